@@ -10,6 +10,9 @@ from tests.browser.binaries import left_out as left_out_of_browsers
 from tests.e2e.binaries import left_out
 
 gc.disable()  # importing makes hardly any garbage
+# Tests make little garbage between them, and much that stays: collecting each 700
+# objects took a twelfth of a run.
+gc.set_threshold(50_000, 20, 100)
 pytest_plugins = [
     "tests.kit.budget",
     "tests.kit.packages",
@@ -45,6 +48,18 @@ def pytest_collection_finish() -> None:
     """Spare the collector all that stays anyway: it looks through it time and again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Spare the collector what a file leaves, such as modules and recorded cases.
+
+    Some tests collect everything, which would take longer with each file before them
+    (measured: 0.4 CPU seconds for each contract of leaks, instead of 0.05).
+    """
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_terminal_summary(

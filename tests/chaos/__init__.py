@@ -1,1 +1,1 @@
-"""Random histories of a cluster with faults, and what must hold through them."""
+"""Random histories of a cluster with faults, and the invariants that they must keep."""

@@ -15,11 +15,11 @@ from tests.chaos.run import replay, script, shrink
 __all__ = ["main"]
 
 _REPORTED = 1000
-"""After how many histories progress is reported."""
+"""The number of histories after which progress is reported."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the histories of consecutive seeds; 1 if any breaks an invariant."""
+    """Run the histories of consecutive seeds; return 1 if any breaks an invariant."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos")
     parser.add_argument("--histories", type=int, default=1000, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
@@ -68,7 +68,7 @@ def _say(text: str, where: TextIO | None = None) -> None:
 
 
 if __name__ == "__main__":
-    # A history leaves much garbage behind, all of it young: collect less often.
+    # A history leaves much garbage behind, all of it young: collect it less often.
     gc.freeze()
     gc.set_threshold(20_000)
     sys.exit(main())

@@ -13,8 +13,9 @@ from tests.kit.internals.queue import QueuedPod
 __all__ = ["Alarms"]
 
 _LOGS = ("quaymaster", "quaymaster_dynamic_resources")
-_ASKED_FOR = re.compile(r"injected: |there is none|sabotage|'(?:Doorman|Saboteur)'")
-"""The cluster's faults, pods that have gone meanwhile, and plugins told to fail."""
+_PLANNED = re.compile(r"injected: |there is none|sabotage|'(?:Doorman|Saboteur)'")
+"""Injected faults, pods that were deleted meanwhile, and planned failures of plugins.
+"""
 
 _BINDING = re.compile(r"running (?:PreBind|Bind) plugin ")
 _OVERTAKEN = re.compile(
@@ -22,21 +23,21 @@ _OVERTAKEN = re.compile(
     r"|not found|annotation reset|node affinity doesn't match"
     r"|in the meantime|could not find ResourceClaim|device binding (?:timeout|failed)"
 )
-"""What the cluster says when it has changed since the decision, or drivers say."""
+"""Errors of a binding whose objects have changed since the decision."""
 
-_UNTOLD = re.compile(
+_ERRORS_OF_UPSTREAM = re.compile(
     r'running "DynamicResources" filter plugin: claim \S+, request \S+: '
     r"asks for all devices, but resource pool \S+ is currently "
     r"(?:being updated|invalid)"
 )
-"""What is an error, upstream too, and not a reason to reject a node."""
+"""Errors in upstream, too; they are not reasons to reject a node."""
 
 
 class Alarms(logging.Handler):
     """Collects unexpected errors, from failed attempts and from the engine's log.
 
     Args:
-        plan: Knows the pods that plugins were told to fail for.
+        plan: Has the pods whose plugins fail by plan.
 
     Attributes:
         problems: The unexpected errors, in order.
@@ -49,7 +50,7 @@ class Alarms(logging.Handler):
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take over the logs of the engine, and of a plugin, inside the block."""
+        """Handle the logs of the engine, and of one plugin, inside the block."""
         loggers = [logging.getLogger(name) for name in _LOGS]
         propagated = [logger.propagate for logger in loggers]
         for logger in loggers:
@@ -63,42 +64,42 @@ class Alarms(logging.Handler):
                 logger.propagate = propagate
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Judge a line of the log."""
+        """Check a log record."""
         error = record.exc_info[1] if record.exc_info else None
-        self._hear(f"was logged: {record.getMessage()}", error)
+        self._check(f"was logged: {record.getMessage()}", error)
 
     def hook_failed(self, failure: HookError) -> None:
-        """Judge an exception of a hook; not all of them are logged."""
+        """Check an exception of a hook; not all of them are logged."""
         what = f"{failure.hook} of '{failure.plugin}' failed for {failure.pod}"
-        self._hear(what, failure.error)
+        self._check(what, failure.error)
 
-    def _hear(self, text: str, error: BaseException | None) -> None:
+    def _check(self, text: str, error: BaseException | None) -> None:
         if isinstance(error, PlannedError):
             return
         if error is not None:
             text = f"{text}: {error!r}"
-        if not _ASKED_FOR.search(text):
+        if not _PLANNED.search(text):
             self.problems.append(text)
 
     def watch(self, failures: FailureHandler) -> None:
-        """Hear of all attempts that fail, from now on."""
+        """Check all failed attempts from now on."""
         failed = failures.attempt_failed
 
-        def told(
+        def judge_and_fail(
             queued: QueuedPod, failure: Failure, *, was_nominated: bool = False
         ) -> None:
             self._judge(queued, failure)
             failed(queued, failure, was_nominated=was_nominated)
 
-        vars(failures).update(attempt_failed=told)
+        vars(failures).update(attempt_failed=judge_and_fail)
 
     def _judge(self, queued: QueuedPod, failure: Failure) -> None:
-        """Only bindings may meet errors of the cluster; all others must be planned."""
+        """Report an error, unless it was planned or a binding came too late."""
         message = failure.message
         if failure.kind is not FailureKind.ERROR:
             return
         if queued.pod.uid in self._plan.spoiled:
             return
         is_overtaken = _BINDING.match(message) and _OVERTAKEN.search(message)
-        if not is_overtaken and not _UNTOLD.match(message):
+        if not is_overtaken and not _ERRORS_OF_UPSTREAM.match(message):
             self.problems.append(f"the attempt of {queued.key} broke: {message}")

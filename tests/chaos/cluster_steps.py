@@ -38,12 +38,12 @@ class ClusterSteps:
 
     Args:
         cluster: The cluster, without faults.
-        ledger: Told of pods that change their requests.
-        schedulers: How many profiles there are.
-        traits: What may be special about pods.
+        ledger: Is updated when a pod changes its requests.
+        schedulers: The number of profiles.
+        traits: The special properties that pods may have.
 
     Attributes:
-        has_moved_nodes: Whether a node has got another zone, or none.
+        has_moved_nodes: Whether a node's zone was changed or removed.
     """
 
     def __init__(
@@ -63,16 +63,16 @@ class ClusterSteps:
 
     def add_crowd(self, number: int, cpu: int, priority: int, count: int) -> None:
         """Create equal pods, except those that exist."""
-        for one in _crowd(number)[:count]:
-            self.add_pod(one, cpu, priority)
+        for member in _crowd(number)[:count]:
+            self.add_pod(member, cpu, priority)
 
     def delete_crowd(self, number: int, grace: int) -> None:
-        """Delete pods that may have come as one crowd."""
-        for one in _crowd(number):
-            self.delete_pod(one, grace)
+        """Delete the pods that `add_crowd` creates."""
+        for member in _crowd(number):
+            self.delete_pod(member, grace)
 
     def add_pod(self, number: int, cpu: int, priority: int, *traits: int) -> None:
-        """Create a pod, unless there is one of that name."""
+        """Create a pod, unless its name exists."""
         if self.find_pod(_pod_key(number)) is None:
             names = [self._traits[trait] for trait in traits]
             self._create_pod(number, cpu, priority, names)
@@ -95,23 +95,23 @@ class ClusterSteps:
             self._cluster.update(replace(pod, spec=spec))
 
     def relabel_pod(self, number: int) -> None:
-        """Make a pod belong to the other app."""
+        """Move a pod to the other app by its label."""
         self.relabel_pod_at(_pod_key(number))
 
     def resize_pod(self, number: int, cpu: int) -> None:
-        """Change the requests of a pod, wherever it is."""
+        """Change the requests of a pod, on a node or not."""
         pod = self.find_pod(_pod_key(number))
         if pod is not None and not pod.is_finished:
             container = pod.spec.containers[0]
-            known = container.resources
-            requests = {**known.requests, "cpu": Quantity(f"{cpu}m")}
-            wanted = replace(known, requests=requests)
+            resources = container.resources
+            requests = {**resources.requests, "cpu": Quantity(f"{cpu}m")}
+            wanted = replace(resources, requests=requests)
             container = replace(container, resources=wanted)
             spec = replace(pod.spec, containers=(container,))
             self._ledger.resized(self._cluster.update(replace(pod, spec=spec)))
 
     def find_pod(self, key: str) -> Pod | None:
-        """A pod as it is in the cluster, or None."""
+        """Return a pod as the cluster has it, or None."""
         try:
             return self._cluster.get(Pod, key)
         except NotFoundError:
@@ -131,7 +131,7 @@ class ClusterSteps:
             self._create_pod(number, 1000, pod.priority, ())
 
     def relabel_pod_at(self, key: str) -> None:
-        """Make a pod belong to the other app."""
+        """Move a pod to the other app by its label."""
         pod = self.find_pod(key)
         if pod is not None:
             labels = dict(pod.metadata.labels)
@@ -143,26 +143,26 @@ class ClusterSteps:
         self, number: int, cpu: int, priority: int, traits: Sequence[str]
     ) -> None:
         pod = new_pod(number, cpu, priority, traits, self._schedulers)
-        self._cluster.create(self._dressed(pod, traits))
+        self._cluster.create(self._with_traits(pod, traits))
 
-    def _dressed(self, pod: Pod, _traits: Sequence[str]) -> Pod:
-        """A pod with what only other kinds of histories know."""
+    def _with_traits(self, pod: Pod, _traits: Sequence[str]) -> Pod:
+        """Return a pod with the fields that only other kinds of histories use."""
         return pod
 
     # Nodes --------------------------------------------------------------------------
 
     def add_node(self, number: int) -> None:
-        """Create a node, unless there is one of that name."""
+        """Create a node, unless its name exists."""
         if self._find_node(f"node-{number}") is None:
             self._cluster.create(new_node(number))
 
     def add_nodes(self, number: int) -> None:
-        """Create the nodes up to a number, unless they are there."""
-        for one in range(number + 1):
-            self.add_node(one)
+        """Create the nodes up to a number, except those that exist."""
+        for index in range(number + 1):
+            self.add_node(index)
 
     def add_some_node(self) -> None:
-        """Create the first node that is missing, if one is."""
+        """Create the first missing node, if any."""
         for number in NODES:
             if self._find_node(f"node-{number}") is None:
                 self._cluster.create(new_node(number))
@@ -181,11 +181,11 @@ class ClusterSteps:
         self._set_unschedulable(f"node-{number}", False)
 
     def taint(self, number: int, kind: int) -> None:
-        """Give a node a taint, besides those that it has."""
+        """Add a taint to a node."""
         node = self._find_node(f"node-{number}")
         if node is not None:
             new = make_node(taints=[TAINTS[kind]]).spec.taints[0]
-            kept = [one for one in node.spec.taints if one.key != new.key]
+            kept = [taint for taint in node.spec.taints if taint.key != new.key]
             spec = replace(node.spec, taints=(*kept, new))
             self._cluster.update(replace(node, spec=spec))
 
@@ -197,7 +197,7 @@ class ClusterSteps:
             self._cluster.update(replace(node, spec=spec))
 
     def label_node(self, number: int, kind: int) -> None:
-        """Give a node another disk, another zone, or none."""
+        """Give a node another disk, another zone, or no zone."""
         node = self._find_node(f"node-{number}")
         if node is None:
             return
@@ -244,7 +244,7 @@ class ClusterSteps:
                 self._cluster.create(claim)
 
     def remove_claim(self, number: int) -> None:
-        """Delete the claims of a number that no pod has."""
+        """Delete the claims of a number that no pod uses."""
         used = {
             f"{pod.namespace}/{volume.name}"
             for pod in self._cluster.list(Pod).items
@@ -255,7 +255,7 @@ class ClusterSteps:
                 self._cluster.delete(PersistentVolumeClaim, claim.key)
 
     def add_volume(self, number: int) -> None:
-        """Create the local volume of a node, unless it is there."""
+        """Create the local volume of a node, unless it exists."""
         volume = new_volume(number)
         if volume.key not in _keys(self._cluster.list(PersistentVolume).items):
             self._cluster.create(volume)
@@ -275,7 +275,7 @@ class ClusterSteps:
             self._cluster.delete(PodDisruptionBudget, key)
 
     def label_namespace(self, team: int) -> None:
-        """Give the other namespace to a team."""
+        """Set the team of the other namespace by its label."""
         namespace = self._cluster.get(Namespace, "other")
         labels = {**namespace.metadata.labels, "team": TEAMS[team]}
         metadata = replace(namespace.metadata, labels=labels)
@@ -295,7 +295,7 @@ class ClusterSteps:
 
 
 def _crowd(number: int) -> Sequence[int]:
-    """The numbers of pods of one app, namespace and scheduler."""
+    """Return the numbers of pods of one app, namespace and scheduler."""
     return range(number, number + 12 * CROWD, 12)
 
 

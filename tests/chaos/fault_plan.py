@@ -23,7 +23,8 @@ __all__ = [
 ]
 
 PhaseAction = Callable[[Pod, str], None]
-"""What to do at a phase: takes the pod there, and the name of its node or empty."""
+"""An action at a phase; its arguments are the pod and the name of its node, or empty.
+"""
 
 
 class CrashError(BaseException):
@@ -31,7 +32,7 @@ class CrashError(BaseException):
 
 
 class PlannedError(RuntimeError):
-    """A plugin was told to fail."""
+    """A plugin fails by plan."""
 
 
 class FaultPlan:
@@ -39,19 +40,19 @@ class FaultPlan:
 
     Args:
         cluster: The cluster, without faults.
-        seed: Decides which calls of plugins go wrong.
+        seed: Decides which calls of plugins fail.
 
     Attributes:
-        ledger: What plugins saw of decisions.
-        failure_rate: How likely a call of a plugin that may go wrong does so.
+        ledger: The plugins' log of decisions.
+        failure_rate: The probability that a call of a plugin fails.
         permits_all: Whether Permit lets every pod through.
-        refused: The keys of the pods that plugins have rejected for no good reason.
-        spoiled: The uids of the pods whose last attempt a plugin was told to spoil.
-        kept_waiting: By uid, the uids of the nodes that were known when the last
-            attempt to schedule a pod got it to wait on Permit.
-        sabotaged: How many calls went wrong.
-        interrupted: How many actions of `on_phase` have happened.
-        handle: The engine that is alive.
+        refused: The keys of the pods that plugins have rejected by plan.
+        spoiled: The uids of the pods whose last attempt has failed by plan.
+        kept_waiting: The uid of a pod that waited on Permit -> the uids of the nodes
+            that existed at that attempt.
+        sabotaged: The number of calls that failed by plan.
+        interrupted: The number of actions of `on_phase` that have happened.
+        handle: The handle of the running engine.
     """
 
     def __init__(self, cluster: InMemoryCluster, seed: int) -> None:
@@ -68,11 +69,11 @@ class FaultPlan:
         self.handle: Handle | None = None
 
     def on_phase(self, phase: str, action: PhaseAction) -> None:
-        """Do something the next time that a pod gets to a phase."""
+        """Plan an action for the next pod that gets to a phase."""
         self._actions.append((phase, action))
 
     def reached(self, phase: str, pod: Pod, node_name: str) -> None:
-        """A pod has got to a phase: do the first action that is planned there."""
+        """Do the first action that is planned for a phase."""
         for position, (where, action) in enumerate(self._actions):
             if where == phase:
                 del self._actions[position]
@@ -81,7 +82,7 @@ class FaultPlan:
                 return
 
     def should_fail(self) -> bool:
-        """Whether this call is to fail."""
+        """Whether this call must fail."""
         if not self.failure_rate or self._random.random() >= self.failure_rate:
             return False
         self.sabotaged += 1
@@ -92,7 +93,7 @@ class FaultPlan:
         return self._random.randrange(count)
 
     def end_faults(self) -> None:
-        """Plan no more failures, and let the pods that were refused try again."""
+        """Plan no more failures, and retry the pods that were rejected by plan."""
         self._actions.clear()
         self.failure_rate = 0.0
         self.permits_all = True
@@ -101,8 +102,8 @@ class FaultPlan:
             return
         for waiting in handle.waiting_pods():
             waiting.allow("Doorman")
-        known = [handle.informers.get(Pod, key) for key in self.refused]
-        handle.activate([pod for pod in known if pod is not None])
+        pods = [handle.informers.get(Pod, key) for key in self.refused]
+        handle.activate([pod for pod in pods if pod is not None])
 
 
 class HistoryCluster(FaultyCluster):
@@ -110,8 +111,8 @@ class HistoryCluster(FaultyCluster):
 
     Args:
         cluster: The cluster behind it.
-        clock: Tells when delayed events come.
-        seed: Decides which calls go wrong.
+        clock: The clock of delayed events.
+        seed: Decides which calls fail.
         plan: The history's plan.
     """
 
@@ -142,7 +143,7 @@ class HistoryCluster(FaultyCluster):
 
 
 def plan_of(handle: Handle) -> FaultPlan:
-    """The plan of the history that a plugin works in."""
+    """Return the plan of the history in which a plugin runs."""
     cluster = handle.cluster
     assert isinstance(cluster, HistoryCluster)
     return cluster.plan

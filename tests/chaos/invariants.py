@@ -27,7 +27,7 @@ __all__ = [
 
 
 Rule: TypeAlias = Callable[[Pod, str], str]
-"""Why a pod may not run on the node of a name; empty if it may."""
+"""A rule: returns why a pod may not run on a node, or an empty text."""
 
 
 class ViolationError(AssertionError):
@@ -54,7 +54,7 @@ class Chance:
 
 
 def check_nodes(cluster: InMemoryCluster, ledger: Ledger) -> None:
-    """Check that the scheduler's binds overcommit no node."""
+    """Check that the scheduler's bindings overcommit no node."""
     bound: dict[str, list[Pod]] = {}
     for pod in cluster.list(Pod).items:
         if pod.node_name and not pod.is_finished:
@@ -65,7 +65,7 @@ def check_nodes(cluster: InMemoryCluster, ledger: Ledger) -> None:
 
 
 def check_places(scheduler: Scheduler) -> None:
-    """Check that each pod that the scheduler knows is in exactly one place."""
+    """Check that each pod of the scheduler is in exactly one place."""
     queue, cache = scheduler.queue, cache_of(scheduler)
     lengths = queue.lengths()
     if lengths.active + lengths.backoff + lengths.unschedulable != len(queue):
@@ -93,7 +93,7 @@ def check_places(scheduler: Scheduler) -> None:
 
 
 def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
-    """Check that nothing is left of any attempt."""
+    """Check that no attempt has left anything behind."""
     queue = scheduler.queue
     if cache_of(scheduler).assumed_count or queue.in_flight:
         raise ViolationError("pods are assumed or in flight for ever")
@@ -106,15 +106,15 @@ def check_at_rest(scheduler: Scheduler, ledger: Ledger) -> None:
 
 
 def check_agreement(scheduler: Scheduler, cluster: InMemoryCluster) -> None:
-    """Check that the scheduler knows the cluster as it is."""
+    """Check that the scheduler's state is the cluster's."""
     for wrong in find_drift(scheduler):
         raise ViolationError(f"the comparer finds {wrong}")
     cache = cache_of(scheduler)
     live = [pod for pod in cluster.list(Pod).items if not pod.is_finished]
     bound = {pod.uid: pod for pod in live if pod.node_name}
     for pod in bound.values():
-        known = cache.get(pod.uid)
-        if known is None or known.node_name != pod.node_name:
+        cached = cache.get(pod.uid)
+        if cached is None or cached.node_name != pod.node_name:
             raise ViolationError(f"the cache has {pod.key} elsewhere, or not")
     if len(cache) != len(bound):
         raise ViolationError(f"the cache has {len(cache)} pods, not {len(bound)}")
@@ -144,13 +144,13 @@ def _check_nominations(scheduler: Scheduler, pending: Container[str]) -> None:
 def chances(
     cluster: InMemoryCluster, scheduler: Scheduler, also: Rule
 ) -> Iterator[Chance]:
-    """Find the pending pods that the naive rules find a node for.
+    """Find the pending pods that fit on a node by the simple rules.
 
     Nominated pods that are at least as important keep their nodes.
 
     Args:
         cluster: The cluster, without faults.
-        scheduler: Knows nominations that the cluster was never told of.
+        scheduler: Has nominations that it has not written to the cluster.
         also: One more rule.
     """
     nominations = {
@@ -186,7 +186,7 @@ def chances(
 
 
 def _fits(world: World, ahead: Sequence[tuple[Pod, str]], pod: Pod, name: str) -> bool:
-    """Whether a pod fits on a node, with the pods that are nominated or without."""
+    """Whether a pod fits on a node, both with and without its nominated pods."""
     return not why_not(world, pod, name) and not why_not(
         attrs.evolve(world, placed=[*world.placed, *ahead]), pod, name
     )

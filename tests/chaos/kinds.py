@@ -29,4 +29,4 @@ HISTORIES: Mapping[str, History] = {
     "pods": History(Machine, draw_steps),
     "devices": History(DeviceMachine, draw_device_steps),
 }
-"""Name -> kind: of pods and nodes, and of these with devices."""
+"""Name -> kind: pods and nodes, or these with devices."""

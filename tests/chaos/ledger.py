@@ -1,7 +1,7 @@
-"""A log of decisions, kept beside the engine, and the checks of it.
+"""A log of decisions outside the engine, and the checks of it.
 
-A decision may rely on the informers, and on the decisions before it. So each one is
-checked by the naive rules on exactly that.
+A decision may rely on the informers and on earlier decisions. So each one is
+checked by the simple rules with exactly that state.
 """
 
 from collections.abc import Container, Iterator, Mapping
@@ -21,14 +21,14 @@ class Decision:
     """A decision: a node for a pod.
 
     Attributes:
-        number: Later decisions have higher ones.
-        pod: The pod as it was decided on.
+        number: The number of the decision; later ones have higher numbers.
+        pod: The pod as the scheduler saw it.
         node_name: The node.
-        cpu_limit: The node's allocatable CPU as it was known, in millicores.
-        pod_limit: How many pods it could have, as it was known.
-        charge: The least that the pod has requested since, in millicores.
+        cpu_limit: The node's allocatable CPU at the decision, in millicores.
+        pod_limit: The node's limit of pods at the decision.
+        charge: The smallest CPU request of the pod since then, in millicores.
         is_going_back: Whether Unreserve has begun.
-        is_open: Whether neither Unreserve nor PostBind was called to the end.
+        is_open: Whether neither Unreserve nor PostBind has ended.
     """
 
     number: int
@@ -59,9 +59,9 @@ class Ledger:
         self._count = 0
 
     def decided(self, informers: Informers, pod: Pod, node_name: str) -> None:
-        """A node was chosen for a pod: check that no rule forbids it."""
-        known = self.decisions.get(pod.uid)
-        if known is not None:
+        """Record a decision, and check that no rule forbids it."""
+        earlier = self.decisions.get(pod.uid)
+        if earlier is not None:
             self.problems.append(f"{pod.key} was decided on again, without Unreserve")
         world = self._world(informers, pod.uid)
         problem = why_not(world, pod, node_name)
@@ -78,12 +78,12 @@ class Ledger:
             node_name,
             allocatable["cpu"].milli_value,
             allocatable["pods"].value,
-            # It may request less by now, which the informers do not know yet.
+            # The pod may request less by now; the informers do not have that yet.
             min(map(cpu_of, (pod, *self._stored(pod)))),
         )
 
     def begun_to_give_back(self, pod: Pod) -> None:
-        """The last plugin that reserved was the first to be called."""
+        """Record that Unreserve has begun: it calls the last reserving plugin first."""
         decision = self.decisions.get(pod.uid)
         if decision is None or not decision.is_open or decision.is_going_back:
             self.problems.append(f"{pod.key} was given back twice, or for nothing")
@@ -91,7 +91,7 @@ class Ledger:
             decision.is_going_back = True
 
     def given_back(self, pod: Pod) -> None:
-        """The first plugin that reserved was the last to be called."""
+        """Record that Unreserve has ended: it calls the first reserving plugin last."""
         decision = self.decisions.pop(pod.uid, None)
         if decision is None or not decision.is_open:
             self.problems.append(f"{pod.key} was given back twice, or for nothing")
@@ -101,7 +101,7 @@ class Ledger:
             self.problems.append(f"{pod.key} was given back, but is on a node")
 
     def completed(self, pod: Pod) -> None:
-        """PostBind was called."""
+        """Record that PostBind was called."""
         decision = self.decisions.get(pod.uid)
         if decision is None or not decision.is_open:
             self.problems.append(f"{pod.key} was bound without a decision")
@@ -109,13 +109,13 @@ class Ledger:
             decision.is_open = False
 
     def resized(self, pod: Pod) -> None:
-        """A pod requests something else from now on."""
+        """Record that a pod has changed its requests."""
         decision = self.decisions.get(pod.uid)
         if decision is not None:
             decision.charge = min(decision.charge, cpu_of(pod))
 
     def crashed(self, bound: Container[str]) -> None:
-        """The scheduler has crashed: forget the decisions that were not carried out.
+        """Forget the decisions that a crashed scheduler has not carried out.
 
         Args:
             bound: The uids of the pods that are on nodes.
@@ -127,14 +127,14 @@ class Ledger:
             decision.is_open = False
 
     def open_decisions(self) -> Iterator[Decision]:
-        """The decisions that are neither completed nor taken back."""
-        return (one for one in self.decisions.values() if one.is_open)
+        """Yield the decisions that are neither completed nor taken back."""
+        return (decision for decision in self.decisions.values() if decision.is_open)
 
     def overcommitted(self, bound: Mapping[str, list[Pod]]) -> str:
         """Describe a node that holds more than its last decision allowed; else empty.
 
-        Nodes may shrink, and pods may grow. So a pod counts with the least that it has
-        requested, and a node with what it had when its last pod was put there.
+        Nodes may shrink, and pods may grow. So a pod counts with its smallest request,
+        and a node with its resources at its last decision.
         """
         for name, pods in bound.items():
             found = [
@@ -142,8 +142,8 @@ class Ledger:
             ]
             if not found:
                 continue
-            last = max(found, key=lambda one: one.number)
-            cpu = sum(min(one.charge, cpu_of(one.pod)) for one in found)
+            last = max(found, key=lambda decision: decision.number)
+            cpu = sum(min(decision.charge, cpu_of(decision.pod)) for decision in found)
             if cpu > last.cpu_limit:
                 return f"{name} holds {cpu}m of {last.cpu_limit}m CPU"
             if len(found) > last.pod_limit:
@@ -151,7 +151,7 @@ class Ledger:
         return ""
 
     def _stored(self, pod: Pod) -> list[Pod]:
-        """The pod as the cluster has it, or None."""
+        """Return the stored pod as a list, which is empty if the pod is gone."""
         pods = self._cluster.list(Pod).items
         return [stored for stored in pods if stored.uid == pod.uid]
 

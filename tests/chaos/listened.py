@@ -1,4 +1,4 @@
-"""A scheduler that also reports what its observer does not hear of."""
+"""A scheduler that reports more than its observer gets."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,15 +16,15 @@ __all__ = ["ListenedScheduler", "Listeners"]
 
 @attrs.frozen(kw_only=True)
 class Listeners:
-    """The listeners to a scheduler.
+    """Callbacks for what a scheduler does.
 
     Attributes:
-        missed: Called with each pod whose deletion was missed, before it is handled.
+        missed: Is called with each pod whose deletion was missed, before it is handled.
         sorts: Scheduler name -> its queue sort plugin.
-        out_of_turn: Called with a message when a pod is popped out of turn.
-        alarms: Hear of attempts that fail.
-        changing: Called with each object as it was and as it is, before that is
-            handled; None stands for one that was not there, or is gone.
+        out_of_turn: Is called with a message when a pod is popped out of turn.
+        alarms: Check the failed attempts.
+        changing: Is called with the old and the new object of a change, before that is
+            handled; None for a new or a deleted object.
     """
 
     missed: Callable[[Pod], None]
@@ -35,10 +35,10 @@ class Listeners:
 
 
 class ListenedScheduler(TappedScheduler):
-    """A scheduler with listeners.
+    """A scheduler with callbacks.
 
     Args:
-        listeners: The listeners.
+        listeners: The callbacks.
         arguments: The positional arguments of `Scheduler`.
         clock: The scheduler's time.
         options: Its keyword arguments.

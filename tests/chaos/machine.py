@@ -1,7 +1,7 @@
 """A scheduler on a faulty cluster, and the steps of a history.
 
-The model is the in-memory cluster itself, which nothing is hidden from, the naive rules
-of `tests.chaos.rules`, and a log of the decisions.
+The model consists of the in-memory cluster, without faults, the simple rules of
+`tests.chaos.rules`, and a log of the decisions.
 """
 
 import random
@@ -70,21 +70,21 @@ class Machine:
     Args:
         seed: Seeds the faults, the cluster's names and the scheduler. It also decides
             whether calls can be slow, whether there are two profiles, how they sort
-            their pods, whether the cluster is taken for a large one and decisions are
-            made twice, and whether the labels of namespaces may change: nothing but
-            the flush helps a pod that was rejected for these.
-        version: The version of the Kubernetes that is played.
+            their pods, whether the cluster is treated as a large one and decisions are
+            made twice, and whether the labels of namespaces may change: only the flush
+            wakes a pod that was rejected because of these.
+        version: The version of Kubernetes.
 
     Attributes:
-        clock: The time of cluster and scheduler.
+        clock: The clock of cluster and scheduler.
         cluster: The cluster itself.
         plan: Plans the failures of plugins, and has the log of decisions.
         faults: The cluster as the scheduler sees it, with faults.
-        scheduler: The scheduler that is alive.
+        scheduler: The running scheduler.
         alarms: Collects unexpected errors.
-        few_rows: Up to how many changed nodes are judged one by one; None if the engine
-            decides.
-        restarts: How often it was started again.
+        few_rows: The number of changed nodes up to which they are checked one by one;
+            None for the engine's own number.
+        restarts: How often the scheduler was started again.
     """
 
     def __init__(self, seed: int, version: str = "1.36") -> None:
@@ -98,7 +98,7 @@ class Machine:
         self._random = random.Random(seed)
         self._sorts = sorts_of(seed)
         self.few_rows = 1 if is_large(seed) else None
-        # Without the saboteur then, whose answers differ each time.
+        # Without the saboteur in this case, because its answers differ each time.
         self._verify = int(is_large(seed))
         self._binds: dict[str, str] = {}
         self._problems: list[str] = []
@@ -121,7 +121,7 @@ class Machine:
         """Take one step, and check the invariants.
 
         Raises:
-            ViolationError: Something does not.
+            ViolationError: An invariant does not hold.
         """
         name, *arguments = step
         take = getattr(self, name, None) or getattr(self.cluster_steps, name)
@@ -130,7 +130,7 @@ class Machine:
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each kind of fault has happened."""
+        """Return how often each kind of fault has happened."""
         counts = Counter(
             {fault.value: count for fault, count in self.faults.counts.items()}
         )
@@ -143,7 +143,7 @@ class Machine:
     # Steps beside those of `ClusterSteps` --------------------------------------------
 
     def turn(self, count: int) -> None:
-        """Let the scheduler take some turns, and check after each."""
+        """Let the scheduler take some turns, and check the invariants after each."""
         for _ in range(count):
             self._turn()
             self.check()
@@ -165,7 +165,7 @@ class Machine:
             self._work()
 
     def see_off(self, position: int, grace: int) -> None:
-        """Delete a pod that has a node, and let time jump until it is gone."""
+        """Delete a pod that has a node, and let time jump until the pod is gone."""
         pods = self.cluster.list(Pod).items
         bound = [pod for pod in pods if pod.node_name and not pod.is_terminating]
         if not bound:
@@ -188,7 +188,7 @@ class Machine:
         self.scheduler = self.start_scheduler()
 
     def ambush(self, phase: int, kind: int) -> None:
-        """Plan what happens to the next pod that gets to a phase."""
+        """Plan an action for the next pod that gets to a phase."""
         cluster = self.cluster_steps
         actions: dict[str, PhaseAction] = {
             "its node goes": lambda _pod, node: cluster.remove_node_named(node),
@@ -214,11 +214,11 @@ class Machine:
             waiting[position % len(waiting)].reject("Doorman", "not today")
 
     def sabotage(self, percent: int) -> None:
-        """Let a percentage of plugins' calls fail from now on."""
+        """Let a percentage of the plugins' calls fail from now on."""
         self.plan.failure_rate = percent / 100
 
     def remove_node_in_use(self, position: int) -> None:
-        """Delete the node of a pod whose binding is not over."""
+        """Delete the node of a pod that is being bound."""
         found = list(self.plan.ledger.open_decisions())
         if found:
             self.cluster_steps.remove_node_named(found[position % len(found)].node_name)
@@ -229,16 +229,16 @@ class Machine:
         self._excuses.resized(self.scheduler)
 
     def label_namespace(self, team: int) -> None:
-        """Give the other namespace to a team, if this history has such changes."""
+        """Set the team of the other namespace, if its labels may change."""
         if self._may_rename_teams:
             self.cluster_steps.label_namespace(team)
 
     def finish(self) -> None:
-        """Stop the faults, let everything settle, and check the invariants of that.
+        """Stop the faults, let everything settle, and check the final invariants.
 
-        Pods must be scheduled before the flush wakes them. Only the excused ones, which
-        get no event upstream either, and those that would have to evict others, since
-        no event says that this may work now, are checked after the flush.
+        Pods must be scheduled before the flush wakes them. Two groups are checked after
+        the flush: the excused pods, which get no event in upstream either, and pods
+        that have to evict others, since no event reports that this may work now.
 
         Raises:
             ViolationError: Something does not.
@@ -255,7 +255,7 @@ class Machine:
                 raise ViolationError(str(chance))
             late = True
         if late:
-            # A pod that evicts others after the flush may need the next one, too.
+            # A pod that evicts others after the flush may need the next flush, too.
             self.pass_time(1400)
             self.check_rest()
             for chance in chances(self.cluster, self.scheduler, self._why_not):
@@ -282,16 +282,16 @@ class Machine:
         return HistoryCluster(self.cluster, self.clock, {}, self.plan)
 
     def _why_not(self, pod: Pod, node_name: str) -> str:
-        """Say why a pod may not run on a node, beside the rules of all histories."""
+        """Return a further reason why a pod may not run on a node, or an empty text."""
         return ""
 
     def _changing(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        """Hear of a change that the scheduler is about to hear of."""
+        """Handle a change before the scheduler does."""
 
     # The scheduler ------------------------------------------------------------------
 
     def start_scheduler(self) -> Scheduler:
-        """Start a scheduler that knows nothing but the cluster."""
+        """Start a scheduler that has no state except the cluster."""
         registry, config = installed(self._sorts, self._version)
         scheduler = ListenedScheduler(
             Listeners(
@@ -329,7 +329,7 @@ class Machine:
                     call()
 
     def _turn(self) -> bool:
-        """Let the scheduler take a turn; if it crashes, start another one."""
+        """Let the scheduler take a turn, and start another one if it crashes."""
         try:
             return self.scheduler.turn()
         except CrashError:
@@ -346,12 +346,12 @@ class Machine:
     # What the scheduler reports -----------------------------------------------------
 
     def attempting(self, pod: Pod, _framework: Framework, /) -> None:
-        """An attempt begins: forget what the last one met."""
+        """Forget the problems of the last attempt: a new one begins."""
         self.plan.spoiled.discard(pod.uid)
         self._excuses.attempting(self.scheduler, pod)
 
     def bound(self, pod: Pod, node_name: str, /) -> None:
-        """A pod was bound: check that it is the first time, and in the cluster, too."""
+        """Check that a bound pod is bound for the first time, also in the cluster."""
         if pod.uid in self._binds:
             self._problems.append(f"{pod.key} was bound twice")
         self._binds[pod.uid] = node_name
@@ -366,14 +366,14 @@ class Machine:
             )
 
     def recorded(self, note: EventNote, /) -> None:
-        """An Event was recorded: some excuses follow from Events only."""
+        """Pass an Event to the excuses, of which some follow from Events only."""
         self._excuses.recorded(self.scheduler, note)
 
     def slow(self, _hook: SlowHook, /) -> None:
-        """A hook was slow, which is not checked."""
+        """Ignore slow hooks."""
 
     def failed(self, error: HookError, /) -> None:
-        """A hook failed, which only planned failures may do."""
+        """Check that a hook failed by plan."""
         self.alarms.hook_failed(error)
 
     def check(self) -> None:
@@ -391,7 +391,7 @@ class Machine:
 
 
 def sorts_of(seed: int) -> tuple[str, ...]:
-    """The queue sort plugins of the one or two profiles of a history."""
+    """Return the queue sort plugins of the one or two profiles of a history."""
     main = MAIN_SORTS[seed // 6 % len(MAIN_SORTS)]
     return (main, OTHER_SORT) if seed % 3 == 0 else (main,)
 

@@ -61,7 +61,7 @@ _HOST = "kubernetes.io/hostname"
 
 
 def namespace_of(number: int) -> str:
-    """The namespace of the pod of a number."""
+    """Return the namespace of the pod of a number."""
     return "other" if number % 4 == 3 else "default"
 
 
@@ -77,7 +77,7 @@ def new_node(number: int) -> Node:
 
 
 def new_claim(number: int, namespace: str) -> PersistentVolumeClaim:
-    """Make the claim of a number; every other one wants a local volume."""
+    """Make the claim of a number; every other one requests a local volume."""
     return make_persistent_volume_claim(
         name=f"claim-{number}",
         namespace=namespace,
@@ -86,7 +86,7 @@ def new_claim(number: int, namespace: str) -> PersistentVolumeClaim:
 
 
 def new_volume(number: int) -> PersistentVolume:
-    """The local volume of a number, on the node of that number."""
+    """Make the local volume of a number, on the node of that number."""
     return make_persistent_volume(
         name=f"volume-{number}",
         storage_class=LOCAL,
@@ -97,14 +97,14 @@ def new_volume(number: int) -> PersistentVolume:
 def new_pod(
     number: int, cpu: int, priority: int, traits: Sequence[str], schedulers: int
 ) -> Pod:
-    """The pod of a number.
+    """Make the pod of a number.
 
     Args:
         number: Its number.
-        cpu: What it requests, in millicores.
+        cpu: Its CPU request, in millicores.
         priority: Its priority.
-        traits: What is special about it.
-        schedulers: How many profiles there are; a third of the pods have the other.
+        traits: Its special properties.
+        schedulers: The number of profiles; a third of the pods use the second one.
     """
     labels = {"app": APPS[number % 2]}
     own = {"app": labels["app"]}

@@ -1,7 +1,7 @@
-"""Checks the order of pops against a plain list of the pods and when they came.
+"""Checks the order of pops against a plain list of the pods.
 
-Of the queue itself, only where a pod is counts. When pods came, when and how often they
-failed, their turns and their keys are kept here.
+The check uses the queue only to find out in which heap a pod is. It records itself
+when pods came, when and how often they failed, their turns and their keys.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from tests.kit.internals.queue import (
     QueuedPod,
     SchedulingQueue,
     backing_off,
-    hear_of_backoff,
+    replace_backoff,
     sub_queues_of,
 )
 
@@ -26,14 +26,14 @@ __all__ = ["OrderWatch"]
 
 @attrs.define(eq=False)
 class _Seen:
-    """What the watch knows of a queued pod.
+    """What the check has recorded for a queued pod.
 
     Attributes:
         since: When it came, or last failed.
-        rejections: How many attempts ended with a rejection.
-        errors: How many attempts in a row ended with an error.
-        turn: Its number among all that have entered the heap that it is in.
-        key: Its key when it entered that.
+        rejections: The number of attempts that ended with a rejection.
+        errors: The number of consecutive attempts that ended with an error.
+        turn: Its number among all pods that have entered its heap.
+        key: Its key when it entered the heap.
     """
 
     since: float
@@ -44,13 +44,13 @@ class _Seen:
 
 
 class OrderWatch:
-    """Watches what goes into a queue and what is popped from it.
+    """Checks the order in which a queue pops its pods.
 
     Args:
-        queue: The queue; its entrances are watched from now on.
-        clock: Tells the time.
+        queue: The queue; its methods are wrapped from now on.
+        clock: The queue's clock.
         sorts: Scheduler name -> its queue sort plugin.
-        tell: Called with a message for each pod that is popped out of turn.
+        report: Is called with a message for each pod that is popped out of turn.
     """
 
     def __init__(
@@ -58,12 +58,12 @@ class OrderWatch:
         queue: SchedulingQueue,
         clock: Clock,
         sorts: Mapping[str, str],
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         self._queue = queue
         self._clock = clock
         self._sorts = sorts
-        self._tell = tell
+        self._report = report
         self._seen: dict[QueuedPod, _Seen] = {}
         self._turns = itertools.count(1)
         self._watch()
@@ -75,11 +75,11 @@ class OrderWatch:
         reposition = queues.reposition
 
         def popped() -> QueuedPod | None:
-            wanted = self._first()
+            expected = self._first()
             queued = pop()
-            if queued is not wanted:
-                self._tell(
-                    f"{_name(queued)} was popped, but it was {_name(wanted)}'s turn"
+            if queued is not expected:
+                self._report(
+                    f"{_name(queued)} was popped, but it was {_name(expected)}'s turn"
                 )
             return queued
 
@@ -109,10 +109,10 @@ class OrderWatch:
             if self._key(queued) != self._of(queued).key:
                 self._entered(queued)
 
-        # No other hook tells of all that goes in and out.
+        # No other hooks cover all additions and removals.
         vars(queue).update(pop=popped, add_unschedulable=came_back)
         vars(queues).update(to_active=became_active, reposition=moved)
-        hear_of_backoff(queues, backs_off)
+        replace_backoff(queues, backs_off)
 
     def _of(self, queued: QueuedPod) -> _Seen:
         if queued not in self._seen:
@@ -124,27 +124,29 @@ class OrderWatch:
         seen.turn, seen.key = next(self._turns), self._key(queued)
 
     def _first(self) -> QueuedPod | None:
-        """The pod whose turn it is: an active one, or else one that backs off."""
+        """Return the next pod: an active one, or else one that backs off."""
         waiting = list(self._queue)
-        active = [one for one in waiting if one.queue is QueueName.ACTIVE]
+        active = [queued for queued in waiting if queued.queue is QueueName.ACTIVE]
         if active:
             return self._leader(active, lambda _queued: 0.0)
-        backing_off = [one for one in waiting if one.queue is QueueName.BACKOFF]
+        backing_off = [
+            queued for queued in waiting if queued.queue is QueueName.BACKOFF
+        ]
         return self._leader(backing_off, self._end_of_backoff)
 
     def _leader(
         self, pods: Iterable[QueuedPod], end: Callable[[QueuedPod], float]
     ) -> QueuedPod | None:
-        """The first of some pods.
+        """Return the first of some pods.
 
-        Where queue sorts differ, the first pods of each are compared by priority and
-        time.
+        If the profiles have different queue sorts, the first pods of each are
+        compared by priority and time.
         """
         leaders: dict[str, QueuedPod] = {}
         for queued in pods:
             sort = self._sorts[queued.pod.spec.scheduler_name]
-            known = leaders.setdefault(sort, queued)
-            if self._place(queued, end) < self._place(known, end):
+            leader = leaders.setdefault(sort, queued)
+            if self._place(queued, end) < self._place(leader, end):
                 leaders[sort] = queued
 
         def rank(queued: QueuedPod) -> tuple[float, float, float, int]:
@@ -165,7 +167,7 @@ class OrderWatch:
         return RULES[sort](pod, self._of(queued).since)
 
     def _end_of_backoff(self, queued: QueuedPod) -> float:
-        """The last second of a pod's backoff: 1, 2, 4, 8 and then always 10 long."""
+        """Return the end of a pod's backoff: of 1, 2, 4, 8, then always 10 seconds."""
         seen = self._of(queued)
         failures = seen.errors or seen.rejections
         return math.floor(seen.since + min(10.0, 2.0 ** (failures - 1)))

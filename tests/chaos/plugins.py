@@ -23,7 +23,7 @@ __all__ = ["Doorman", "FirstWitness", "LastWitness", "Saboteur", "Spreading"]
 
 
 class FirstWitness:
-    """Logs decisions: reserves first, and so unreserves last."""
+    """Logs decisions; it reserves first, and so unreserves last."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self._handle = handle
@@ -44,7 +44,7 @@ class FirstWitness:
 
 
 class LastWitness:
-    """Logs decisions: reserves last, and so unreserves first."""
+    """Logs decisions; it reserves last, and so unreserves first."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self._ledger = plan_of(handle).ledger
@@ -59,9 +59,9 @@ class LastWitness:
 
 
 class Doorman:
-    """Keeps some pods waiting on Permit, and fails from Reserve to PreBind, as planned.
+    """Delays some pods on Permit, and fails from Reserve to PreBind by plan.
 
-    A pod that it has rejected is tried again when there is a new node.
+    A pod that it has rejected is retried when there is a new node.
     """
 
     def __init__(self, args: object, handle: Handle) -> None:
@@ -87,8 +87,8 @@ class Doorman:
         seconds = pod.metadata.labels.get("waits")
         if seconds is None or self._plan.permits_all:
             return _planned_fault(self._plan, pod)
-        known = frozenset(node.uid for node in self._informers.list(Node))
-        self._plan.kept_waiting[pod.uid] = known
+        uids = frozenset(node.uid for node in self._informers.list(Node))
+        self._plan.kept_waiting[pod.uid] = uids
         return PermitWait(float(seconds))
 
     @hookimpl
@@ -98,7 +98,7 @@ class Doorman:
 
 
 class Saboteur:
-    """Fails in Filter and Score, as planned."""
+    """Fails in Filter and Score by plan."""
 
     pod_use = PodUse.NONE
 

@@ -31,22 +31,22 @@ class ProcessClock(Clock):
     def call_at(
         self, due: float, callback: Callable[[], None], *, background: bool = False
     ) -> Timer:
-        """Call something at a time, unless the process has ended before."""
+        """Call a function at a time, unless the process has ended before."""
         timer = self._clock.call_at(due, callback, background=background)
         self._made.append(timer)
         return timer
 
     def next_due(self) -> float | None:
-        """When the next timer is due, of this process or another."""
+        """Return when the next timer of any process is due."""
         return self._clock.next_due()
 
     @property
     def has_foreground_timers(self) -> bool:
-        """Whether any timer is left that is not in the background."""
+        """Whether a timer is left that is not in the background."""
         return self._clock.has_foreground_timers
 
     def run_due(self) -> int:
-        """Run every timer that is due by now, of this process or another."""
+        """Run every timer of any process that is due by now."""
         return self._clock.run_due()
 
     def end(self) -> None:

@@ -25,7 +25,7 @@ from tests.kit.documents import HEADER
 __all__ = ["DEVICE_SECONDS", "SCHEDULERS", "installed"]
 
 DEVICE_SECONDS = 30
-"""How long a pod waits for its devices to become ready."""
+"""The seconds that a pod waits for its devices to become ready."""
 
 SCHEDULERS = ("default-scheduler", "by-name")
 _PLUGINS: Sequence[type] = (
@@ -60,11 +60,11 @@ _DEVICES = {
 def installed(
     sorts: tuple[str, ...], version: str = "1.36"
 ) -> tuple[PluginRegistry, SchedulerConfig]:
-    """The installed plugins with those of the histories, and some profiles.
+    """Return the installed plugins with those of the histories, and some profiles.
 
     Args:
         sorts: The queue sort of each profile; at most two.
-        version: The version of the Kubernetes that is played.
+        version: The version of Kubernetes.
     """
     registry = PluginRegistry.discover()
     for plugin in _PLUGINS:
@@ -101,7 +101,7 @@ def installed(
 
 
 def _sorted_by(profile: ProfileConfig, name: str) -> ProfileConfig:
-    """Replace the queue sort of one profile, which files cannot do."""
+    """Replace the queue sort of one profile, which a file cannot do."""
     sort = attrs.evolve(profile.plugins["queueSort"][0], name=name)
     return attrs.evolve(profile, plugins={**profile.plugins, "queueSort": (sort,)})
 

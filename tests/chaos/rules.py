@@ -1,6 +1,6 @@
-"""The naive rules of where a pod may run, without the engine's code.
+"""Simple rules for the nodes of a pod, without the engine's code.
 
-They only know what the pods and nodes of the histories have; see `tests.chaos.objects`.
+They cover only the fields of the histories' pods and nodes; see `tests.chaos.objects`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _SELECTED = "volume.kubernetes.io/selected-node"
 
 @attrs.frozen(eq=False)
 class World:
-    """A cluster, as one party knows it.
+    """Nodes, pods and volumes, as the cluster or the scheduler sees them.
 
     Attributes:
         nodes: Name -> node.
@@ -51,40 +51,44 @@ class World:
         claims: Iterable[PersistentVolumeClaim],
         volumes: Sequence[PersistentVolume],
     ) -> "World":
-        """Make one from plain lists."""
+        """Make a world from plain lists."""
         return cls(
             {node.name: node for node in nodes},
             placed,
-            {one.name: one.metadata.labels for one in namespaces},
+            {namespace.name: namespace.metadata.labels for namespace in namespaces},
             {claim.key: claim for claim in claims},
             volumes,
         )
 
     def without(self, uids: frozenset[str]) -> "World":
-        """The same without some pods."""
+        """Return the same world without some pods."""
         left = [(pod, name) for pod, name in self.placed if pod.uid not in uids]
         return attrs.evolve(self, placed=left)
 
     def on(self, name: str) -> Iterator[Pod]:
-        """The pods on a node."""
+        """Yield the pods on a node."""
         return (pod for pod, where in self.placed if where == name)
 
 
 def cpu_of(pod: Pod) -> int:
-    """The CPU request of a pod, in millicores."""
-    amounts = [one.resources.requests.get("cpu") for one in pod.spec.containers]
+    """Return the CPU request of a pod, in millicores."""
+    amounts = [
+        container.resources.requests.get("cpu") for container in pod.spec.containers
+    ]
     return sum(amount.milli_value for amount in amounts if amount is not None)
 
 
 def evictable(world: World, pod: Pod, name: str) -> frozenset[str]:
-    """The uids of the pods on a node that may be evicted for a pod."""
+    """Return the uids of the pods on a node that may be evicted for a pod."""
     if pod.spec.preemption_policy == "Never":
         return frozenset()
-    return frozenset(one.uid for one in world.on(name) if one.priority < pod.priority)
+    return frozenset(
+        other.uid for other in world.on(name) if other.priority < pod.priority
+    )
 
 
 def why_not(world: World, pod: Pod, name: str) -> str:
-    """The rule that keeps a pod from a node, or empty if none does."""
+    """Return the rule that rejects a node for a pod, or an empty text."""
     node = world.nodes.get(name)
     if node is None:
         return "there is no such node"
@@ -212,7 +216,10 @@ def _no_volume(world: World, claim: PersistentVolumeClaim, node: Node) -> str:
                 return "" if _reaches(volume, node) else f"{volume.name} is elsewhere"
         return f"there is no volume {claim.spec.volume_name}"
     if claim.spec.storage_class_name == LOCAL:
-        if any(_is_free(one, claim) and _reaches(one, node) for one in world.volumes):
+        if any(
+            _is_free(volume, claim) and _reaches(volume, node)
+            for volume in world.volumes
+        ):
             return ""
         return f"no volume there is for {claim.key}"
     if claim.annotations.get(_SELECTED, node.name) != node.name:

@@ -18,8 +18,8 @@ class Outcome:
     """The outcome of a history.
 
     Attributes:
-        violation: What broke, or empty.
-        counts: How many steps were taken, and how often each kind of fault happened.
+        violation: The broken invariant, or an empty text.
+        counts: The number of steps, and how often each kind of fault happened.
     """
 
     violation: str
@@ -29,12 +29,12 @@ class Outcome:
 def replay(
     seed: int, steps: Sequence[Step], version: str = "1.36", kind: str = "pods"
 ) -> Outcome:
-    """Run one history from its steps; an exception is a violation, too.
+    """Run one history from its steps; an exception counts as a violation, too.
 
     Args:
         seed: See `Machine`.
         steps: The steps.
-        version: The version of the Kubernetes that is played.
+        version: The version of Kubernetes.
         kind: The kind of history; see `tests.chaos.kinds`.
     """
     machine = HISTORIES[kind].make(seed, version)
@@ -54,7 +54,7 @@ def replay(
 def shrink(
     seed: int, steps: Sequence[Step], version: str = "1.36", kind: str = "pods"
 ) -> Sequence[Step]:
-    """Drop steps as long as the same violation remains, longest runs first."""
+    """Remove steps as long as the same violation remains, longest sequences first."""
     violation = _without_names(replay(seed, steps, version, kind).violation)
     best = list(steps)
     size = len(best) // 2
@@ -75,7 +75,7 @@ def shrink(
 def script(
     seed: int, steps: Sequence[Step], version: str = "1.36", kind: str = "pods"
 ) -> str:
-    """The text of a program that runs a history again, from the repository's root."""
+    """Return a program that runs a history again, from the repository's root."""
     lines = "".join(f"    {step!r},\n" for step in steps)
     return (
         "from tests.chaos.run import replay\n\n"
@@ -85,5 +85,5 @@ def script(
 
 
 def _without_names(violation: str) -> str:
-    """A violation without the names of pods and nodes, and without numbers."""
+    """Return a violation without the names of pods and nodes, and without numbers."""
     return re.sub(r"(?:[a-z]+/)?(?:pod|node|claim)-\d+|\d+", "", violation)

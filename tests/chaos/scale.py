@@ -1,4 +1,4 @@
-"""A small cluster that the engine takes for a large one."""
+"""A small cluster that the engine treats as a large one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +10,12 @@ __all__ = ["few_rows"]
 
 @contextmanager
 def few_rows(count: int | None) -> Iterator[None]:
-    """Set up to how many changed rows are judged one by one, and more as arrays.
+    """Set the number of changed rows up to which they are checked one by one.
 
-    Then a dozen nodes take all the paths that thousands take.
+    Then a dozen nodes take all the code paths of thousands.
 
     Args:
-        count: How many; None leaves it.
+        count: The number; None changes nothing.
     """
     try:
         set_few_rows(FEW_ROWS if count is None else count)

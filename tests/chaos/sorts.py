@@ -1,4 +1,4 @@
-"""Queue sorts as others write them, and the same rules in plain numbers."""
+"""Queue sorts of other authors, and the same rules in plain numbers."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
@@ -10,11 +10,11 @@ from quaymaster import Handle, Pod, QueuedPodInfo, hookimpl
 __all__ = ["MAIN_SORTS", "OTHER_SORT", "RULES", "ByApp", "ByCreation", "ByName", "Rule"]
 
 Rule: TypeAlias = Callable[[Pod, float], tuple[str, float, float]]
-"""The place of a pod that has been waiting since a time: the smallest comes first."""
+"""Returns the key of a pod that has waited since a time; the smallest comes first."""
 
 
 class ByName:
-    """Sorts pods by their names, whatever their priority."""
+    """Sorts pods by their names, and ignores their priority."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -25,7 +25,7 @@ class ByName:
 
 
 class ByCreation:
-    """Sorts every other pod by the time when it was created, by priority first."""
+    """Sorts every other pod by its creation time, after its priority."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -39,7 +39,7 @@ class ByCreation:
 
 
 class ByApp:
-    """Sorts pods by the label for their app; its keys are of two classes."""
+    """Sorts pods by the label of their app; its keys have two classes."""
 
     class Key(NamedTuple):
         """A key of the first class."""
@@ -83,4 +83,4 @@ RULES: Mapping[str, Rule] = {
     "ByApp": lambda pod, since: (pod.labels["app"], -_priority(pod), since),
     "ByName": lambda pod, _since: (pod.name, 0, 0),
 }
-"""Plugin -> how it sorts, in plain numbers and texts."""
+"""Plugin -> its order, in plain numbers and texts."""

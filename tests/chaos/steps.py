@@ -25,7 +25,7 @@ Step: TypeAlias = tuple[str, *tuple[int, ...]]
 its arguments."""
 
 Kind: TypeAlias = tuple[int, tuple[Sequence[int], ...]]
-"""How often a step is drawn, and what its arguments are drawn from."""
+"""The weight of a step in the draw, and the values of its arguments."""
 
 PHASES = ("filter", "reserve", "permit", "pre_bind", "bind", "bound")
 PHASE_ACTIONS = (
@@ -89,12 +89,12 @@ STEPS: Mapping[str, Kind] = {
 
 
 def is_large(seed: int) -> bool:
-    """Whether the history of a seed is about a dozen nodes that count as thousands."""
+    """Whether the history of a seed has a dozen nodes that are treated as thousands."""
     return seed % 3 == 1
 
 
 def draw_steps(seed: int) -> Sequence[Step]:
-    """The history of a seed; it begins with two nodes, two claims and a volume.
+    """Draw the history of a seed; it begins with two nodes, two claims and a volume.
 
     Large histories begin with many nodes, and have crowds of pods more often.
     """
@@ -109,12 +109,12 @@ def draw_steps(seed: int) -> Sequence[Step]:
 def draw_names(
     rng: random.Random, steps: Mapping[str, Kind], more: Mapping[str, int]
 ) -> Sequence[str]:
-    """Draw the names of the steps of a history.
+    """Draw the names of a history's steps.
 
     Args:
         rng: The generator.
         steps: The kinds of steps.
-        more: Name -> how many times as often it is to come.
+        more: Name -> the factor by which it is drawn more often.
     """
     weights = [weight * more.get(name, 1) for name, (weight, _) in steps.items()]
     return rng.choices(list(steps), weights, k=rng.randint(10, 50))

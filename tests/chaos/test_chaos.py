@@ -17,11 +17,11 @@ from tests.kit.internals.state import Cache
 
 _RUN = 25
 _SHORT = 2
-"""How many histories are part of every run."""
+"""The number of histories in every run."""
 
 
 def histories(count: int) -> Sequence[ParameterSet]:
-    """The seeds of the first histories, and of so many in parts of the long run."""
+    """Return the seeds of the first histories, and further ones for the long run."""
     parts = [range(first, first + _RUN) for first in range(0, count, _RUN)]
     return [
         pytest.param(range(_SHORT), id="first"),
@@ -54,7 +54,7 @@ def steps_of(name: str) -> st.SearchStrategy[Step]:
     return pods.map(lambda pod: (pod[0], *pod[1], *pod[2]))
 
 
-# The same histories in every run: if one breaks, the last change did it.
+# The same histories in every run: if one breaks, the last change caused it.
 @pytest.mark.long
 @settings(derandomize=True, database=None)
 @given(

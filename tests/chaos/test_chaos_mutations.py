@@ -28,9 +28,9 @@ from tests.kit.internals.mutants import (
     FINISHING,
     READING_LATER,
     RESOLVING,
-    asking_about_none,
     backwards,
     last_first,
+    scoring_no_rows,
     with_times_as_they_are,
 )
 from tests.kit.internals.queue import (
@@ -67,7 +67,7 @@ def passing(_original: Function) -> Function:
     return hookimpl(lambda _self: None)
 
 
-def deaf_to_nodes(original: Function) -> Function:
+def ignoring_nodes(original: Function) -> Function:
     def changed(
         self: SchedulingQueue, event: ClusterEvent, *args: Any, **keywords: Any
     ) -> None:
@@ -89,7 +89,7 @@ def as_if_bound(_original: Function) -> Function:
     return lambda _self, _attempt, _status: None
 
 
-def deaf_to_what_was_missed(original: Function) -> Function:
+def ignoring_missed_changes(original: Function) -> Function:
     def changed(*args: object, missed: bool = False) -> None:
         if not missed:
             original(*args)
@@ -102,7 +102,7 @@ def always_brief(_original: Function) -> Function:
 
 
 def by_exact_types(_original: Function) -> Function:
-    """Only keys of the very types of the first one count; see `SortKeys.reliable`."""
+    """Count only keys of the type of the first key; see `SortKeys.reliable`."""
 
     def reliable(_self: SortKeys, _name: str, sort_key: Function) -> Function:
         first: list[object] = []
@@ -132,7 +132,7 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
     (BindingCycle, RESOLVING, as_failed, "was given back, but is on"),
     (BindingCycle, RESOLVING, as_if_bound, "is said to be on"),
     (BindingCycle, READING_LATER, nothing, "does not end|for ever"),
-    (SchedulingQueue, "move_all", deaf_to_nodes, "waits, but"),
+    (SchedulingQueue, "move_all", ignoring_nodes, "waits, but"),
     (SchedulingQueue, "done", nothing, "in flight"),
     (
         SchedulingQueue,
@@ -146,7 +146,7 @@ MUTATIONS: Sequence[tuple[type, str, Mutation, str]] = [
     (
         EventHandlers,
         "changed",
-        deaf_to_what_was_missed,
+        ignoring_missed_changes,
         "the (cache|queue|snap)|for ever|no such node",
     ),
     (Evictions, FINISHING, nothing, "waits, but"),
@@ -169,7 +169,10 @@ HISTORIES = 400
 @pytest.mark.parametrize(
     ("owner", "name", "mutation", "found"),
     MUTATIONS,
-    ids=[f"{one[0].__name__}.{one[1]}-{one[2].__name__}" for one in MUTATIONS],
+    ids=[
+        f"{owner.__name__}.{name}-{mutation.__name__}"
+        for owner, name, mutation, _ in MUTATIONS
+    ],
 )
 def test_broken_engine_is_found_out(
     owner: type,
@@ -178,19 +181,19 @@ def test_broken_engine_is_found_out(
     found: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for one in name.split():
-        monkeypatch.setattr(owner, one, mutation(getattr(owner, one)))
+    for attribute in name.split():
+        monkeypatch.setattr(owner, attribute, mutation(getattr(owner, attribute)))
     assert re.search(found, first_violation(range(HISTORIES)))
 
 
 def first_violation(seeds: Iterable[int]) -> str:
-    """The violation of the first history that has one."""
+    """Return the first violation of an invariant in the histories."""
     violations = (replay(seed, draw_steps(seed)).violation for seed in seeds)
     return next(filter(None, violations), "nothing was found")
 
 
 def sorted_by(sort: str) -> Iterable[int]:
-    """The histories whose main profile has a queue sort."""
+    """Return the histories whose main profile has a queue sort."""
     return (seed for seed in range(HISTORIES) if sorts_of(seed)[0] == sort)
 
 
@@ -219,7 +222,7 @@ def test_empty_arrays_that_pass_for_constant_ones_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(IS_CONSTANT, as_strides_say(is_constant))
-    asking = asking_about_none(getattr(ScoreMemo, ASKING))
+    asking = scoring_no_rows(getattr(ScoreMemo, ASKING))
     monkeypatch.setattr(ScoreMemo, ASKING, asking)
     found = first_violation(range(HISTORIES))
     assert re.search(r"the attempt to schedule pod \S+ broke: IndexError", found)

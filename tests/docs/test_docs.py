@@ -1,4 +1,4 @@
-"""What the documentation shows is true: commands run, outputs are real."""
+"""The documentation is true: its commands run and print the shown output."""
 
 import ast
 import shlex
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.command_line import PAGE, command_line
+from tests.docs.conformance import CONFORMANCE, conformance_page
 from tests.docs.experiment_files import PAGE as EXPERIMENT_FILES
 from tests.docs.experiment_files import TUNING_PAGE, experiment_page, tuning_page
 from tests.docs.provisioners import PAGE as PROVISIONERS
@@ -61,6 +62,11 @@ def test_page_of_scenario_files_is_up_to_date() -> None:
 
 
 @pytest.mark.house
+@pytest.mark.long
+def test_page_on_conformance_is_up_to_date() -> None:
+    assert CONFORMANCE.read_text(encoding="utf-8") == conformance_page()
+
+
 def test_page_of_provisioners_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of their list."""
     assert PROVISIONERS.read_text(encoding="utf-8") == provisioners_page()
@@ -101,7 +107,7 @@ def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> N
 
 def check(command: Command, folder: Path) -> None:
     done = run_program(shlex.split(command.line), folder, folder / "site")
-    # A page may show a scenario that fails: then that is what the command has to say.
+    # A page may show a scenario that fails; then the command must print that.
     expected = 1 if ": FAILED, " in command.output else 0
     assert done.code == expected, f"{command.line}\n{done.output}{done.errors}"
     if command.output.strip():
@@ -109,6 +115,6 @@ def check(command: Command, folder: Path) -> None:
 
 
 def squeezed(text: str) -> list[str]:
-    """The words of each line: how wide a column is says nothing."""
+    """Return the words of each line, because the widths of columns may differ."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     return [line for line in lines if line]

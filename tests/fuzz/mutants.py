@@ -20,11 +20,11 @@ class Mutant(NamedTuple):
     """A mutated file, and the command line to run on it.
 
     Attributes:
-        text: What is in it.
-        ending: That of its name.
+        text: Its content.
+        ending: The extension of its name.
         is_config: Whether it is a configuration rather than manifests.
         arguments: The command line, with ``FILE`` for the file.
-        in_pieces: Whether it is read as a large file is, object by object.
+        in_pieces: Whether it is read object by object, as a large file is.
     """
 
     text: bytes
@@ -33,9 +33,14 @@ class Mutant(NamedTuple):
     arguments: tuple[str, ...]
     in_pieces: bool
 
+    def read_otherwise(self) -> "Mutant":
+        """Return the same, in pieces if this is read as a whole, and vice versa."""
+        in_pieces = not self.in_pieces
+        return Mutant(self.text, self.ending, self.is_config, self.arguments, in_pieces)
+
 
 def make_mutant(rng: random.Random) -> Mutant:
-    """Make one, by the generator alone."""
+    """Make a mutant that depends on the generator only."""
     is_config = rng.random() < 0.2
     if is_config:
         trees = _documents(_CONFIG)

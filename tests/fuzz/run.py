@@ -1,59 +1,49 @@
-"""Runs a mutant, and judges how that ends."""
+"""Judges how a command ends on a mutant."""
 
-import contextlib
-import io
-import signal
-import sys
-import tempfile
-import traceback
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
-from unittest import mock
 
+from tests.fuzz.endings import CommandEnding, end_of
+from tests.fuzz.losses import lost_objects
 from tests.fuzz.mutants import Mutant
-from tests.kit.internals.cli import main
-from tests.kit.internals.manifests import LARGE
 
-__all__ = ["judge"]
+__all__ = ["judge", "judge_valid"]
 
-_SECONDS: Final = 20
 _LONGEST_LINE: Final = 4000
-
-
-class _TooLongError(BaseException):
-    """The command does not end."""
 
 
 def judge(mutant: Mutant) -> str | None:
     """Run the command on a mutant; say what is wrong with how it ended, or None."""
-    out, err = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO())
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"mutant.{mutant.ending}"
-        file.write_bytes(mutant.text)
-        arguments = [str(file) if one == "FILE" else one for one in mutant.arguments]
-        patches: list[contextlib.AbstractContextManager[object]] = [
-            mock.patch.object(sys, "argv", ["quaymaster", *arguments]),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ]
-        if mutant.in_pieces:
-            patches.append(mock.patch(LARGE, 0))
-        try:
-            with contextlib.ExitStack() as stack, _time_limit():
-                for patch in patches:
-                    stack.enter_context(patch)
-                main()
-        except SystemExit as ended:
-            return _verdict(ended.code, _text(out), _text(err))
-        except _TooLongError:
-            return f"no end after {_SECONDS} s\n{traceback.format_exc()}"
-        except BaseException:
-            return traceback.format_exc()
-    return "no exit code"
+    return _problem(end_of(mutant))
 
 
-def _verdict(code: object, out: str, err: str) -> str | None:
+def judge_valid(mutant: Mutant) -> tuple[CommandEnding, str | None]:
+    """Run the command on a mutant that may be valid.
+
+    Beside `judge`, cached and plain decisions are the same, each object is in the
+    answer or in a warning, and a file that is read in pieces gives the same answer.
+
+    Returns:
+        How it ended, and what is wrong with that.
+    """
+    ending = end_of(mutant)
+    problem = _problem(ending)
+    if problem is not None:
+        return ending, problem
+    if ending.code == 1 and "--verify" in mutant.arguments:
+        return ending, f"a verified decision differs\n{ending.out[:2000]}{ending.err}"
+    if lost := lost_objects(mutant, ending):
+        return ending, f"neither in the answer nor in a warning: {', '.join(lost)}"
+    if not mutant.is_config and mutant.text.startswith(b"api"):
+        other = end_of(mutant.read_otherwise())
+        if (other.code, other.out) != (ending.code, ending.out):
+            return ending, f"read in pieces, it differs\n{other.out[:2000]}{other.err}"
+    return ending, None
+
+
+def _problem(ending: CommandEnding) -> str | None:
+    code, out, err = ending.code, ending.out, ending.err
+    if ending.failure:
+        return ending.failure
     if code not in (0, 1, 2, None):
         return f"exit code {code}\n{err}"
     if "Traceback" in err or "Traceback" in out:
@@ -62,24 +52,3 @@ def _verdict(code: object, out: str, err: str) -> str | None:
         return "exit code 2 without a word"
     longest = max(map(len, err.splitlines()), default=0)
     return f"a line of {longest} characters" if longest > _LONGEST_LINE else None
-
-
-def _text(stream: io.TextIOWrapper) -> str:
-    stream.flush()
-    buffer = stream.buffer
-    assert isinstance(buffer, io.BytesIO)
-    return buffer.getvalue().decode("utf-8", "replace")
-
-
-@contextlib.contextmanager
-def _time_limit() -> Iterator[None]:
-    def stop(*_: object) -> None:
-        raise _TooLongError
-
-    previous = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(_SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)

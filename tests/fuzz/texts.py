@@ -25,10 +25,18 @@ class _Plain(yaml.CSafeDumper):
         return True
 
 
-def write(trees: list[Any], rng: random.Random) -> tuple[bytes, str]:
-    """A file with these documents, and the ending of its name."""
+def write(
+    trees: list[Any], rng: random.Random, *, may_be_list: bool = True
+) -> tuple[bytes, str]:
+    """A file with these documents, and the ending of its name.
+
+    Args:
+        trees: The documents.
+        rng: Chooses the form.
+        may_be_list: Whether they may become the items of a List.
+    """
     ending = "json" if rng.random() < 0.35 else "yaml"
-    if rng.random() < 0.15:
+    if rng.random() < 0.15 and may_be_list:
         trees = [{"apiVersion": "v1", "kind": "List", "items": trees}]
     try:
         text = _as_json(trees, rng) if ending == "json" else _as_yaml(trees, rng)

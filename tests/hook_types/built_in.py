@@ -49,7 +49,7 @@ from quaymaster_volume_zone import VolumeZone
 
 
 class Given(Protocol):
-    """What the framework gives to hooks."""
+    """The arguments that the framework passes to hooks."""
 
     pod: Pod
     queued: QueuedPodInfo
@@ -76,6 +76,9 @@ def check_default_preemption(plugin: DefaultPreemption, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _post_filter: PostFilterResult | Status | None = plugin.post_filter(
         state=given.state, pod=given.pod, statuses=given.statuses
+    )
+    _explain_post_filter: Sequence[str] = plugin.explain_post_filter(
+        state=given.state, pod=given.pod, node=given.node, statuses=given.statuses
     )
 
 
@@ -146,6 +149,9 @@ def check_inter_pod_affinity(plugin: InterPodAffinity, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
+    )
     _pre_score: Status | None = plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(state=given.state, node=given.node)
     _score_nodes: Int64Array | Status = plugin.score_nodes(
@@ -163,6 +169,9 @@ def check_node_affinity(plugin: NodeAffinity, given: Given) -> None:
     _filter: Status | None = plugin.filter(pod=given.pod, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
     )
     _pre_score: Status | None = plugin.pre_score(pod=given.pod)
     _score: int | Status = plugin.score(pod=given.pod, node=given.node)
@@ -182,6 +191,7 @@ def check_node_cool_down(plugin: NodeCoolDown, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(node=given.node)
     _reserve: Status | None = plugin.reserve(pod=given.pod, node_name=given.node_name)
 
 
@@ -192,6 +202,9 @@ def check_node_declared_features(plugin: NodeDeclaredFeatures, given: Given) -> 
         state=given.state, pod=given.pod
     )
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, node=given.node
+    )
 
 
 def check_node_name(plugin: NodeName, given: Given) -> None:
@@ -202,6 +215,7 @@ def check_node_name(plugin: NodeName, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(pod=given.pod)
 
 
 def check_node_ports(plugin: NodePorts, given: Given) -> None:
@@ -213,6 +227,9 @@ def check_node_ports(plugin: NodePorts, given: Given) -> None:
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, node=given.node
     )
 
 
@@ -237,6 +254,9 @@ def check_node_resources_fit(plugin: NodeResourcesFit, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
+    )
     plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(
         state=given.state, pod=given.pod, node=given.node
@@ -254,6 +274,7 @@ def check_node_unschedulable(plugin: NodeUnschedulable, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter()
 
 
 def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
@@ -267,6 +288,9 @@ def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
     )
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
     )
     _filter_pod_use: PodUse = plugin.filter_pod_use()
 
@@ -285,6 +309,9 @@ def check_pod_topology_spread(plugin: PodTopologySpread, given: Given) -> None:
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
     )
     _pre_score: Status | None = plugin.pre_score(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
@@ -315,6 +342,9 @@ def check_taint_toleration(plugin: TaintToleration, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
+    )
     plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(state=given.state, node=given.node)
     _score_nodes: Int64Array | Status = plugin.score_nodes(
@@ -334,6 +364,9 @@ def check_volume_binding(plugin: VolumeBinding, given: Given) -> None:
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, node=given.node
     )
     _pre_score: Status | None = plugin.pre_score()
     _score: int | Status = plugin.score(state=given.state, node=given.node)
@@ -366,6 +399,9 @@ def check_volume_restrictions(plugin: VolumeRestrictions, given: Given) -> None:
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
     )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        state=given.state, pod=given.pod, node=given.node
+    )
 
 
 def check_volume_zone(plugin: VolumeZone, given: Given) -> None:
@@ -379,4 +415,7 @@ def check_volume_zone(plugin: VolumeZone, given: Given) -> None:
     )
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, pod=given.pod, nodes=given.nodes, rows=given.rows
+    )
+    _explain_filter: Sequence[str] = plugin.explain_filter(
+        pod=given.pod, node=given.node
     )

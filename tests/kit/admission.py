@@ -1,4 +1,4 @@
-"""Objects as manifests have them, and what a cluster makes of them."""
+"""Pods as manifests have them, and as a cluster stores them after admission."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def bare_container(
     limits: dict[str, Quantity] | None = None,
     ports: Sequence[ContainerPort] = (),
 ) -> Container:
-    """A container as a manifest has it, with nothing filled in."""
+    """Make a container as a manifest has it, without any defaults."""
     resources = ResourceRequirements(requests=requests or {}, limits=limits or {})
     return Container(
         name="main", image="pause", resources=resources, ports=tuple(ports)
@@ -37,27 +37,27 @@ def bare_container(
 
 
 def bare_pod(spec: PodSpec | None = None, *containers: Container) -> Pod:
-    """A pod as a manifest has it, with nothing filled in."""
+    """Make a pod as a manifest has it, without any defaults."""
     spec = spec or PodSpec()
     containers = containers or (bare_container(),)
     return Pod(metadata=ObjectMeta(name="a"), spec=replace(spec, containers=containers))
 
 
 def admitted(obj: Pod, *others: ApiObject) -> Pod:
-    """A pod as a cluster with some other objects stores it."""
+    """Return a pod as a cluster with some other objects stores it."""
     cluster = make_cluster(*others)
     return cluster.create(obj)
 
 
 def problems_of(*objects: ApiObject) -> list[str]:
-    """What is wrong with objects that a cluster does not take, path by path."""
+    """Return the problems of objects that a cluster rejects, each with its path."""
     with pytest.raises(AdmissionError) as caught:
         make_cluster(*objects)
     return [f"{p.path}: {p.message}" for p in caught.value.problems]
 
 
 def rejected_paths(kind: str, tree: dict[str, Any]) -> list[str]:
-    """The fields for which a new object is rejected; none if it is stored."""
+    """Return the fields for which a new object is rejected; empty if it is stored."""
     cluster = make_cluster(controllers=False)
     try:
         cluster.create(from_wire({"metadata": {"name": "a"}, **tree}, KINDS[kind]))

@@ -1,4 +1,4 @@
-"""Answers of commands as data."""
+"""The JSON output of commands as data."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Plugins with one mistake each, the check that finds it, and what it says."""
+"""Plugins with one mistake each, the check that finds it, and its message."""
 
 import itertools
 import random
@@ -41,14 +41,14 @@ NO = Status.unschedulable("no")
 
 
 class Plugin:
-    """What all plugins here have in common."""
+    """Keep the handle for all plugins here."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self.handle = handle
 
 
 def untyped(function: object) -> Any:  # noqa: ANN401 - whatever a plugin marks
-    """A hook that no type checker would let pass."""
+    """Mark a hook that a type checker would reject."""
     return hookimpl(function)  # type: ignore[call-overload]
 
 
@@ -179,7 +179,7 @@ class TwinForgetsPods(Plugin):
 
 
 class TwinForgetsRows(Plugin):
-    """Answers for the first rows, whichever it is asked for."""
+    """Scores the first rows instead of the rows in the argument."""
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
@@ -302,7 +302,7 @@ class LooksAtNeighbours(Plugin):
 
 
 class SkipsTooLong(Plugin):
-    """Skips while nothing runs, and does not say that this is what counts."""
+    """Skips while no pod runs, but does not declare that it depends on running pods."""
 
     @hookimpl
     def pre_filter(self) -> Status | None:
@@ -353,11 +353,49 @@ class LooksAtLabelsOfPods(Plugin):
         return NO if "web" in labels else None
 
 
+# Facts --------------------------------------------------------------------------------
+
+
+class HasBlankFacts(Plugin):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.node.spec.unschedulable else None
+
+    @hookimpl
+    def explain_filter(self) -> Sequence[str]:
+        return ["the node is closed", " "]
+
+
+class FailsToExplain(Plugin):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.node.spec.unschedulable else None
+
+    @hookimpl
+    def explain_filter(self, pod: Pod) -> Sequence[str]:
+        raise LookupError(f"no facts about {pod.metadata.labels}")
+
+
+_EXPLAINED: StateKey[bool] = StateKey("Explained")
+
+
+class ForgetsItsVerdict(Plugin):
+    @hookimpl
+    def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
+        is_closed = node.node.spec.unschedulable and _EXPLAINED not in state
+        return NO if is_closed else None
+
+    @hookimpl
+    def explain_filter(self, state: CycleState) -> Sequence[str]:
+        state[_EXPLAINED] = True
+        return ["the node is closed"]
+
+
 # Imagined pods ------------------------------------------------------------------------
 
 
 class Tally:
-    """How many pods there are; it does not copy itself."""
+    """A number of pods; it has no `clone`."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -372,7 +410,7 @@ _TALLY = StateKey[Tally]("Tally")
 
 
 class AtMostOne(Plugin):
-    """At most one pod on all nodes: the rule, without the imagined pods."""
+    """At most one pod on all nodes; it ignores the imagined pods."""
 
     def make(self, count: int) -> Tally:
         return CopiedTally(count)
@@ -438,11 +476,11 @@ class UnreservesTwice(Seats):
 class KeepsWhatItReserved(Seats):
     @hookimpl
     def unreserve(self, node_name: str) -> None:
-        """Gives nothing back."""
+        """Keep the place that was reserved."""
 
 
 class RemembersItsChoice(Plugin):
-    """Chooses, and looks at its own memory instead of the pod."""
+    """Chooses a node, and reads its own dictionary instead of the pod."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -504,7 +542,7 @@ class DrawsLots(Plugin):
 
 
 class OnlyOpenNodes(Plugin):
-    """Has nothing wrong, but that it registers no events."""
+    """Is correct, except that it registers no events."""
 
     @hookimpl
     def filter(self, node: NodeInfo) -> Status | None:
@@ -563,7 +601,7 @@ class IndexForgets(OnlyOpenNodes):
 
 EVERYBODY: list[object] = []
 STOP = threading.Event()
-"""Stops the threads that a plugin forgets."""
+"""Stops the threads that a plugin leaves running."""
 
 
 class IsKeptInAList(Plugin):
@@ -576,7 +614,7 @@ class IsKeptInAList(Plugin):
 
 
 class RunsAThread(Plugin):
-    """Ends the thread that it has begun."""
+    """Ends the thread that it has started."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self._stop = threading.Event()
@@ -598,7 +636,7 @@ class RunsAThread(Plugin):
 
 
 class ChoosesAnyNode(Plugin):
-    """Names the row behind the tied ones."""
+    """Returns the row after the tied rows."""
 
     @hookimpl
     def break_tie(self, tied: RowArray) -> int:
@@ -612,7 +650,7 @@ class GivesUpOnTies(Plugin):
 
 
 class ShufflesTies(Plugin):
-    """Writes to what it gets."""
+    """Writes to its argument."""
 
     @hookimpl
     def break_tie(self, tied: RowArray) -> int:
@@ -687,6 +725,9 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (LooksAtPods, "pod use", "success with no pods at all, but pod_use is"),
     (LooksAtPodsAfterAll, "pod use", "with no pods at all, but filter_pod_use says"),
     (LooksAtLabelsOfPods, "pod use", "success with other pods that request the same"),
+    (HasBlankFacts, "facts", "explain_filter: returned ' ' for node"),
+    (FailsToExplain, "facts", "explain_filter: raised LookupError: no facts about"),
+    (ForgetsItsVerdict, "facts", "explain_filter: changed the verdict on node"),
     (AtMostOne, "imagining", "remove_pod: is missing: without it, filter then says"),
     (ForgetsToRemove, "imagining", "remove_pod: is missing"),
     (SharesItsState, "clones", "its values need a clone() that copies"),

@@ -1,12 +1,12 @@
 """The budget of quick tests: a pytest plugin.
 
-A test of the default run has `BUDGET` CPU seconds for its call, with the processes that
-it starts. A test that takes `_TOLERANCE` times as much is repeated, because the first
-use of a module or a cache is not its fault. If it takes too much each time, it fails,
-unless it has the marker of another suite. The limit grows on a slower machine.
+A test of the default run may use `BUDGET` CPU seconds in its call; processes that it
+starts count. A test that takes `_TOLERANCE` times as much is repeated, because the
+first use of a module or a cache is slower. If each repetition takes too much, the test
+fails, unless it has the marker of another suite. The limit grows on a slower machine.
 
-``--cpu`` prints at the end what a run has cost, and its most expensive tests. Such a
-run plays each test once, whatever it costs.
+``--cpu`` prints the cost of a run and its most expensive tests at the end. Such a run
+plays each test once, whatever it costs.
 """
 
 import sys
@@ -34,11 +34,11 @@ _SUITES: Final = ("long", "house", "e2e", "browser")
 """Markers of the tests that have no budget."""
 
 _seconds: Final = pytest.StashKey[float]()
-"""What the last phase of a test took."""
+"""The CPU seconds of the last phase of a test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the command line ask for the cost of a run."""
+    """Add the option ``--cpu``."""
     parser.addoption(
         "--cpu",
         type=int,
@@ -85,7 +85,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Write the seconds of a phase into its report, which workers send home."""
+    """Write the seconds of a phase into its report, which workers send on."""
     report = yield
     vars(report)["cpu"] = item.stash.get(_seconds, 0.0)
     return report
@@ -98,7 +98,7 @@ def _cpu(report: pytest.TestReport) -> float:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> object:
-    """Play a test that has a budget; more than once, if it is over it."""
+    """Play a test that has a budget, and repeat it if it is over the budget."""
     if not _has_budget(item):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -109,7 +109,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _has_budget(item: pytest.Item) -> bool:
-    """Whether a test is one of the default run, and is played as it is there."""
+    """Whether a test belongs to the default run, and runs there without a tracer."""
     is_usual = settings.get_current_profile_name() == "default"
     has_suite = any(item.get_closest_marker(name) for name in _SUITES)
     is_measured = item.config.getoption("--cpu") is not None
@@ -117,7 +117,7 @@ def _has_budget(item: pytest.Item) -> bool:
 
 
 def _is_traced() -> bool:
-    """Whether a debugger or coverage looks at each line."""
+    """Whether a debugger or coverage traces each line."""
     coverage = sys.modules.get("coverage")
     is_covered = coverage is not None and coverage.Coverage.current() is not None
     return is_covered or sys.gettrace() is not None
@@ -126,7 +126,7 @@ def _is_traced() -> bool:
 def _reports(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Sequence[pytest.TestReport]:
-    """The reports of the first try that is within the budget, or of the last one."""
+    """Return the reports of the first try within the budget, or of the last try."""
     costs: list[str] = []
     while True:
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
@@ -140,7 +140,7 @@ def _reports(
 
 
 def _excess(report: pytest.TestReport) -> Iterator[str]:
-    """What a test took and had, if that was less."""
+    """Yield what a test took and its limit, if it took more."""
     if report.when == "call" and report.passed and _cpu(report) > BUDGET * _TOLERANCE:
         allowed = BUDGET * _TOLERANCE * slowness()
         if _cpu(report) > allowed:
@@ -148,7 +148,7 @@ def _excess(report: pytest.TestReport) -> Iterator[str]:
 
 
 def _refuse(reports: Sequence[pytest.TestReport], costs: Sequence[str]) -> None:
-    """Make a test fail that has passed, but costs too much."""
+    """Make a passed test fail because it costs too much."""
     (call,) = (report for report in reports if report.when == "call")
     call.outcome = "failed"
     call.longrepr = (
@@ -158,7 +158,7 @@ def _refuse(reports: Sequence[pytest.TestReport], costs: Sequence[str]) -> None:
 
 
 class _Cost:
-    """What a run has cost, in the process that prints it."""
+    """Sums the cost of a run, in the process that prints it."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -174,7 +174,7 @@ class _Cost:
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter
     ) -> None:
-        """Print the cost, in seconds and in calibration loops beside the run."""
+        """Print the cost in seconds, and in calibration loops of this machine."""
         seconds = spent()  # workers have ended
         loop = sum(self._loops) / len(self._loops)
         terminalreporter.write_line(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["asking_for_certificates", "encoded", "make_certificate"]
+__all__ = ["encoded", "make_certificate", "mutual_tls_context"]
 
 
 def make_certificate(folder: Path) -> Path:
-    """Put a certificate for harbour.example that vouches for itself into a folder.
+    """Write a self-signed certificate for harbour.example into a folder.
 
     Returns:
         The folder, with ``cert.pem`` and ``key.pem``.
@@ -30,8 +30,8 @@ def make_certificate(folder: Path) -> Path:
     return folder
 
 
-def asking_for_certificates(folder: Path) -> ssl.SSLContext:
-    """What a server needs that also wants to know who its clients are."""
+def mutual_tls_context(folder: Path) -> ssl.SSLContext:
+    """Return the TLS context of a server that requests certificates of its clients."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     context.load_verify_locations(folder / "cert.pem")
@@ -40,5 +40,5 @@ def asking_for_certificates(folder: Path) -> ssl.SSLContext:
 
 
 def encoded(path: Path) -> str:
-    """A file as kubeconfigs and configurations have it inline."""
+    """Return a file in base64, as kubeconfigs and configurations have it inline."""
     return base64.b64encode(path.read_bytes()).decode()

@@ -1,4 +1,4 @@
-"""In-memory clusters in virtual time, and a stand-in for the scheduler of theirs."""
+"""In-memory clusters in virtual time, and a simple replacement for their scheduler."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -26,16 +26,16 @@ def make_cluster(
     nodes: int = 0,
     **options: Any,
 ) -> InMemoryCluster:
-    """A cluster that holds some objects.
+    """Make a cluster that holds some objects.
 
     Args:
-        *objects: What it holds, beside its nodes.
-        clock: Its time; one of its own by default.
-        nodes: How many roomy nodes it has: ``n0``, ``n1`` and so on.
-        **options: What else `InMemoryCluster` can be told.
+        *objects: Its objects, besides the nodes.
+        clock: Its clock; a new virtual clock by default.
+        nodes: The number of its large nodes: ``n0``, ``n1`` and so on.
+        **options: Further options of `InMemoryCluster`.
 
     Returns:
-        The cluster, whose controllers have seen all of it.
+        The cluster, after its controllers have processed all objects.
     """
     cluster = InMemoryCluster(clock or VirtualClock(), **options)
     roomy = (make_node(name=f"n{index}") for index in range(nodes))
@@ -44,17 +44,17 @@ def make_cluster(
 
 
 def pods_of(cluster: InMemoryCluster) -> list[Pod]:
-    """All pods of a cluster."""
+    """Return all pods of a cluster."""
     return list(cluster.list(Pod).items)
 
 
 def object_names(objects: Iterable[ApiObject]) -> list[str]:
-    """The names of some objects, in their order."""
+    """Return the names of some objects, in their order."""
     return [obj.name for obj in objects]
 
 
 def names_of(cluster: InMemoryCluster) -> list[str]:
-    """The names of all pods of a cluster."""
+    """Return the names of all pods of a cluster."""
     return object_names(pods_of(cluster))
 
 
@@ -64,7 +64,7 @@ def react(cluster: InMemoryCluster) -> None:
 
 
 def pass_time(cluster: InMemoryCluster, seconds: float) -> None:
-    """Let virtual time pass, with all that is due on the way."""
+    """Let virtual time pass, and do all that becomes due."""
     clock = cluster.clock
     assert isinstance(clock, VirtualClock)
     end = clock.now() + seconds
@@ -77,7 +77,7 @@ def pass_time(cluster: InMemoryCluster, seconds: float) -> None:
 
 
 def schedule(cluster: InMemoryCluster) -> None:
-    """Bind every pod that waits until no more come: to its only node, or to ``n0``."""
+    """Bind all waiting pods, also new ones: to their only node, or to ``n0``."""
     while waiting := [pod for pod in pods_of(cluster) if not pod.node_name]:
         for pod in waiting:
             cluster.bind(pod, target_of(pod))
@@ -85,7 +85,7 @@ def schedule(cluster: InMemoryCluster) -> None:
 
 
 def target_of(pod: Pod) -> str:
-    """The node that a pod of a DaemonSet is held to; ``n0`` for all others."""
+    """Return the node that a DaemonSet's pod is pinned to; ``n0`` for all others."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return "n0"

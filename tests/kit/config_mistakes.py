@@ -1,4 +1,4 @@
-"""Plugins with arguments, and what is said about configurations of theirs."""
+"""Plugins with arguments, and the messages for mistakes in their configurations."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -81,7 +81,7 @@ class _Moon:
 
 
 def broken() -> None:
-    """Offered as a plugin, but no class."""
+    """Is registered as a plugin, but is not a class."""
 
 
 REGISTRY = PluginRegistry.of(
@@ -106,7 +106,7 @@ def mistakes(
     registry: PluginRegistry = REGISTRY,
     defaults: object = DEFAULTS,
 ) -> list[str]:
-    """Every line that is said about a document."""
+    """Return every message for a document."""
     with pytest.raises(ConfigErrors) as caught:
         parse_config(document, registry, source="s.yaml", defaults=defaults)
     lines = str(caught.value).splitlines()
@@ -115,21 +115,21 @@ def mistakes(
 
 
 def mistakes_in(**fields: object) -> list[str]:
-    """What is said about a document with these fields, without the file's name."""
+    """Return the messages for a document with these fields, without the file's name."""
     lines = mistakes(HEADER | fields)
     assert all(line.startswith("s.yaml: ") for line in lines)
     return [line.removeprefix("s.yaml: ") for line in lines]
 
 
 def mistakes_in_profile(**profile: object) -> list[str]:
-    """The same about one profile, without its place."""
+    """Return the messages for one profile, without its path."""
     lines = mistakes_in(profiles=[profile])
     assert all(line.startswith("profiles[0].") for line in lines)
     return [line.removeprefix("profiles[0].") for line in lines]
 
 
 def mistakes_in_args(**args: object) -> list[str]:
-    """The same about the arguments of Tide."""
+    """Return the messages for the arguments of Tide, without their path."""
     path = "pluginConfig[0].args."
     lines = mistakes_in_profile(pluginConfig=[{"name": "Tide", "args": args}])
     assert all(line.startswith(path) for line in lines)

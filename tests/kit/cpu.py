@@ -1,4 +1,4 @@
-"""Seconds of CPU, and what they are worth on this machine."""
+"""CPU seconds of processes, and the speed of this machine."""
 
 import os
 import time
@@ -7,13 +7,15 @@ from typing import Final
 __all__ = ["LOOP_SECONDS", "calibration_loop", "charge", "slowness", "spent"]
 
 LOOP_SECONDS: Final = 0.006
-"""What `calibration_loop` takes on an idle machine of the kind that budgets are for."""
+"""The seconds of `calibration_loop` on an idle machine of the kind that set the
+budgets.
+"""
 
 _LOOPS: Final = 5
 
 
 class _Elsewhere:
-    """What processes have used that are not children of this one."""
+    """CPU seconds of processes that are not children of this one."""
 
     seconds = 0.0
 
@@ -24,14 +26,14 @@ def charge(seconds: float) -> None:
 
 
 def spent() -> float:
-    """The CPU seconds of this process, and of those that it has started and ended."""
+    """Return the CPU seconds of this process, and of the children that have ended."""
     times = os.times()
     children = times.children_user + times.children_system
     return time.process_time() + children + _Elsewhere.seconds
 
 
 def calibration_loop() -> float:
-    """Do some of all that tests do, and return how many CPU seconds it took now."""
+    """Run a loop of what tests do, and return how many CPU seconds it took."""
     return sorted(_loop() for _ in range(_LOOPS))[_LOOPS // 2]
 
 
@@ -45,5 +47,5 @@ def _loop() -> float:
 
 
 def slowness() -> float:
-    """How many times slower this machine is now than the one of the budget; or 1."""
+    """Return how many times slower this machine is than the budget's; at least 1."""
     return max(1.0, calibration_loop() / LOOP_SECONDS)

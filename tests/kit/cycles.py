@@ -1,4 +1,4 @@
-"""The scheduling cycle on a snapshot: plugins and nodes, and no engine around them."""
+"""The scheduling cycle on a snapshot: plugins and nodes, without an engine."""
 
 from collections.abc import Iterable, Mapping
 
@@ -18,7 +18,7 @@ __all__ = ["make_algorithm", "make_nominator", "make_services", "profile_of"]
 
 
 def make_nominator(pods: Iterable[Pod] = ()) -> Nominator:
-    """A nominator that knows the nominations of some pods."""
+    """Make a nominator with the nominations of some pods."""
     waiting = {pod.key: pod for pod in pods}
     nominator = Nominator(waiting.get)
     for pod in waiting.values():
@@ -27,7 +27,7 @@ def make_nominator(pods: Iterable[Pod] = ()) -> Nominator:
 
 
 def make_services(snapshot: Snapshot, nominator: Nominator) -> Services:
-    """The parts of an engine that has nothing but nodes with pods."""
+    """Make the services of an engine that has only nodes with pods."""
     clock = VirtualClock()
     return Services(
         clock=clock,
@@ -43,7 +43,7 @@ def profile_of(
     names: Iterable[str],
     weights: Mapping[str, int] | None = None,
 ) -> ProfileConfig:
-    """A profile of plugins, in this order, at all the points that they extend."""
+    """Make a profile with plugins in this order, at all points that they extend."""
     chosen = [
         (name, EnabledPlugin(name=name, weight=(weights or {}).get(name, 1)))
         for name in names
@@ -68,14 +68,14 @@ def make_algorithm(
     weights: Mapping[str, int] | None = None,
     remembers: bool = True,
 ) -> Algorithm:
-    """The algorithm with some plugins, in this order.
+    """Make the algorithm with some plugins, in this order.
 
     Args:
         snapshot: The nodes and their pods.
-        *plugins: The plugins' classes, whose names they get.
-        nominator: Knows the nominated pods; nobody is by default.
+        *plugins: The plugins' classes; each plugin has the name of its class.
+        nominator: The nominated pods; none by default.
         weights: Plugin -> its weight.
-        remembers: Whether answers are remembered.
+        remembers: Whether the plugins' results are cached.
 
     Returns:
         The algorithm.

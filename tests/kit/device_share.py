@@ -1,6 +1,6 @@
-"""A plugin that gives pods a share of one device, and chooses which when it reserves.
+"""A plugin that gives pods a share of one device, and chooses it at Reserve.
 
-It is told what a pod wants, and tells what it has chosen, by annotations.
+It reads a pod's share from an annotation, and writes its choice to another one.
 """
 
 from collections.abc import Hashable, Sequence
@@ -38,30 +38,30 @@ __all__ = [
 ]
 
 WANTS: Final = "example.com/wants"
-"""A pod's annotation: how many thousandths of a device it wants."""
+"""A pod's annotation: the share of a device that it needs, in thousandths."""
 
 DEVICE: Final = "example.com/device"
-"""A pod's annotation: the number of the device that it has."""
+"""A pod's annotation: the number of its device."""
 
 COUNT: Final = "devices"
-"""A node's label: how many devices it has."""
+"""A node's label: its number of devices."""
 
 MOST: Final = 4
-"""How many that is at most."""
+"""The highest number of devices of a node."""
 
 _FULL: Final = Status.unschedulable("node(s) had no device with enough left")
 
 
 @attrs.frozen
 class Share:
-    """What a pod wants of a device, and which one it has, if any was chosen."""
+    """The share of a device that a pod needs, and its device, if one was chosen."""
 
     milli: int
     device: int | None
 
 
 def share_of(pod: Pod) -> Share | None:
-    """Read a pod; None if it wants no device."""
+    """Return the share of a pod, or None if it needs no device."""
     wants, device = pod.annotations.get(WANTS), pod.annotations.get(DEVICE)
     if wants is None:
         return None
@@ -69,7 +69,7 @@ def share_of(pod: Pod) -> Share | None:
 
 
 def left_on(node: NodeInfo, shares: Sequence[Share]) -> Sequence[int]:
-    """What a node's devices have left; pods without a device get one as if reserved."""
+    """Return the free part of each device of a node; waiting shares get one first."""
     left = [1000] * int(node.labels.get(COUNT, "0"))
     for share in sorted(shares, key=lambda share: share.device is None):
         device = _tightest(left, share.milli) if share.device is None else share.device
@@ -86,7 +86,7 @@ def _tightest(left: Sequence[int], milli: int) -> int | None:
 def make_sharer(
     *, name: str, wants: int = 500, node: str | None = None, priority: int = 0
 ) -> Pod:
-    """Make a pod that wants a share of a device."""
+    """Make a pod that needs a share of a device."""
     wanted = {WANTS: str(wants)}
     return make_pod(name=name, node=node, priority=priority, annotations=wanted)
 
@@ -98,7 +98,7 @@ def with_device(pod: Pod, device: int) -> Pod:
 
 
 class DeviceShare:
-    """Filters by what devices have left, and chooses the tightest one."""
+    """Filters by the free part of devices, and chooses the fullest device that fits."""
 
     scope = Scope.NODE
 
@@ -141,7 +141,7 @@ class DeviceShare:
 
     @hookimpl
     def unreserve(self) -> None:
-        """Nothing: the annotation goes with the node."""
+        """Do nothing: the annotation is removed with the node."""
 
 
 def _wanted(pod: Pod) -> int:

@@ -1,4 +1,4 @@
-"""Configurations as documents; `quaymaster.testing` makes whole ones."""
+"""Parts of configurations; `quaymaster.testing` makes whole ones."""
 
 __all__ = ["HEADER", "YAML_HEADER"]
 
@@ -6,7 +6,7 @@ HEADER: dict[str, object] = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
     "kind": "KubeSchedulerConfiguration",
 }
-"""What every configuration begins with."""
+"""The first fields of every configuration."""
 
 YAML_HEADER = "".join(f"{key}: {value}\n" for key, value in HEADER.items())
-"""The same in a file."""
+"""The same fields as the text of a file."""

@@ -27,7 +27,7 @@ __all__ = ["Contender", "ElectionWorld", "LeaseServer", "Network"]
 Tree: TypeAlias = dict[str, Any]
 
 TIMEOUT = 5.0
-"""For how many seconds a contender waits for an answer."""
+"""The seconds that a contender waits for a response."""
 
 
 @attrs.define
@@ -35,19 +35,19 @@ class LeaseServer:
     """An API server that has one lease, with optimistic concurrency.
 
     Attributes:
-        lease: The lease as it is stored; None if there is none.
-        refuses: The code to answer everything with; 0 answers as it should.
-        asked: The methods of all requests so far.
+        lease: The stored lease, or None.
+        refuses: The status code of every response; 0 for the normal responses.
+        methods: The methods of all requests so far.
     """
 
     lease: Tree | None = None
     refuses: int = 0
-    asked: list[str] = attrs.field(factory=list)
+    methods: list[str] = attrs.field(factory=list)
     _versions: "itertools.count[int]" = attrs.field(factory=lambda: itertools.count(7))
 
     def answer(self, ask: Ask) -> Answer:
-        """Take one request."""
-        self.asked.append(ask.method)
+        """Answer one request."""
+        self.methods.append(ask.method)
         if self.refuses:
             return refusal(self.refuses)
         if ask.method == "GET":
@@ -63,7 +63,7 @@ class LeaseServer:
         return self.store(sent)
 
     def store(self, lease: Tree) -> Answer:
-        """Store the lease as it is given, with another version."""
+        """Store the lease as it is, with a new version."""
         metadata = {**lease["metadata"], "resourceVersion": str(next(self._versions))}
         self.lease = {**lease, "metadata": metadata}
         return self._stored()
@@ -73,26 +73,26 @@ class LeaseServer:
 
     @property
     def spec(self) -> Tree:
-        """What the lease says about its holder."""
+        """The lease's spec, which names its holder."""
         assert self.lease is not None
         spec: Tree = self.lease["spec"]
         return spec
 
 
 def refusal(code: int) -> ApiError:
-    """What a client tells of a request that was refused."""
+    """Return a client's error for a refused request."""
     return ApiError("here", f"{code}", code=code)
 
 
 @attrs.define
 class Network:
-    """How the requests of one contender fare.
+    """Faults and delays of the requests of one contender.
 
     Attributes:
-        there: For how many seconds a request travels.
-        back: For how many seconds its answer does.
-        loses_requests: Whether requests get lost.
-        loses_answers: Whether answers get lost.
+        there: The seconds that a request takes.
+        back: The seconds that a response takes.
+        loses_requests: Whether requests are lost.
+        loses_answers: Whether responses are lost.
     """
 
     there: float = 0.0
@@ -121,7 +121,7 @@ class ElectionWorld:
         rate: float = 1.0,
         is_alive: bool = True,
     ) -> "Contender":
-        """Start a contender whose clocks are ahead, and go faster or slower."""
+        """Start a contender whose clocks are ahead, and run faster or slower."""
         contender = Contender(self, name, ahead, rate)
         contender.is_alive = is_alive
         self.contenders.append(contender)
@@ -129,7 +129,7 @@ class ElectionWorld:
         return contender
 
     def call_later(self, seconds: float, call: Callable[[], None]) -> None:
-        """Have something happen in a while."""
+        """Call a function after some seconds."""
         heapq.heappush(self._due, (self.now + seconds, next(self._sequence), call))
 
     def elapse(self, seconds: float) -> None:
@@ -142,7 +142,7 @@ class ElectionWorld:
         self.now = end
 
     def writers(self) -> list[str]:
-        """Those whose fences are open."""
+        """Return the names of the contenders whose fences are open."""
         return [
             contender.name
             for contender in self.contenders
@@ -151,17 +151,17 @@ class ElectionWorld:
 
 
 class Contender:
-    """One process that takes part.
+    """One process that takes part in the election.
 
     Attributes:
-        network: How its requests fare.
-        is_alive: Whether the work goes on that it does as a leader.
-        has_seen_the_lease: Whether an answer with it has come.
-        is_stopped: Whether the whole process stands still, as after SIGSTOP.
+        network: The faults and delays of its requests.
+        is_alive: Whether its work as a leader goes on.
+        has_seen_the_lease: Whether it has received a response with the lease.
+        is_stopped: Whether the whole process is stopped, as after SIGSTOP.
         has_ended: Whether its election is over.
-        started: What it was told when it had acquired the lease.
-        lost: Why it has lost it, each time.
-        statuses: What it was told for its metrics.
+        started: The leases that it has acquired.
+        lost: The reasons for which it has lost a lease.
+        statuses: The statuses that were reported for its metrics.
     """
 
     def __init__(
@@ -194,11 +194,11 @@ class Contender:
 
     @property
     def fence(self) -> Fence:
-        """Whether it may write."""
+        """The fence, which says whether it may write."""
         return self._rules.fence
 
     def go_on(self, answer: Answer | None) -> None:
-        """Take the answer of the last step, and go on to the next."""
+        """Pass the response to the election's rules, and do their next step."""
         if self.has_ended:
             return
         self._turn += 1
@@ -217,23 +217,23 @@ class Contender:
             self._send(step)
 
     def stand_still(self) -> None:
-        """As SIGSTOP."""
+        """Stop the process, as SIGSTOP does."""
         self.is_stopped = True
 
     def wake(self) -> None:
-        """As SIGCONT."""
+        """Continue the process, as SIGCONT does."""
         self.is_stopped = False
         missed, self._missed = self._missed, None
         if missed is not None:
             self.go_on(missed)
 
     def kill(self) -> None:
-        """As SIGKILL."""
+        """Kill the process, as SIGKILL does."""
         self.has_ended = True
         self._world.contenders.remove(self)
 
     def stop(self) -> None:
-        """End cleanly."""
+        """End the election cleanly."""
         self._rules.stop()
         if isinstance(self._waits_for, Pause) and not self.is_stopped:
             self.go_on(b"")
@@ -252,7 +252,7 @@ class Contender:
     def _answered(
         self, seconds: float, answer: Answer, turn: int | None = None
     ) -> None:
-        """Have an answer come in a while, if none has come until then."""
+        """Deliver a response after some seconds, unless one has come before."""
         turn = self._turn if turn is None else turn
 
         def come() -> None:

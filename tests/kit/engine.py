@@ -1,7 +1,7 @@
-"""The engine as tests see it: what a scheduler keeps to itself.
+"""Private parts of the engine, for tests.
 
-A test that looks behind a scheduler does so by these functions only; what tests of
-plugins and profiles need is in `quaymaster.testing`.
+Tests use a scheduler's private parts by these functions only. The tools for tests of
+plugins and profiles are in `quaymaster.testing`.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ __all__ = [
     "TappedScheduler",
     "be_busy",
     "binding_of",
-    "build_anew",
+    "build_profiles",
     "cache_of",
     "informers_of",
     "is_at_rest",
@@ -32,10 +32,10 @@ __all__ = [
 
 
 class TappedScheduler(Scheduler):
-    """A scheduler whose news of the cluster a test can listen to."""
+    """A scheduler that gets the changes of the cluster by calls of a test."""
 
     def start(self) -> None:
-        """As for any scheduler, but what changes comes by `changed`."""
+        """Start without informers; the test passes changes by `changed`."""
         self._runner.start(self)
         self.queue.start()
 
@@ -47,49 +47,49 @@ class TappedScheduler(Scheduler):
         *,
         missed: bool = False,
     ) -> None:
-        """Hear of a change, and hand it on."""
+        """Pass a change to the event handlers."""
         self._engine.handlers.changed(kind, old, new, missed=missed)
 
     @property
     def failures(self) -> FailureHandler:
-        """Who hears of every attempt that fails."""
+        """The handler of failed attempts."""
         return self._engine.failures
 
 
 def scheduler_of(harness: SchedulerHarness) -> Scheduler:
-    """The scheduler in a harness."""
+    """Return the scheduler of a harness."""
     return harness._scheduler
 
 
 def cache_of(scheduler: Scheduler) -> Cache:
-    """The nodes and pods as a scheduler knows them, assumed pods included."""
+    """Return the scheduler's cache of nodes and pods, with the assumed pods."""
     return scheduler.cache
 
 
 def informers_of(scheduler: Scheduler) -> EngineInformers:
-    """The copies that a scheduler has of what is in the cluster."""
+    """Return the scheduler's copies of the cluster's objects."""
     return scheduler.informers
 
 
 def binding_of(scheduler: Scheduler) -> BindingCycle:
-    """What becomes of a scheduler's decisions."""
+    """Return the binding cycle, which carries out the scheduler's decisions."""
     return scheduler._binding
 
 
-def build_anew(
+def build_profiles(
     scheduler: Scheduler, config: SchedulerConfig
 ) -> Mapping[str, Framework]:
-    """Profiles by scheduler name, with plugins that know nothing yet."""
+    """Build profiles by scheduler name, with new plugins."""
     return scheduler._runner.build(config)
 
 
 def uids_on_nodes(harness: SchedulerHarness) -> list[str]:
-    """The uids of the pods that decisions see on the nodes."""
+    """Return the uids of the pods that decisions see on the nodes."""
     return [uid for info in scheduler_of(harness).snapshot for uid in info.pods]
 
 
 def is_at_rest(harness: SchedulerHarness) -> bool:
-    """Whether nothing is left of any attempt."""
+    """Whether no attempt has left anything behind."""
     scheduler = scheduler_of(harness)
     return (
         scheduler.queue.in_flight == []

@@ -64,29 +64,29 @@ class Ships(ExperimentInput):
 
 @attrs.define(kw_only=True, eq=False)
 class LogBook(Metric):
-    """Writes down what it is told."""
+    """Records the calls of a metric, one line each."""
 
     title: str = ""
     _lines: list[str] = attrs.field(init=False, factory=list)
 
     def begin(self, run: Run) -> None:
-        """Write down how many nodes there are."""
+        """Record the number of nodes."""
         self._lines.append(f"{self.title}{len(run.snapshot.nodes)} nodes")
 
     def arrive(self, run: Run) -> None:
-        """Write it down."""
+        """Record the arrival."""
         self._lines.append("arrived")
 
     def step(self, run: Run, step: Step) -> None:
-        """Write down the pod and the outcome."""
+        """Record the pod and the outcome."""
         self._lines.append(f"{step.pod.name} {step.outcome.value}")
 
     def time_passes(self, run: Run, seconds: float) -> None:
-        """Write down how much time."""
+        """Record the seconds."""
         self._lines.append(f"{seconds:g} s")
 
     def end(self, run: Run) -> Measured:
-        """Return what was written."""
+        """Return the recorded lines."""
         text = ", ".join(self._lines)
         return Measured(
             values={"": text, "at": run.now}, curves=[Curve(name="x", x=[1], y=[None])]
@@ -95,19 +95,19 @@ class LogBook(Metric):
 
 @attrs.frozen(kw_only=True)
 class StormyShips(Ships):
-    """Pods that something bad happens to before they are made.
+    """Ships whose making fails or ends the process.
 
     Attributes:
-        harm: ``raise``: it fails; ``die``: the process ends each time; ``die once``:
-            it ends the first time.
-        marker: The file that says that it has ended once.
+        harm: ``raise`` fails; ``die`` ends the process each time; ``die once`` ends it
+            the first time only.
+        marker: The file that marks that the process has ended once.
     """
 
     harm: str = ""
     marker: str = "marker"
 
     def make(self, context: InputContext) -> Workload:
-        """Do the harm, and make the pods if that can still be done."""
+        """Do the harm, and then make the pods if the process is still there."""
         marker = context.folder / self.marker
         if self.harm == "raise":
             raise LookupError("no berth is left")

@@ -1,4 +1,4 @@
-"""An API server that only lists what a test gives it, behind a real socket."""
+"""An API server behind a real socket that lists the objects of a test."""
 
 import contextlib
 import gzip
@@ -31,11 +31,11 @@ Tree: TypeAlias = dict[str, Any]
 
 @attrs.frozen
 class ApiRequest:
-    """What a client has asked.
+    """A request of a client.
 
     Attributes:
         path: The path.
-        query: What else it asked for.
+        query: The parameters of its query.
         headers: Its headers.
         client: The subject of its certificate; empty if it showed none.
     """
@@ -48,11 +48,11 @@ class ApiRequest:
 
 @attrs.frozen
 class ApiRefusal:
-    """An answer that is no list.
+    """A response that is not a list.
 
     Attributes:
         code: The HTTP status.
-        reason: As the server's Status has it.
+        reason: The reason in the server's Status.
         headers: Further headers.
     """
 
@@ -61,7 +61,7 @@ class ApiRefusal:
     headers: Mapping[str, str] = attrs.field(factory=dict)
 
     def body(self, path: str) -> bytes:
-        """The Status that says so."""
+        """Return the Status as JSON."""
         message = f"{path} is refused"
         status = {"kind": "Status", "message": message, "reason": self.reason}
         return json.dumps(status).encode()
@@ -69,18 +69,18 @@ class ApiRefusal:
 
 @attrs.define
 class FakeApiServer:
-    """A server that lists objects, and takes writes without doing them.
+    """A server that lists objects, and accepts writes without applying them.
 
-    Its watches begin where a list ends, and tell of nothing.
+    Its watches begin at the version of a list, and report no changes.
 
     Attributes:
         items: Path -> the trees of the objects there.
-        refusals: Path -> what the next requests for it get instead; None: a list.
-        token: What requests must bear, if anything.
+        refusals: Path -> the responses to its next requests; None for a list.
+        token: The bearer token that requests must have, if any.
         url: Its address.
-        requests: What was asked so far.
+        requests: The requests so far.
         written: Method, path and content of the writes so far.
-        over: Set at the end, which ends all watches.
+        over: Is set at the end, which ends all watches.
     """
 
     items: dict[str, list[Tree]]
@@ -91,8 +91,8 @@ class FakeApiServer:
     written: list[tuple[str, str, Any]] = attrs.field(factory=list)
     over: threading.Event = attrs.field(factory=threading.Event)
 
-    def asked(self, path: str) -> list[ApiRequest]:
-        """The requests for a path so far."""
+    def requests_for(self, path: str) -> list[ApiRequest]:
+        """Return the requests for a path so far."""
         return [request for request in self.requests if request.path == path]
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
@@ -138,7 +138,7 @@ class FakeApiServer:
         handler.wfile.write(b"{}")
 
     def _served(self, group_path: str) -> list[str]:
-        """The resources of a group version."""
+        """Return the resources of a group version."""
         below = (path.rpartition("/") for path in self.items)
         return [name for folder, _, name in below if folder == group_path]
 
@@ -155,7 +155,7 @@ class FakeApiServer:
             "apiVersion": items[0]["apiVersion"] if items else "v1",
             "metadata": metadata,
             "resources": [{"name": name} for name in self._served(path)],
-            # As a real one, without the types that the list has already.
+            # As a real server: items lack the type, which the list has.
             "items": [
                 {key: item[key] for key in item if key not in ("kind", "apiVersion")}
                 for item in items[first:last]
@@ -170,7 +170,7 @@ def fake_api_server(
     *,
     tls: ssl.SSLContext | None = None,
 ) -> Iterator[FakeApiServer]:
-    """Serve some objects of Kubernetes' kinds, by TLS if there is a context."""
+    """Serve some objects of Kubernetes' kinds; with TLS if there is a context."""
     resources = (*resources_of(), *operator_resources())
     paths = {(resource.api_version, resource.kind): resource for resource in resources}
     server = FakeApiServer({})
@@ -179,7 +179,7 @@ def fake_api_server(
         server.items.setdefault(path, []).append(_stored(obj))
 
     class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"  # connections are kept
+        protocol_version = "HTTP/1.1"  # clients keep their connections
         disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
@@ -196,7 +196,7 @@ def fake_api_server(
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http_server:
-        http_server.daemon_threads = True  # kept connections have one each
+        http_server.daemon_threads = True  # each kept connection has a thread
         http_server.block_on_close = False
         if tls:
             http_server.socket = tls.wrap_socket(http_server.socket, server_side=True)
@@ -237,7 +237,7 @@ def kubeconfig_for(
 
 
 def _stored(obj: ApiObject) -> Tree:
-    """The object as a server has it."""
+    """Return the object as a server stores it."""
     tree = to_wire(obj)
     metadata = tree.setdefault("metadata", {})
     if obj.namespaced:

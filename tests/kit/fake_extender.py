@@ -1,4 +1,4 @@
-"""An extender whose answers a test decides, behind a real socket."""
+"""An extender behind a real socket whose answers are decided by a test."""
 
 import contextlib
 import json
@@ -35,15 +35,15 @@ ExtenderAnswer: TypeAlias = Callable[[Request], object]
 
 @attrs.define
 class FakeExtender:
-    """A server whose answers a test decides.
+    """A server whose answers are decided by a test.
 
     Attributes:
-        answers: Verb -> a function of the request that makes the answer: plain data,
-            bytes that are sent as they are (with a header if they are gzip), or the
-            number of a bare HTTP status.
+        answers: Verb -> a function that returns the answer to a request: plain data,
+            bytes that are sent unchanged (with a header if they are gzip), or the
+            number of an HTTP status without a body.
         url: Its address.
         requests: The verbs and requests so far.
-        released: Lets answers go on that wait for it; set in the end.
+        released: Releases the answers that wait for it; is set at the end.
     """
 
     answers: Mapping[str, ExtenderAnswer]
@@ -51,17 +51,17 @@ class FakeExtender:
     requests: list[tuple[str, Request]] = attrs.field(factory=list)
     released: threading.Event = attrs.field(factory=threading.Event)
 
-    def asked(self, verb: str) -> list[Request]:
-        """The requests of a verb so far."""
-        return [request for one, request in self.requests if one == verb]
+    def requests_for(self, verb: str) -> list[Request]:
+        """Return the requests of a verb so far."""
+        return [request for name, request in self.requests if name == verb]
 
     def hang(self, _request: Request) -> object:
-        """Answer only once the test is over."""
+        """Answer only after the test."""
         self.released.wait(60)
         return {}
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
-        """Answer one request as the test has it."""
+        """Answer one request by the test's function."""
         size = int(handler.headers["Content-Length"])
         request = json.loads(handler.rfile.read(size))
         verb = handler.path.rsplit("/", 1)[-1]
@@ -80,12 +80,12 @@ class FakeExtender:
 def fake_extender(
     tls: ssl.SSLContext | None = None, **answers: ExtenderAnswer
 ) -> Iterator[FakeExtender]:
-    """Serve an extender with an answer for each verb, by TLS if there is a context."""
+    """Serve an extender with an answer for each verb; by TLS if there is a context."""
     extender = FakeExtender(answers)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            with contextlib.suppress(ConnectionError):  # if nobody waits any more
+            with contextlib.suppress(ConnectionError):  # if the client has hung up
                 extender.handle(self)
 
         def log_message(self, *_: object) -> None:
@@ -107,7 +107,7 @@ def fake_extender(
 
 
 def extenders_config(*extenders: Mapping[str, Any], **settings: Any) -> dict[str, Any]:
-    """A configuration with extenders, and with other settings."""
+    """Return a configuration with extenders and other settings."""
     return {
         **HEADER,
         "extenders": list(extenders),
@@ -116,12 +116,12 @@ def extenders_config(*extenders: Mapping[str, Any], **settings: Any) -> dict[str
 
 
 def filtering(extender: FakeExtender, **settings: Any) -> dict[str, Any]:
-    """The extender as one that filters."""
+    """Return the configuration of the extender as a filter."""
     return {"urlPrefix": extender.url, "filterVerb": "filter", **settings}
 
 
 def prioritizing(extender: FakeExtender, **settings: Any) -> dict[str, Any]:
-    """The extender as one that scores."""
+    """Return the configuration of the extender as a scorer."""
     weight = {"weight": 1, **settings}
     return {"urlPrefix": extender.url, "prioritizeVerb": "prioritize", **weight}
 
@@ -132,14 +132,14 @@ def extended_harness(
     nodes: int = 3,
     **settings: Any,
 ) -> SchedulerHarness:
-    """A cluster of some nodes called n0, n1, ... with one pod, called pod."""
+    """Make a cluster of some nodes called n0, n1, ... with one pod, called pod."""
     made = [make_node(name=f"n{index}") for index in range(nodes)]
     objects = [*made, pod or make_pod(requests={"cpu": "1"})]
     return SchedulerHarness(objects, config=extenders_config(*extenders, **settings))
 
 
 def keep(*names: str, **failures: Mapping[str, str]) -> ExtenderAnswer:
-    """ExtenderAnswer like an extender that was sent whole nodes, and lets some pass."""
+    """Make an answer that keeps some of the nodes; the request has whole nodes."""
 
     def answer(request: Request) -> object:
         items = request["Nodes"]["items"]

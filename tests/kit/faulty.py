@@ -1,4 +1,4 @@
-"""A plugin that does something odd for one pod of two."""
+"""A plugin that misbehaves for one of two pods."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
@@ -14,25 +14,25 @@ Answer = Callable[[], object]
 
 
 class Faulty:
-    """Does something odd for the pod 'bad', and nothing for others."""
+    """Misbehaves for the pod 'bad', and does nothing for other pods."""
 
     answer: ClassVar[Answer]
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
 
-    def told(self, pod: Pod, otherwise: object = None) -> object:
-        """The odd answer, or what is said of other pods."""
+    def answer_for(self, pod: Pod, otherwise: object = None) -> object:
+        """Return the faulty answer for the pod 'bad', and the normal one for others."""
         return type(self).answer() if pod.name == "bad" else otherwise
 
 
 def gives(value: object) -> Answer:
-    """An answer that is always the same."""
+    """Return a function that always returns the same value."""
     return lambda: value
 
 
 def faulty_config(**points: Sequence[str]) -> dict[str, Any]:
-    """A profile with the plugin, and of which some points have these plugins alone."""
+    """Return a profile with the plugin; some points have only the listed plugins."""
     plugins: dict[str, Any] = {
         point: {
             "disabled": [{"name": "*"}],
@@ -51,13 +51,14 @@ def schedule_two(
     nominated: Iterable[Pod] = (),
     **points: Sequence[str],
 ) -> SchedulerHarness:
-    """A cluster of two nodes on which 'bad' and 'good' were tried.
+    """Make a cluster of two nodes, and schedule 'bad' and 'good'.
 
     Args:
         plugin: The plugin's class.
-        answer: What is odd about it, unless that is said already.
-        nominated: Pods that keep their nominations, since they are not tried.
-        **points: Extension points at which there are these plugins alone.
+        answer: Returns its faulty answer; by default the one that the class has
+            already.
+        nominated: Pods that stay nominated, because the scheduler does not try them.
+        **points: Extension points that have only these plugins.
 
     Returns:
         The harness.

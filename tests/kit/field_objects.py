@@ -7,8 +7,8 @@ from tests.kit.internals.openapi import FieldTable, Reference, Scalar
 
 __all__ = ["FieldPlace", "field_places", "object_with"]
 
-Way: TypeAlias = tuple[str | None, ...]
-"""Fields and keys of maps; None is the only item of a list."""
+Steps: TypeAlias = tuple[str | None, ...]
+"""Fields and keys of maps; None means the only item of a list."""
 
 _KEY: Final = "key"
 _VALUES: Final[Mapping[int, object]] = {
@@ -28,58 +28,58 @@ class FieldPlace(NamedTuple):
     """A field of a kind of object.
 
     Attributes:
-        structure: What has the field.
+        structure: The structure that has the field.
         field: Its name.
-        way: What leads to it.
+        steps: The fields and keys that lead to it.
     """
 
     structure: int
     field: str
-    way: Way
+    steps: Steps
 
     @property
     def path(self) -> str:
-        """Its path, as messages have it."""
-        steps = ("[0]" if step is None else f".{step}" for step in self.way)
+        """Its path, as messages show it."""
+        steps = ("[0]" if step is None else f".{step}" for step in self.steps)
         return "".join(steps).removeprefix(".")
 
 
 def field_places(
     table: FieldTable, kind: str, through: FieldTable
 ) -> Iterator[FieldPlace]:
-    """All fields of a kind, each structure by the shortest way to it.
+    """Yield all fields of a kind, each structure by its shortest path.
 
     Args:
         table: The table of fields.
-        kind: Such as ``apps/v1 Deployment``.
-        through: The table that has all fields on the ways, with their gates on.
+        kind: A kind with its version, such as ``apps/v1 Deployment``.
+        through: The table with all fields of the paths, with their gates enabled.
     """
-    ways: dict[int, Way] = {table.kinds[kind]: ()}
+    ways: dict[int, Steps] = {table.kinds[kind]: ()}
     todo = list(ways)
     for structure in todo:
         for field, reference in table.fields_of(structure).items():
-            way = (*ways[structure], field)
-            yield FieldPlace(structure, field, way)
-            inner_way, inner = _inside(way, reference)
+            steps = (*ways[structure], field)
+            yield FieldPlace(structure, field, steps)
+            inner_steps, inner = _inside(steps, reference)
             is_open = field in through.enabled_fields_of(structure)
             if is_open and inner > 0 and inner not in ways:
-                ways[inner] = inner_way
+                ways[inner] = inner_steps
                 todo.append(inner)
 
 
-def _inside(way: Way, reference: Reference) -> tuple[Way, int]:
+def _inside(steps: Steps, reference: Reference) -> tuple[Steps, int]:
     if isinstance(reference, list):
-        return (*way, None), reference[0]
+        return (*steps, None), reference[0]
     if isinstance(reference, dict):
-        return (*way, _KEY), reference[""]
-    return way, reference
+        return (*steps, _KEY), reference[""]
+    return steps, reference
 
 
 def object_with(table: FieldTable, kind: str, place: FieldPlace) -> dict[str, object]:
-    """Make an object that has a field, and nothing else but its name."""
+    """Make an object that has one field and its name, and nothing else."""
     api_version, _, name = kind.rpartition(" ")
     tree = _value(table, table.fields_of(place.structure)[place.field])
-    for step in reversed(place.way):
+    for step in reversed(place.steps):
         tree = [tree] if step is None else {step: tree}
     assert isinstance(tree, dict)
     metadata = {"name": "a", **tree.pop("metadata", {})}
@@ -87,7 +87,7 @@ def object_with(table: FieldTable, kind: str, place: FieldPlace) -> dict[str, ob
 
 
 def _value(table: FieldTable, reference: Reference) -> object:
-    """A value that a field may hold, and which is not empty."""
+    """Return a value that is valid for a field and not empty."""
     if isinstance(reference, list):
         return [_value(table, reference[0])]
     if isinstance(reference, dict):

@@ -1,4 +1,4 @@
-"""The way in of a real cluster, from a server to the engine's copy, in one thread."""
+"""The path of an object from a real cluster's server to the engine, in one thread."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -21,24 +21,24 @@ from tests.kit.internals.driver import (
 from tests.kit.internals.engine import EngineInformers
 from tests.kit.scripted_server import ScriptedServer
 
-__all__ = ["Following", "ToldChanges", "version_of"]
+__all__ = ["Following", "RecordedChanges", "version_of"]
 
 MESSAGES: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(ToEngine)
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
-class ToldChanges:
-    """Writes down what is told of one kind, and that none of it contradicts itself.
+class RecordedChanges:
+    """Records the changes of one kind, and checks that they are consistent.
 
     Attributes:
-        told: What was told, in words.
-        objects: Key -> object, as it follows from what was told.
+        lines: One line for each change.
+        objects: Key -> object after all changes.
     """
 
     def __init__(self, kind: type[ApiObject]) -> None:
         self._kind = kind
-        self.told: list[str] = []
+        self.lines: list[str] = []
         self.objects: dict[str, ApiObject] = {}
 
     def changed(
@@ -54,17 +54,17 @@ class ToldChanges:
             return
         if new is None:
             assert old is not None
-            known = self.objects.pop(old.key)  # a deletion is told once
-            assert known.uid == old.uid
-            self.told.append(f"gone {old.name}{' (missed)' if missed else ''}")
+            removed = self.objects.pop(old.key)  # reported once only
+            assert removed.uid == old.uid
+            self.lines.append(f"gone {old.name}{' (missed)' if missed else ''}")
             return
-        known_one = self.objects.get(new.key)
-        assert old is known_one, "what was known is told"
-        if known_one is not None:
-            assert known_one.uid == new.uid
-            assert version_of(known_one) < version_of(new), "nothing is taken back"
+        stored = self.objects.get(new.key)
+        assert old is stored, "the old object is the one of the last change"
+        if stored is not None:
+            assert stored.uid == new.uid
+            assert version_of(stored) < version_of(new), "versions increase"
         self.objects[new.key] = new
-        self.told.append(f"{'added' if old is None else 'changed'} {new.name}")
+        self.lines.append(f"{'added' if old is None else 'changed'} {new.name}")
 
 
 class Following:
@@ -75,13 +75,13 @@ class Following:
         kind: The class of its objects.
 
     Attributes:
-        waits: For how long it has waited, after each failure.
-        waits_for_server: Those of them that end when the server is back.
-        followed: The engine's end.
-        told: What the engine was told, and what follows from it.
+        waits: The seconds of each wait after a failure.
+        waits_for_server: The waits that end early when the server is back.
+        followed: The engine's side of the connection.
+        changes: The changes that the engine's informers reported.
         seconds: The time.
-        messages: What one process told the other.
-        informers: The engine's copy.
+        messages: The messages from the reading process to the engine.
+        informers: The engine's copy of the objects.
     """
 
     def __init__(self, server: ScriptedServer, kind: type[ApiObject] = Pod) -> None:
@@ -89,15 +89,15 @@ class Following:
         self.waits_for_server: list[float] = []
         self.messages: list[Message] = []
         self.seconds = 0.0
-        self.told = ToldChanges(kind)
+        self.changes = RecordedChanges(kind)
         self.followed: Followed[Any] = Followed(kind)
-        packer = PodPacker(lambda number, text: self._tell(Spec(0, number, text)))
+        packer = PodPacker(lambda number, text: self._send(Spec(0, number, text)))
         self.reflector = Reflector(
             server,
             0,
             "/things",
             packer.packed if kind is Pod else as_text,
-            self._tell,
+            self._send,
             wait=self._wait,
             wait_for_server=self._wait_for_server,
             now=lambda: self.seconds,
@@ -113,35 +113,35 @@ class Following:
         self._wait(seconds)
 
     def step(self, count: int = 1) -> None:
-        """Let the reflector do its next thing, and the engine hear of it."""
+        """Let the reflector do its next step, and the engine process its messages."""
         for _ in range(count):
             self.reflector.step()
         self.hear()
 
     def hear(self) -> None:
-        """Let the engine look at what it was told."""
+        """Let the engine process the messages that it has received."""
         retries, self._retries[:] = list(self._retries), []
         for retry in retries:
             retry()
-        self.informers.start(self.told)
+        self.informers.start(self.changes)
         while self.informers.sync():
             pass
 
     def settle(self) -> None:
-        """Go on until a watch ends well, and nothing is left to be heard."""
+        """Go on until a watch ends without an error, and the engine is up to date."""
         for _ in range(100):
             before = len(self.waits)
             self.step()
             if len(self.waits) == before and self.followed.is_listed:
                 break
-        # That may have found that versions have expired: a list, and a watch.
+        # The last watch may have expired; then a list and a new watch follow.
         self.step(3)
 
     def names(self) -> list[str]:
-        """The names of all objects, as the engine has them."""
-        return sorted(obj.name for obj in self.told.objects.values())
+        """Return the names of all objects, as the engine has them."""
+        return sorted(obj.name for obj in self.changes.objects.values())
 
-    def _tell(self, message: Message) -> None:
+    def _send(self, message: Message) -> None:
         text = msgspec.msgpack.encode(message)
         self.messages.append(message)
         self.followed.receive(MESSAGES.decode(text))
@@ -152,7 +152,7 @@ class Following:
 
 
 class _Cluster(InMemoryCluster):
-    """An empty cluster, but for one kind."""
+    """An empty cluster, except for the objects of one kind."""
 
     def __init__(self, kind: type[ApiObject], followed: Followed[Any]) -> None:
         super().__init__(VirtualClock(), controllers=False)
@@ -171,5 +171,5 @@ class _Cluster(InMemoryCluster):
 
 
 def version_of(obj: ApiObject) -> int:
-    """The version of an object, which is a number at this server."""
+    """Return the version of an object as a number."""
     return int(obj.metadata.resource_version)

@@ -1,4 +1,4 @@
-"""Fresh virtual environments, in which packages are installed from their wheels."""
+"""New virtual environments, in which packages are installed from their wheels."""
 
 import os
 import shutil
@@ -13,10 +13,10 @@ __all__ = ["FreshEnvironment"]
 
 
 class FreshEnvironment:
-    """A new virtual environment that sees what is installed where the tests run.
+    """A new virtual environment that also sees the packages of the test's environment.
 
     Args:
-        folder: Where to make it; it holds the environment, and copies of packages.
+        folder: The folder for the environment, and for copies of packages.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -24,7 +24,7 @@ class FreshEnvironment:
         venv.create(folder / "venv", with_pip=True)
         self.python = folder / "venv" / "bin" / "python"
         """The interpreter of the environment."""
-        # Their .pth files count, too: that is how editable installations are found.
+        # With .pth files, which is how editable installations are found.
         seen = sysconfig.get_path("purelib")
         self._site.joinpath("seen.pth").write_text(
             f"import site; site.addsitedir({seen!r})\n"
@@ -36,14 +36,14 @@ class FreshEnvironment:
         return found
 
     def copy(self, package: Path) -> Path:
-        """Copy a package's folder, so that what runs there leaves nothing behind."""
+        """Copy a package's folder, so that commands leave no files in the original."""
         caches = shutil.ignore_patterns(".*_cache", "__pycache__", ".hypothesis")
         target = self._folder / "packages" / package.name
         shutil.copytree(package, target, ignore=caches)
         return target
 
     def install(self, package: Path) -> None:
-        """Build a package's wheel and install it, without what it depends on."""
+        """Build a package's wheel and install it, without its dependencies."""
         wheels = self._folder / "wheels" / package.name
         build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
         self._done([*build, "-d", str(wheels)], package)
@@ -55,8 +55,8 @@ class FreshEnvironment:
         """Run a module, as ``python -m`` does, and return what it prints.
 
         Args:
-            *module: Its name, and its arguments.
-            folder: Where to run it.
+            *module: The module's name, and its arguments.
+            folder: The working directory.
 
         Raises:
             AssertionError: Its exit code is not 0.
@@ -64,13 +64,13 @@ class FreshEnvironment:
         return self._done([str(self.python), "-m", *module], folder)
 
     def check(self, folder: Path) -> None:
-        """Run all that a package is held to: pytest, mypy, ruff, ``plugins check``.
+        """Run all checks of a package: pytest, mypy, ruff and ``plugins check``.
 
         Args:
-            folder: The package, see `copy`; it is installed.
+            folder: The copied folder of an installed package, see `copy`.
 
         Raises:
-            AssertionError: Something is not as it should be.
+            AssertionError: A check failed.
         """
         self.run("pytest", "-q", folder=folder)
         self.run("mypy", folder=folder)

@@ -1,4 +1,4 @@
-"""The public modules of the framework, and where each of their names is defined."""
+"""The public modules of the framework, and the places that define their names."""
 
 import ast
 import importlib
@@ -38,7 +38,7 @@ EXPORTS = _exports()
 
 
 def origin(module: str, name: str) -> tuple[Path, ast.stmt, ast.stmt | None]:
-    """Where a name is defined: file, statement, and the statement after it."""
+    """Return where a name is defined: file, statement, and the statement after it."""
     while True:
         path = Path(importlib.import_module(module).__file__ or "")
         body = _statements(path)
@@ -55,7 +55,7 @@ def origin(module: str, name: str) -> tuple[Path, ast.stmt, ast.stmt | None]:
 
 
 def _statements(path: Path) -> list[ast.stmt]:
-    """The statements of a module, with those that only type checkers read."""
+    """Return the statements of a module, with those for type checkers only."""
     return [
         statement
         for outer in parsed(path).body
@@ -64,7 +64,7 @@ def _statements(path: Path) -> list[ast.stmt]:
 
 
 def defined_by(statement: ast.stmt) -> set[str]:
-    """The names that a statement of a module defines."""
+    """Return the names that a statement of a module defines."""
     if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
         return {statement.name}
     if isinstance(statement, ast.Assign):
@@ -76,7 +76,7 @@ def defined_by(statement: ast.stmt) -> set[str]:
 
 
 def docstring_of(module: str, name: str) -> str:
-    """What is said of a name: its docstring, or the string after an assignment."""
+    """Return the docstring of a name, or the string after its assignment."""
     _, statement, following = origin(module, name)
     if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
         return ast.get_docstring(statement) or ""

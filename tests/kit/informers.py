@@ -1,4 +1,4 @@
-"""Informers for tests: over objects that a test holds, or over a cluster's."""
+"""Informers for tests: over objects of a test, or over a cluster's objects."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar, cast
@@ -10,17 +10,17 @@ from quaymaster.objects import ObjectIndex
 from tests.kit.internals.engine import EngineInformers
 from tests.kit.internals.registry import USUAL_KINDS
 
-__all__ = ["Deaf", "HeldObjects", "StoredObjects", "follow"]
+__all__ = ["HeldObjects", "IgnoresChanges", "StoredObjects", "follow"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 K = TypeVar("K", bound=Hashable)
 
 
 class HeldObjects:
-    """Informers over objects that a test holds, which it may change.
+    """Informers over objects that a test holds and may change.
 
     Args:
-        objects: What there is at first.
+        objects: The first objects.
     """
 
     def __init__(self, objects: Iterable[ApiObject] = ()) -> None:
@@ -30,7 +30,7 @@ class HeldObjects:
             self.put(obj)
 
     def put(self, obj: ApiObject) -> None:
-        """Add an object, or take over a changed one."""
+        """Add an object, or replace it by a changed one."""
         objects = self._objects.setdefault(type(obj), {})
         self.changes(type(obj)).note(obj.key, is_new=obj.key not in objects)
         objects[obj.key] = obj
@@ -41,22 +41,22 @@ class HeldObjects:
         self.changes(type(obj)).note(obj.key)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        """One object by its key, or None."""
+        """Return one object by its key, or None."""
         return cast("ObjT | None", self._objects.get(kind, {}).get(key))
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        """All objects of a kind, of one namespace if given."""
+        """Return all objects of a kind, of one namespace if given."""
         objects = cast("Iterable[ObjT]", self._objects.get(kind, {}).values())
         return [obj for obj in objects if namespace in (None, obj.namespace)]
 
     def index(
         self, kind: type[ObjT], by: Callable[[ObjT], K | None]
     ) -> ObjectIndex[K, ObjT]:
-        """An index over the objects of a kind."""
+        """Return an index over the objects of a kind."""
         return ObjectIndex(self, kind, by)
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        """What came, changed and went of a kind."""
+        """Return the log of additions, changes and deletions of a kind."""
         return self._changes.setdefault(kind, ChangeLog())
 
 
@@ -71,27 +71,27 @@ class StoredObjects:
         self._cluster = cluster
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        """One object by its key, or None."""
+        """Return one object by its key, or None."""
         return next((obj for obj in self.list(kind) if obj.key == key), None)
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        """All objects of a kind, of one namespace if given."""
+        """Return all objects of a kind, of one namespace if given."""
         objects = self._cluster.list(kind).items
         return [obj for obj in objects if namespace in (None, obj.namespace)]
 
     def index(
         self, kind: type[ObjT], by: Callable[[ObjT], K | None]
     ) -> ObjectIndex[K, ObjT]:
-        """An index over the objects of a kind."""
+        """Return an index over the objects of a kind."""
         return ObjectIndex(self, kind, by)
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        """Nothing, whatever happens."""
+        """Return an empty log."""
         return ChangeLog()
 
 
-class Deaf:
-    """Takes what informers tell, and does nothing about it."""
+class IgnoresChanges:
+    """A change handler that ignores all changes."""
 
     def changed(
         self,
@@ -101,11 +101,11 @@ class Deaf:
         *,
         missed: bool = False,
     ) -> None:
-        """Hear of a change."""
+        """Ignore a change."""
 
 
 def follow(cluster: InMemoryCluster) -> EngineInformers:
-    """The engine's informers, at work on a cluster; nobody is told of anything."""
+    """Start the engine's informers on a cluster, without any change handler."""
     informers = EngineInformers(cluster, lambda: None, kinds=USUAL_KINDS)
-    informers.start(Deaf())
+    informers.start(IgnoresChanges())
     return informers

@@ -1,4 +1,4 @@
-"""A kind of objects that Kubernetes does not have, and a plugin that lives by it."""
+"""A kind of objects that Kubernetes does not have, and a plugin that uses it."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -32,14 +32,14 @@ LABEL = "scheduling.x-k8s.io/pod-group"
 
 
 class PodGroupSpec(ApiValue, frozen=True, kw_only=True):
-    """What a group asks for."""
+    """What a group requires."""
 
     min_member: int = 0
     schedule_timeout_seconds: int | None = None
 
 
 class PodGroupStatus(ApiValue, frozen=True, kw_only=True):
-    """What is said of a group."""
+    """The state of a group."""
 
     phase: str = ""
     scheduled: int = 0
@@ -57,7 +57,7 @@ class PodGroup(ApiObject, frozen=True, kw_only=True):
 
 
 class Gangs:
-    """Lets pods of a group pass once the group is there and asks for few enough."""
+    """Rejects a pod until its group exists and requires no more than it has."""
 
     kinds: ClassVar[Sequence[type[ApiObject]]] = (PodGroup,)
 
@@ -95,22 +95,22 @@ def make_group(
     least: int = 1,
     labels: Mapping[str, str] | None = None,
 ) -> PodGroup:
-    """A group of pods."""
+    """Make a group of pods."""
     metadata = make_metadata(PodGroup, name=name, namespace=namespace, labels=labels)
     return PodGroup(metadata=metadata, spec=PodGroupSpec(min_member=least))
 
 
 def make_member(name: str = "member", *, group: str = "gang") -> Pod:
-    """A pod of a group."""
+    """Make a pod of a group."""
     return make_pod(name=name, labels={LABEL: group})
 
 
 def gang_config(*more: str, is_there: bool = True) -> Mapping[str, object]:
-    """The default profile with `Gangs`.
+    """Return the default profile with `Gangs`.
 
     Args:
         *more: Further plugins.
-        is_there: Whether `Gangs` is one of them.
+        is_there: Whether `Gangs` is one of the plugins.
     """
     names = [*(["Gangs"] if is_there else []), *more]
     enabled = [{"name": name} for name in names]

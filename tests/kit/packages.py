@@ -1,4 +1,4 @@
-"""Distributions that seem to be installed; with a pytest plugin that makes some."""
+"""Distributions that seem to be installed, and a pytest fixture that makes some."""
 
 import sys
 import tomllib
@@ -14,7 +14,7 @@ MakeDistribution: TypeAlias = Callable[..., None]
 
 
 def install(package: Path, site: Path) -> None:
-    """Do what pip would, without its build environment: metadata and a path.
+    """Install a package as pip would, without a build environment: metadata and a path.
 
     Args:
         package: The folder of a package, with ``pyproject.toml`` and ``src``.
@@ -40,7 +40,7 @@ def install(package: Path, site: Path) -> None:
 def make_distribution(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> MakeDistribution:
-    """Installs a distribution, as far as its metadata and modules go."""
+    """Return a function that installs a distribution with metadata and modules."""
 
     def make(
         name: str,

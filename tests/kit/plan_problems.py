@@ -1,4 +1,4 @@
-"""Small problems of planning nodes, and their best plans by trying all of them."""
+"""Small problems of planning nodes, whose best plans are found by trying all plans."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,13 +32,13 @@ _LEFT = (DaemonSet, PersistentVolume, PersistentVolumeClaim, StorageClass)
 
 @attrs.frozen(kw_only=True)
 class PlanProblem:
-    """A small problem, of which all plans can be tried.
+    """A small problem, all of whose plans can be tried.
 
     Attributes:
-        objects: The input; without workloads but DaemonSets if something may be lost.
-        groups: The nodes that there may be more of, each with a small ``max``.
+        objects: The input; only DaemonSets as workloads if nodes may be lost.
+        groups: The groups of nodes to buy, each with a small ``max``.
         max_cpu: The part of the CPU that may be requested; None for all of it.
-        loss: What may be lost; None for nothing.
+        loss: The loss that a plan must survive, or None.
     """
 
     objects: Sequence[ApiObject]
@@ -47,7 +47,7 @@ class PlanProblem:
     loss: Loss | None = None
 
     def plan(self, max_trials: int) -> Plan:
-        """Answer it as users would."""
+        """Return the planner's plan."""
         limits: Mapping[str, Fraction] = (
             {} if self.max_cpu is None else {"cpu": self.max_cpu}
         )
@@ -60,14 +60,14 @@ class PlanProblem:
             max_utilization=limits,
             tolerate_loss=self.loss,
             max_trials=max_trials,
-            in_rounds=False,  # all plans of the search by hand are bought at once
+            in_rounds=False,  # the search below buys all nodes of a plan at once, too
             on_progress=lambda number, _most: tried.append(number),
         )
         assert tried == sorted({*tried}), "a plan was tried twice"
         return found
 
     def is_proven(self, max_trials: int) -> bool:
-        """Whether the plan is said to be the best; what is said must be true anyway."""
+        """Whether the planner claims that its plan is the best; check that claim."""
         found, best = self.plan(max_trials), self._optimum()
         if best is None:
             assert not found.is_found
@@ -97,10 +97,10 @@ class PlanProblem:
         return Decimal(cost), sum(counts)
 
     def _optimum(self) -> tuple[Decimal, int] | None:
-        """What the best of all plans weighs, by simulating every one."""
+        """Return the cost and size of the best plan, by simulating all plans."""
         ranges = [range(group.min_nodes, group.max_nodes + 1) for group in self.groups]
         plans = sorted(itertools.product(*ranges), key=self._weight)
-        return next((self._weight(one) for one in plans if self._does(one)), None)
+        return next((self._weight(plan) for plan in plans if self._does(plan)), None)
 
     def _does(self, counts: Sequence[int]) -> bool:
         pairs = zip(self.groups, counts, strict=True)
@@ -114,7 +114,7 @@ class PlanProblem:
         )
 
     def _settled(self, objects: Iterable[ApiObject]) -> InMemoryCluster | None:
-        """A cluster in the end; None if a pod has no node, or was lost for good."""
+        """Return the settled cluster, or None if a pod was lost or has no node."""
         cluster = InMemoryCluster(VirtualClock())
         cluster.load(objects)
         alone = {
@@ -125,7 +125,8 @@ class PlanProblem:
         with Simulation(cluster, config=_CONFIG, registry=_REGISTRY) as simulation:
             simulation.settle()
             result = simulation.result()
-        is_bad = result.unscheduled or alone & {one.pod for one in result.preempted}
+        preempted = {preemption.pod for preemption in result.preempted}
+        is_bad = result.unscheduled or alone & preempted
         return None if is_bad else cluster
 
     def _is_cool(self, cluster: InMemoryCluster) -> bool:
@@ -155,7 +156,7 @@ class PlanProblem:
 
 
 def _after(cluster: InMemoryCluster, lost: set[str]) -> Iterable[ApiObject]:
-    """What is there after a loss, with the pods that it took waiting again."""
+    """Return the objects after a loss; pods of lost nodes wait again."""
     for node in cluster.list(Node).items:
         if node.name not in lost:
             yield node

@@ -6,14 +6,14 @@ __all__ = ["Bind", "Sort"]
 
 
 class Sort:
-    """Sorts the queue, if anybody asked it to."""
+    """Is enabled as the plugin that sorts the queue; its hook is never called."""
 
     @hookimpl
     def queue_sort(self) -> None: ...
 
 
 class Bind:
-    """Binds pods, if anybody asked it to."""
+    """Is enabled as the plugin that binds pods; its hook is never called."""
 
     @hookimpl
     def bind(self) -> None: ...

@@ -1,4 +1,4 @@
-"""A plugin that does something at one moment of an attempt, whichever a test likes."""
+"""A plugin that does something once, at an extension point of the test's choice."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -38,19 +38,19 @@ PROBING: Mapping[str, object] = {
     "bind": _before("DefaultBinder"),
     "postFilter": _before("DefaultPreemption"),
 }
-"""The plugins of a profile in which the prober is asked first where that matters."""
+"""The plugins of a profile that calls the prober first where the order matters."""
 
 
 class Prober:
-    """Does something at one extension point, once, for the pod 'p'; and answers there.
+    """Acts once at one extension point for the pod 'p', and returns the result there.
 
     Attributes:
-        phase: The extension point.
-        act: What it does, and the answer.
-        is_over: Whether it has done so.
-        refused: What it says of all nodes, once it has said so of one.
-        made: How many there have been.
-        held: Number of the prober and uid -> how often a place is reserved for the pod.
+        act: Acts, and returns the hook's result.
+        is_over: Whether it has acted.
+        refused: The status for all nodes, after the first node was rejected.
+        made: The number of probers so far.
+        held: Number of the prober and uid -> how many places it has reserved for the
+            pod.
         unreserved: The pods whose places were given back, in order.
     """
 
@@ -66,8 +66,8 @@ class Prober:
         Prober.made += 1
         self.number = Prober.made
 
-    def told(self, phase: str, pod: Pod) -> Status | None:
-        """Act if this is the moment, and answer."""
+    def act_at(self, phase: str, pod: Pod) -> Status | None:
+        """Act if this is the extension point, and return the result."""
         if pod.name != "p" or Prober.is_over:
             return None
         if phase == "filter" and Prober.phase == "post_filter":
@@ -79,25 +79,25 @@ class Prober:
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> None:
-        self.told("pre_enqueue", pod)
+        self.act_at("pre_enqueue", pod)
 
     @hookimpl
     def pre_filter(self, pod: Pod) -> Status | None:
         Prober.refused = None
-        return self.told("pre_filter", pod)
+        return self.act_at("pre_filter", pod)
 
     @hookimpl
     def filter(self, pod: Pod) -> Status | None:
-        Prober.refused = Prober.refused or self.told("filter", pod)
+        Prober.refused = Prober.refused or self.act_at("filter", pod)
         return Prober.refused
 
     @hookimpl
     def post_filter(self, pod: Pod) -> Status:
-        return self.told("post_filter", pod) or REJECTION
+        return self.act_at("post_filter", pod) or REJECTION
 
     @hookimpl
     def pre_score(self, pod: Pod) -> Status | None:
-        return self.told("pre_score", pod)
+        return self.act_at("pre_score", pod)
 
     @hookimpl
     def score(self) -> int:
@@ -106,7 +106,7 @@ class Prober:
     @hookimpl
     def reserve(self, pod: Pod) -> Status | None:
         Prober.held[self.number, pod.uid] += 1
-        return self.told("reserve", pod)
+        return self.act_at("reserve", pod)
 
     @hookimpl
     def unreserve(self, pod: Pod) -> None:
@@ -115,23 +115,23 @@ class Prober:
 
     @hookimpl
     def permit(self, pod: Pod) -> Status | None:
-        return self.told("permit", pod)
+        return self.act_at("permit", pod)
 
     @hookimpl
     def pre_bind_pre_flight(self, pod: Pod) -> Status | None:
-        return self.told("pre_bind_pre_flight", pod)
+        return self.act_at("pre_bind_pre_flight", pod)
 
     @hookimpl
     def pre_bind(self, pod: Pod) -> Status | None:
-        return self.told("pre_bind", pod)
+        return self.act_at("pre_bind", pod)
 
     @hookimpl
     def bind(self, pod: Pod) -> Status:
-        return self.told("bind", pod) or Status.skip()
+        return self.act_at("bind", pod) or Status.skip()
 
     @hookimpl
     def post_bind(self, pod: Pod) -> None:
-        self.told("post_bind", pod)
+        self.act_at("post_bind", pod)
 
 
 def probed(
@@ -141,11 +141,11 @@ def probed(
     config: Mapping[str, object] | None = None,
     prober: type[Prober] = Prober,
 ) -> SchedulerHarness:
-    """A cluster of two nodes, on which the pod 'p' is about to be tried.
+    """Make a cluster of two nodes; the pod 'p' is the next to be scheduled.
 
     Args:
-        phase: When the prober does something.
-        act: What it does, and the answer that it gives.
+        phase: The extension point at which the prober acts.
+        act: Acts, and returns the hook's result.
         config: The configuration; by default one profile with the prober.
         prober: The plugin's class.
 

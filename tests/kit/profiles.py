@@ -1,9 +1,11 @@
-"""How many examples property tests try: a pytest plugin.
+"""The number of examples of property tests: a pytest plugin.
 
-`default` has few, the same in every run, so that the tests are quick and only a change
-makes one fail; `full`, which `.ci/run` plays, has ten times as many; `thorough` has
-still more, and others each time. A test has settings of its own only where a comment
-says why.
+`default` has few examples, the same in every run: the tests are quick, and only a
+change
+makes one fail. `full`, which `.ci/run` uses, has ten times as many. `thorough` has
+more,
+and other ones in each run. A test has its own settings only where a comment gives the
+reason.
 """
 
 from collections.abc import Iterable
@@ -13,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 __all__ = ["fewer"]
 
-# A busy machine is no failure: neither the time of an example nor that of all counts.
+# No health checks: a busy machine makes examples slow, which is not a failure.
 _SLOW = [HealthCheck.too_slow]
 
 settings.register_profile(
@@ -31,7 +33,7 @@ settings.register_profile(
     derandomize=False,
     max_examples=300,
 )
-# For tests that must find a mistake, and the same one in every run.
+# For tests that must find a mistake, and the same mistake in every run.
 settings.register_profile(
     "sure",
     settings.get_profile("default"),
@@ -43,21 +45,21 @@ settings.load_profile("default")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Mark contracts of plugins as what they are: their clusters are drawn."""
+    """Mark the contract tests of plugins as hypothesis tests: they draw clusters."""
     for item in items:
         if item.name.startswith("test_contract["):
             item.add_marker("hypothesis")
 
 
 def fewer(divisor: int, parent: settings | None = None) -> settings:
-    """Settings for a test whose examples are long: whole histories, many nodes.
+    """Return settings for a test with long examples, such as histories or many nodes.
 
     Args:
-        divisor: It tries one example where others try so many.
-        parent: What else is set; the profile by default.
+        divisor: The number of examples is divided by it.
+        parent: The other settings; the profile's by default.
 
     Returns:
-        The settings, which still grow with the profile.
+        Settings whose number of examples still grows with the profile.
     """
     examples = max(1, settings().max_examples // divisor)
     return settings(parent, max_examples=examples)

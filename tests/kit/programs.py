@@ -1,7 +1,7 @@
-"""Runs the programs that pages show, without importing everything for each of them.
+"""Runs the programs that pages show, without importing all modules for each of them.
 
-A server that has imported what they need forks a process for each, which begins like
-one of its own: with its own working directory, arguments, environment and outputs.
+A server that has imported the modules forks a process for each program. The process has
+its own working directory, arguments, environment and outputs.
 """
 
 import atexit
@@ -32,7 +32,7 @@ _ENVIRONMENT: Final = {"COLUMNS": "200", "CI": "1"}
 
 @attrs.frozen
 class Done:
-    """How a program ended.
+    """The result of a program.
 
     Attributes:
         code: Its exit code.
@@ -49,8 +49,8 @@ def run_program(words: Sequence[str], folder: Path, site: Path) -> Done:
     """Run a program to its end.
 
     Args:
-        words: Its name, that of an installed script or ``python``, and its arguments.
-        folder: The folder that it works in.
+        words: The name of an installed script or ``python``, and the arguments.
+        folder: The working directory.
         site: A folder with further packages.
     """
     if words[0] == "pytest":
@@ -66,7 +66,7 @@ def run_program(words: Sequence[str], folder: Path, site: Path) -> Done:
 
 
 def _run_apart(words: Sequence[str], folder: Path, site: Path) -> Done:
-    """Run pytest, which has to come before what it rewrites."""
+    """Run pytest in a new process, because it rewrites what is imported later."""
     program, *arguments = words
     done = subprocess.run(
         [str(Path(sys.executable).with_name(program)), *arguments],
@@ -80,7 +80,7 @@ def _run_apart(words: Sequence[str], folder: Path, site: Path) -> Done:
 
 
 def _be(words: Sequence[str], folder: Path, site: Path, outputs: Path) -> None:
-    """Become the program, in a process of its own."""
+    """Run the program in the forked process."""
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(outputs / name, os.O_WRONLY | os.O_CREAT), number)
     os.chdir(folder)
@@ -88,7 +88,7 @@ def _be(words: Sequence[str], folder: Path, site: Path, outputs: Path) -> None:
     try:
         _run(words, folder, site)
     finally:
-        atexit._run_exitfuncs()  # which multiprocessing leaves out
+        atexit._run_exitfuncs()  # multiprocessing does not call them
         (outputs / "cpu").write_text(str(spent()))
 
 

@@ -1,4 +1,4 @@
-"""A scheduling queue in virtual time, with the hands of a scheduler around it."""
+"""A scheduling queue in virtual time, with the calls that a scheduler makes."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -64,12 +64,12 @@ NODE = make_node(name="n1")
 def on(
     resource: EventResource, action: ActionType, hint: QueueingHintFn | None = None
 ) -> ClusterEventWithHint:
-    """A registration for something that happens to a resource."""
+    """Return a registration for an event of a resource."""
     return ClusterEventWithHint(ClusterEvent(resource, action), hint)
 
 
 def always(answer: QueueingHint) -> QueueingHintFn:
-    """A hint that says the same of everything."""
+    """Return a hint that gives the same answer for every event."""
     return lambda _pod, _old, _new: answer
 
 
@@ -80,29 +80,29 @@ PodNames = Sequence[str]
 
 @attrs.define(eq=False)
 class CountingGate:
-    """A PreEnqueue plugin that holds back the pods of some names, and counts calls."""
+    """A PreEnqueue plugin that rejects pods by name, and records its calls."""
 
     blocked: set[str] = attrs.field(factory=set)
-    asked: list[str] = attrs.field(factory=list)
+    calls: list[str] = attrs.field(factory=list)
 
     def __call__(self, pod: Pod) -> Status | None:
-        """Hold the pod back, if it is one of these."""
-        self.asked.append(pod.name)
+        """Reject the pod if its name is blocked."""
+        self.calls.append(pod.name)
         return Status.unschedulable() if pod.name in self.blocked else None
 
 
 class QueueRig:
-    """A queue with the cluster's objects and the scheduler's hands around it.
+    """A queue with the cluster's objects, and the calls that a scheduler makes.
 
     Args:
-        events: Plugin -> what it registered for; by default A and B for new nodes.
+        events: Plugin -> its registrations; by default A and B register for new nodes.
         gates: PreEnqueue plugins by name, in order.
-        initial: For how many seconds a pod backs off at first.
-        longest: For how many it backs off at the most.
-        limit: After how many seconds the flush takes a pod.
-        flush_gated: Whether the flush asks the gates.
-        kubernetes: The version whose queue it is.
-        start: The time at first.
+        initial: The first backoff, in seconds.
+        longest: The longest backoff, in seconds.
+        limit: The seconds after which the flush requeues a pod.
+        flush_gated: Whether the flush calls the gates.
+        kubernetes: The Kubernetes version whose queue it is.
+        start: The time at the start.
     """
 
     def __init__(
@@ -162,12 +162,12 @@ class QueueRig:
         nominated: str = "",
         uid: str | None = None,
     ) -> Pod:
-        """Have the cluster get a new pod."""
+        """Add a new pod to the cluster."""
         pod = make_pod(name=name, priority=priority, nominated_node=nominated, uid=uid)
         return self.store(pod)
 
     def store(self, pod: Pod) -> Pod:
-        """Have the cluster get a new pod, or a new version of one."""
+        """Store a new pod, or a new version of a pod, in the cluster."""
         self.versions += 1
         metadata = replace(pod.metadata, resource_version=str(self.versions))
         pod = replace(pod, metadata=metadata)
@@ -177,13 +177,13 @@ class QueueRig:
         return pod
 
     def relabel(self, name: str) -> Pod:
-        """Change a pod in the most harmless way that has an event of its own."""
+        """Change a label of a pod, which is the smallest change with its own event."""
         pod = self.stored[f"default/{name}"]
         labels = {"version": str(self.versions)}
         return self.store(replace(pod, metadata=replace(pod.metadata, labels=labels)))
 
     def pop(self) -> QueuedPod:
-        """The pod whose turn it is."""
+        """Return the next pod."""
         queued = self.queue.pop()
         assert queued is not None
         return queued
@@ -210,7 +210,7 @@ class QueueRig:
         self.failures.attempt_failed(queued, Failure(kind=kind, message="oh"))
 
     def add_rejected(self, name: str, *plugins: str, priority: int = 0) -> QueuedPod:
-        """A pod that was tried once, and rejected by plugins."""
+        """Return a pod that was tried once, and rejected by plugins."""
         self.add(name, priority=priority)
         queued = self.pop()
         assert queued.pod.name == name
@@ -218,16 +218,16 @@ class QueueRig:
         return queued
 
     def where(self, name: str) -> QueueName | None:
-        """The queue that a pod is in."""
+        """Return the queue that a pod is in."""
         queued = self.queue.get(f"default/{name}")
         return None if queued is None else queued.queue
 
     def nominated(self, node: str) -> PodNames:
-        """The names of the pods that are nominated to a node."""
+        """Return the names of the pods that are nominated to a node."""
         return [pod.name for pod in self.queue.nominator.pods_on(node)]
 
     def incoming(self) -> Mapping[str, int]:
-        """Queue and label of the cause -> how many pods came since the last call."""
+        """Return queue and event -> how many pods were added since the last call."""
         counts = {"|".join(key): n for key, n in self.queue.incoming.items()}
         self.queue.incoming.clear()
         return counts
@@ -239,5 +239,5 @@ def by_priority(queued: QueuedPodInfo) -> tuple[int, float]:
 
 
 def pod_names(pods: Sequence[QueuedPod]) -> PodNames:
-    """The names of some queued pods, in their order."""
+    """Return the names of some queued pods, in their order."""
     return [queued.pod.name for queued in pods]

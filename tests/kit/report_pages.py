@@ -1,4 +1,4 @@
-"""What the page of a report shows, as plain data."""
+"""The data of a report's page."""
 
 import base64
 import gzip
@@ -13,7 +13,7 @@ def shown_by(page: str) -> dict[str, Any]:
     """Return what a browser reads from a page.
 
     Args:
-        page: The page, as it stands in its file.
+        page: The page, as its file has it.
     """
     found = re.search(r'<script type="application/gzip" id="data">([^<]+)<', page)
     assert found is not None

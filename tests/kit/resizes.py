@@ -16,7 +16,7 @@ def make_exchange(*, done: bool) -> Pod:
     """Make a pod on node n1 whose two containers exchange a CPU.
 
     Args:
-        done: Whether each has by now what it asks for.
+        done: Whether each container has its new resources already.
     """
     pod = make_pod(
         name="exchange",

@@ -1,4 +1,4 @@
-"""Lanes in virtual time, whose requests are answered by the test."""
+"""Lanes in virtual time; the test answers their requests."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -21,14 +21,14 @@ __all__ = ["LOST", "LaneRig", "Sent", "refusal_of"]
 
 @attrs.define(eq=False)
 class Sent:
-    """A request that has left.
+    """A request that has left its lane.
 
     Attributes:
-        asked: The request.
-        answer: Has it answered.
+        request: The request.
+        answer: Is called with the response.
     """
 
-    asked: Request
+    request: Request
     answer: Callable[[Outcome], None]
 
 
@@ -61,8 +61,8 @@ class LaneRig:
     Attributes:
         now: The time.
         may_write: Whether writes may leave.
-        sent: What has left and is not answered yet, in that order.
-        answers: The answers, in that order.
+        sent: The requests that wait for a response, in the order in which they left.
+        answers: The responses, in their order.
     """
 
     def __init__(self, *, room: int = 10, qps: float = 0.0, burst: int = 1) -> None:
@@ -91,9 +91,9 @@ class LaneRig:
         key: str = "",
         may_repeat: bool = False,
     ) -> int:
-        """Ask for something; return what the answer calls it."""
+        """Send a request, and return its number, which the response has, too."""
         self._calls += 1
-        asked = Request(
+        request = Request(
             self._calls,
             lane,
             method,
@@ -102,22 +102,22 @@ class LaneRig:
             key=key,
             may_repeat=may_repeat,
         )
-        self.lanes.take(asked)
+        self.lanes.take(request)
         self.lanes.pump()
         return self._calls
 
     @property
     def targets(self) -> list[str]:
-        """What has left and is not answered yet."""
-        return [one.asked.target.lstrip("/") for one in self.sent]
+        """The targets of the requests that wait for a response."""
+        return [sent.request.target.lstrip("/") for sent in self.sent]
 
     def answer(self, outcome: Outcome) -> None:
-        """Answer what has left first."""
+        """Answer the oldest request."""
         self.sent.pop(0).answer(outcome)
         self.lanes.pump()
 
     def cut_off(self, why: str) -> None:
-        """Have no more requests leave, since the server cannot be reached."""
+        """Let no more requests leave, because the server cannot be reached."""
         for road in self._roads.values():
             road.room, road.trouble = 0, why
 
@@ -128,7 +128,7 @@ class LaneRig:
 
     @property
     def last(self) -> Response:
-        """The last answer."""
+        """The last response."""
         return self.answers[-1]
 
 
@@ -138,7 +138,7 @@ def refusal_of(
     message: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> Reply:
-    """An answer by which the server refuses."""
+    """Return a response by which the server refuses a request."""
     status = {"kind": "Status", "reason": reason, "message": message, "code": code}
     return Reply(code, json.dumps(status).encode(), headers or {})
 

@@ -1,4 +1,4 @@
-"""Scenarios in a few words."""
+"""Small scenarios."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ REGISTRY = PluginRegistry.discover()
 def one_pod(
     name: str, cpu: str = "1", labels: Mapping[str, str] | None = None
 ) -> dict[str, object]:
-    """A pod as manifests have it."""
+    """Return a pod as manifests have it."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -25,7 +25,7 @@ def one_pod(
 
 
 def deployment(name: str, replicas: int, cpu: str = "1") -> dict[str, object]:
-    """A Deployment as manifests have it; its pods have the label ``app``."""
+    """Return a Deployment as manifests have it; its pods have the label ``app``."""
     labels = {"app": name}
     return {
         "apiVersion": "apps/v1",
@@ -53,7 +53,7 @@ def parsed(
     file: str = "scenario.yaml",
     **others: object,
 ) -> Scenario:
-    """A scenario from its parts."""
+    """Make a scenario from its parts."""
     document = {
         "apiVersion": "simulation.quaymaster.io/v1alpha1",
         "kind": "Scenario",
@@ -67,5 +67,5 @@ def parsed(
 
 
 def ran(scenario: Scenario, seed: int | None = None) -> ScenarioResult:
-    """What comes of a scenario."""
+    """Run a scenario, and return its result."""
     return run_scenario(scenario, registry=REGISTRY, seed=seed)

@@ -19,15 +19,15 @@ Query: TypeAlias = Mapping[str, str | int]
 
 @attrs.frozen(kw_only=True)
 class Ending:
-    """How a stream ends.
+    """The way in which a stream ends.
 
     Attributes:
-        after: After how many lines at most.
-        code: The code of an ERROR event at the end, if there is one.
-        seconds: After which that says to ask again.
-        is_cut: Whether the connection breaks, in the midst of a line.
-        is_garbage: Whether the last line is no JSON.
-        repeats: Whether after each line comes the one before it, once more.
+        after: The highest number of lines before the end.
+        code: The code of an ERROR event at the end; 0 for no such event.
+        seconds: The seconds after which the client shall retry, in that event.
+        is_cut: Whether the connection breaks in the middle of a line.
+        is_garbage: Whether the last line is not JSON.
+        repeats: Whether each line is followed by the line before it.
     """
 
     after: int = 1_000_000
@@ -40,25 +40,25 @@ class Ending:
 
 @attrs.define
 class ScriptedServer:
-    """All of one resource, without any socket; a `Reader`.
+    """All objects of one resource, without any socket; a `Reader`.
 
     Attributes:
         objects: Key -> object, as it is now.
         version: The version of the last change.
-        asked: The queries so far.
-        waiting: What happens while streams and pages are being read.
-        endings: How the next streams end; further ones end well.
-        refusals: The codes of the next refusals; 0: none.
+        queries: The queries so far.
+        waiting: Changes to make while a client reads streams and pages.
+        endings: The endings of the next streams; further streams end without an error.
+        refusals: The status codes of the next requests; 0 for a normal response.
         offers_lists_by_watch: Whether a watch may begin with a list.
-        forgotten: Watches from before this version are refused.
-        lag: How many changes behind the next lists are.
+        forgotten: Watches from versions before this one are refused.
+        lag: How many changes the next list is behind.
         expired_pages: How many requests for further pages are refused.
-        page: How many objects a page has at most.
+        page: The highest number of objects of a page.
     """
 
     objects: dict[str, Tree] = attrs.field(factory=dict)
     version: int = 100
-    asked: list[Query] = attrs.field(factory=list)
+    queries: list[Query] = attrs.field(factory=list)
     waiting: deque[Callable[[], None]] = attrs.field(factory=deque)
     endings: deque[Ending] = attrs.field(factory=deque)
     refusals: deque[int] = attrs.field(factory=deque)
@@ -74,19 +74,19 @@ class ScriptedServer:
     def __attrs_post_init__(self) -> None:
         self._states[self.version] = []
 
-    # What happens there -------------------------------------------------------------
+    # Changes of the objects -----------------------------------------------------------
 
     def put(self, name: str, namespace: str = "default", **more: object) -> None:
-        """Create an object, or change the one that there is."""
+        """Create an object, or change it if it exists."""
         key = f"{namespace}/{name}"
-        known = self.objects.get(key)
-        uid = known["metadata"]["uid"] if known else f"uid-{next(self._uids)}"
+        stored = self.objects.get(key)
+        uid = stored["metadata"]["uid"] if stored else f"uid-{next(self._uids)}"
         metadata = {"name": name, "namespace": namespace, "uid": uid}
         self.objects[key] = {"metadata": metadata, **more}
-        self._change("MODIFIED" if known else "ADDED", self.objects[key])
+        self._change("MODIFIED" if stored else "ADDED", self.objects[key])
 
     def remove(self, name: str, namespace: str = "default") -> None:
-        """Delete an object, if it is there."""
+        """Delete an object, if it exists."""
         tree = self.objects.pop(f"{namespace}/{name}", None)
         if tree is not None:
             self._change("DELETED", json.loads(json.dumps(tree)))
@@ -101,10 +101,10 @@ class ScriptedServer:
         self._events.append((self.version, type_, tree))
         self._states[self.version] = list(self.objects.values())
 
-    # What is asked of it ------------------------------------------------------------
+    # Requests -------------------------------------------------------------------------
 
     def get(self, path: str, query: Query) -> bytes:
-        """Answer with a page."""
+        """Return a page of the list."""
         self._admit(path, query)
         if "continue" in query:
             self._happen()
@@ -123,7 +123,7 @@ class ScriptedServer:
 
     @contextlib.contextmanager
     def stream(self, path: str, query: Query) -> Iterator[Iterator[bytes]]:
-        """Answer with a watch."""
+        """Return the stream of a watch."""
         self._admit(path, query)
         is_list = "sendInitialEvents" in query
         if is_list and not self.offers_lists_by_watch:
@@ -135,7 +135,7 @@ class ScriptedServer:
         yield self._blocks(path, lines, ending)
 
     def _admit(self, path: str, query: Query) -> None:
-        self.asked.append(dict(query))
+        self.queries.append(dict(query))
         code = self.refusals.popleft() if self.refusals else 0
         if code:
             raise ApiError(path, "refused", code=code)
@@ -166,7 +166,7 @@ class ScriptedServer:
             yield _line("ADDED", tree)
             self._happen()
         for version, type_, tree in list(self._events):
-            if version > at == now:  # one that lags does not know of it
+            if version > at == now:  # a list that lags leaves such changes out
                 yield _line(type_, tree)
                 now = at = version
         annotations = {"k8s.io/initial-events-end": "true"}
@@ -176,11 +176,11 @@ class ScriptedServer:
 
     def _follow(self, at: int) -> Iterator[bytes]:
         while True:
-            news = [event for event in self._events if event[0] > at]
-            for version, type_, tree in news:
+            events = [event for event in self._events if event[0] > at]
+            for version, type_, tree in events:
                 at = version
                 yield _line(type_, tree)
-            if not news and not self._happen():
+            if not events and not self._happen():
                 return
 
     def _happen(self) -> bool:

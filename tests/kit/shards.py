@@ -1,7 +1,7 @@
 """Runs one part of the tests, for machines that share them: a pytest plugin.
 
 ``pytest --shard 2/4`` runs the second of four parts. Neighbours, such as the cases of
-one test, go to different parts, since they take about the same time.
+one test, go to different parts, because they take about the same time.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The sources of the repository, as tests of its layout read them."""
+"""The repository's sources, for tests of its layout."""
 
 import ast
 from collections.abc import Sequence
@@ -14,19 +14,19 @@ CEL = ROOT / "framework" / "cel" / "src" / "kubernetes_cel"
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file."""
+    """Return the syntax tree of a file."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
 def syntax_nodes(path: Path) -> Sequence[ast.AST]:
-    """All nodes of a file's tree."""
+    """Return all nodes of a file's tree."""
     return tuple(ast.walk(parsed(path)))
 
 
 @cache
 def imports(path: Path) -> Sequence[tuple[str, str]]:
-    """The modules that a file imports, and what it takes from each, if anything."""
+    """Yield the modules that a file imports, with the imported names, if any."""
     found: list[tuple[str, str]] = []
     for node in syntax_nodes(path):
         if isinstance(node, ast.Import):

@@ -18,46 +18,46 @@ __all__ = ["StreamingServer", "streaming_server"]
 
 @attrs.define
 class StreamingServer(ScriptedServer):
-    """A scripted server that waits for what happens next.
+    """A scripted server whose streams wait for the next change.
 
     Attributes:
         url: Its address.
-        held: Is told the path of each write, which is never answered.
+        held: Is called with the path of each write, which is never answered.
     """
 
     url: str = ""
     held: Callable[[str], None] = lambda _path: None
-    _news: threading.Condition = attrs.field(factory=threading.Condition)
+    _changed: threading.Condition = attrs.field(factory=threading.Condition)
     _is_closed: bool = False
 
     def change(self, what: Callable[[], None]) -> None:
-        """Let something happen, and watches tell of it."""
-        with self._news:
+        """Make a change, and wake the watches, which report it."""
+        with self._changed:
             what()
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def close(self) -> None:
-        """End all watches, and let go of what is held."""
-        with self._news:
+        """End all watches, and release the held requests."""
+        with self._changed:
             self._is_closed = True
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def hold(self, path: str) -> None:
         """Keep a request until the end."""
         self.held(path)
-        with self._news:
-            self._news.wait_for(lambda: self._is_closed)
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed)
 
     def _happen(self) -> bool:
         seen = self.version
-        with self._news:
-            self._news.wait_for(lambda: self._is_closed or self.version > seen, 0.05)
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or self.version > seen, 0.05)
         return not self._is_closed
 
 
 @contextlib.contextmanager
 def streaming_server(folder: Path) -> Iterator[tuple[StreamingServer, Path]]:
-    """Serve one resource at every path; with a kubeconfig file that leads there."""
+    """Serve one resource at every path, and write a kubeconfig file for the server."""
     server = StreamingServer()
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Objects as trees, the way that manifests have them."""
+"""Objects as trees, as manifests have them."""
 
 import json
 from typing import Any
@@ -16,7 +16,7 @@ Tree = dict[str, Any]
 
 
 def pod_tree(**spec: object) -> Tree:
-    """A pod of one container, with more fields of its spec."""
+    """Return a pod of one container, with more fields of its spec."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -26,12 +26,12 @@ def pod_tree(**spec: object) -> Tree:
 
 
 def as_json(tree: object) -> bytes:
-    """A tree as a text in JSON."""
+    """Return a tree as JSON."""
     return json.dumps(tree).encode()
 
 
 def read_pod(tree: Tree, kind: type[Pod] = Pod) -> Pod:
-    """Read a pod both ways, and insist that they agree."""
+    """Read a pod in both ways, and check that they agree."""
     parsed = from_wire(tree, kind)
     assert decode(as_json(tree), kind) == parsed
     return parsed

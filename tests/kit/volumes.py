@@ -11,6 +11,6 @@ _IS_DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
 
 
 def make_default_class(volume_binding_mode: str) -> StorageClass:
-    """Make the class of claims that name none."""
+    """Make the storage class of claims that name none."""
     made = make_storage_class(volume_binding_mode=volume_binding_mode)
     return replace(made, metadata=replace(made.metadata, annotations=_IS_DEFAULT))

@@ -1,4 +1,4 @@
-"""Workloads in a few words; all of them select the pods of one app."""
+"""Small workloads; all of them select the pods of one app."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -49,13 +49,13 @@ def make_template(
     cpu: str = "100m",
     run_for: str | None = None,
 ) -> PodTemplateSpec:
-    """What pods of a workload are made from: one container.
+    """Make the template of a workload's pods: one container.
 
     Args:
-        spec: What else the pods want.
+        spec: Further fields of the pods.
         labels: The labels of the pods.
-        cpu: What the container requests of it.
-        run_for: For how many seconds the pods run; for ever by default.
+        cpu: The CPU request of the container.
+        run_for: The seconds that the pods run; they never end by default.
 
     Returns:
         The template.
@@ -71,7 +71,7 @@ def make_template(
 def make_deployment(
     replicas: int, template: PodTemplateSpec | None = None, *, name: str = "web"
 ) -> Deployment:
-    """A Deployment of some replicas."""
+    """Make a Deployment of some replicas."""
     template = template or make_template()
     selector = LabelSelector(match_labels=template.metadata.labels)
     return Deployment(
@@ -81,7 +81,7 @@ def make_deployment(
 
 
 def make_replica_set(replicas: int) -> ReplicaSet:
-    """A ReplicaSet of some replicas."""
+    """Make a ReplicaSet of some replicas."""
     return ReplicaSet(
         metadata=ObjectMeta(name="web"),
         spec=ReplicaSetSpec(
@@ -99,15 +99,15 @@ def make_stateful_set(
     start: int | None = None,
     claims: Iterable[str] = (),
 ) -> StatefulSet:
-    """A StatefulSet of some replicas.
+    """Make a StatefulSet of some replicas.
 
     Args:
-        replicas: How many.
-        template: What its pods are made from.
+        replicas: The number of replicas.
+        template: The template of its pods.
         name: The set's name.
-        policy: How its pods come: ``OrderedReady``, the default, or ``Parallel``.
+        policy: The order of its pods: ``OrderedReady``, the default, or ``Parallel``.
         start: The ordinal of its first pod.
-        claims: The names of claims that every pod gets one of.
+        claims: The names of its claim templates.
 
     Returns:
         The StatefulSet.
@@ -130,7 +130,7 @@ def make_stateful_set(
 
 
 def make_daemon_set(template: PodTemplateSpec | None = None) -> DaemonSet:
-    """A DaemonSet of pods like its template."""
+    """Make a DaemonSet with pods from its template."""
     template = template or make_template()
     selector = LabelSelector(match_labels=template.metadata.labels)
     return DaemonSet(
@@ -147,12 +147,12 @@ def make_job(
     indexed: bool = False,
     **spec: Any,
 ) -> Job:
-    """A Job whose pods run for some seconds.
+    """Make a Job whose pods run for some seconds.
 
     Args:
-        template: What its pods are made from; they never restart.
+        template: The template of its pods; they never restart.
         name: The Job's name.
-        run_for: For how many seconds its pods run, unless there is a template.
+        run_for: The seconds that its pods run, unless there is a template.
         indexed: Whether each pod has an index.
         **spec: More fields of its spec.
 
@@ -176,7 +176,7 @@ def scale(
     kind: type[Deployment] | type[ReplicaSet] | type[StatefulSet],
     count: int,
 ) -> None:
-    """Give the one workload of a kind another number of replicas."""
+    """Set the number of replicas of the only workload of a kind."""
     (workload,) = cluster.list(kind).items
     cluster.update(replace(workload, spec=replace(workload.spec, replicas=count)))
     react(cluster)

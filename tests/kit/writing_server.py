@@ -1,4 +1,4 @@
-"""A server that takes writes, and does with them what a test wants."""
+"""A server that accepts writes, and answers or drops them as a test decides."""
 
 import contextlib
 import json
@@ -15,15 +15,16 @@ __all__ = ["WritingServer", "writing_server"]
 
 @attrs.define
 class WritingServer:
-    """What it was asked, and what it does next.
+    """A server's requests so far, and its next responses.
 
     Attributes:
         url: Its address.
-        token: What requests must bear, if anything.
-        fates: What becomes of the next requests: ``drop`` hears it and hangs up,
-            ``cut`` answers half, and a number is the code of the answer. Else 201.
-        taken: The requests that it has heard and let in: method and path.
-        clients: How many connections were made.
+        token: The bearer token that requests must have, if any.
+        fates: The responses to the next requests: ``drop`` reads the request and hangs
+            up, ``cut`` sends half a response, and a number is a status code. After them
+            201.
+        taken: Method and path of the requests that it has read and authorized.
+        clients: The number of connections so far.
         subjects: The names in the certificates of clients.
     """
 
@@ -67,7 +68,7 @@ def _answer(handler: BaseHTTPRequestHandler, code: int) -> None:
 
 @contextlib.contextmanager
 def writing_server(tls: ssl.SSLContext | None = None) -> Iterator[WritingServer]:
-    """Take writes, by TLS if there is a context."""
+    """Accept writes; with TLS if there is a context."""
     server = WritingServer()
 
     class Handler(BaseHTTPRequestHandler):

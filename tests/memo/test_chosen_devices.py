@@ -1,4 +1,4 @@
-"""Whatever becomes of pods, columns and memory say what the cluster says."""
+"""Devices that pods chose are counted right, whatever happens to the pods."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -31,7 +31,7 @@ from tests.kit.profiles import fewer
 
 
 class Moody:
-    """Permits, delays or refuses, and binds or does not, as it is told."""
+    """Permits, delays or rejects, and binds or fails, as the test sets it."""
 
     permits: ClassVar[PermitWait | Status | None] = None
     binds: ClassVar[Status | None] = None
@@ -66,7 +66,7 @@ def harness_with(objects: Sequence[ApiObject]) -> SchedulerHarness:
 
 
 class DeviceHistory(RuleBasedStateMachine):
-    """Pods with and without devices come, wait, fail, move and go; nodes change."""
+    """Pods with and without devices are added, fail, move and go; nodes change."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class DeviceHistory(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        self.harness.advance(1000)  # what waits on Permit would be lost
+        self.harness.advance(1000)  # pods that wait on Permit would be lost
         cluster = self.harness.cluster
         self.harness.close()
         pods = [pod for pod in cluster.list(Pod).items if pod.node_name]
@@ -164,5 +164,5 @@ class DeviceHistory(RuleBasedStateMachine):
 
 
 TestDeviceHistory = pytest.mark.long(DeviceHistory.TestCase)
-# Every step makes a decision, twice.
+# Every step makes a decision, and its recheck.
 TestDeviceHistory.settings = fewer(4, TestDeviceHistory.settings)

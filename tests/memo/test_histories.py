@@ -1,4 +1,4 @@
-"""Whatever happens to a cluster, decisions are those of plugins without a memory."""
+"""Decisions with a cache are those without one, whatever happens to a cluster."""
 
 from collections.abc import Sequence
 
@@ -67,7 +67,7 @@ nodes = st.fixed_dictionaries(
 
 
 class History(RuleBasedStateMachine):
-    """Nodes and pods come, change and go, few or many at a time."""
+    """Nodes and pods are added, changed and deleted, few or many at a time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ class History(RuleBasedStateMachine):
 
     @invariant()
     def every_decision_is_verified(self) -> None:
-        for _ in range(3):  # some pods stay queued, to see nodes change meanwhile
+        for _ in range(3):  # some pods stay queued while nodes change
             self.harness.schedule_one()
 
     def _add_node(self, fields: dict[str, object]) -> None:

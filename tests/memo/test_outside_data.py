@@ -1,4 +1,4 @@
-"""A plugin whose data come from outside decides as if nothing were remembered."""
+"""A plugin with data from outside the cluster decides as if nothing were cached."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -32,7 +32,7 @@ loads = st.dictionaries(st.sampled_from(NODES), st.integers(0, 100), max_size=3)
 
 
 class Thermal:
-    """Rejects hot nodes, prefers cool ones, and knows both from outside."""
+    """Rejects hot nodes and prefers cool ones; the heat comes from outside."""
 
     scope = Scope.NODE
 
@@ -66,7 +66,7 @@ class Thermal:
 
 
 class Forgetful(Thermal):
-    """The same, but it lets nobody remember what it says."""
+    """Does the same, but its results cannot be cached."""
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
@@ -74,7 +74,7 @@ class Forgetful(Thermal):
 
 
 class Outside(RuleBasedStateMachine):
-    """Two schedulers, with and without a memory, see the same cluster and data."""
+    """Two schedulers, with and without a cache, see the same cluster and data."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class Outside(RuleBasedStateMachine):
         assert placed(with_memory) == placed(without)
 
     def teardown(self) -> None:
-        """No pod is left asleep that the plugin would take."""
+        """Check that no pod stays queued that the plugin would accept."""
         for harness in self.both:
             harness.settle()
             plugin = harness.plugin(Thermal)
@@ -158,7 +158,7 @@ class Outside(RuleBasedStateMachine):
 
 
 def placed(harness: SchedulerHarness) -> dict[str, str]:
-    """Pod -> its node."""
+    """Return the node of each pod."""
     return {pod.name: pod.node_name for pod in harness.cluster.list(Pod).items}
 
 

@@ -1,4 +1,4 @@
-"""The best of the nodes that pass are those that asking anew would find."""
+"""The cached best nodes are those that new calls of the plugins would find."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from quaymaster import Handle, NodeInfo, Status, hookimpl
 from quaymaster.scheduler import SchedulerOptions
 from tests.kit.internals.cycle import Decision
-from tests.memo.world import Asked, Rated, World, kind
+from tests.memo.world import Rated, Recording, World, kind
 
 NODES = 5
 
 
 class Selective:
-    """Rejects what it is told to; it is asked in every cycle."""
+    """Rejects the nodes that the test sets; it is called in every cycle."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         self.rejected: frozenset[str] = frozenset()
@@ -26,8 +26,8 @@ class Selective:
         return None
 
 
-class Spread(Asked):
-    """Scores a node the higher, the fewer pods it has, up to five."""
+class Spread(Recording):
+    """Scores a node higher if it has fewer pods, up to five."""
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
@@ -42,7 +42,7 @@ STEPS = st.tuples(
 
 
 @given(steps=st.lists(STEPS, max_size=40))
-def test_ties_are_those_of_asking_anew(
+def test_ties_are_those_of_new_calls(
     steps: Sequence[tuple[str, int, frozenset[int]]],
 ) -> None:
     world = World(Spread, Selective, nodes=NODES, options=SchedulerOptions(verify=1))

@@ -1,28 +1,28 @@
-"""What is said of nodes that were rejected, by memory or not."""
+"""The statuses of rejected nodes, cached or not."""
 
 import pytest
 
 from quaymaster import NodeInfo, Pod, PodUse, Status, hookimpl
 from tests.kit.internals.cycle import Decision, FitError
 from tests.kit.internals.memo import FEW_ROWS
-from tests.memo.world import Asked, Full, World, kind
+from tests.memo.world import Full, Recording, World, kind
 
 FEW = FEW_ROWS
 
 
-def _rejecting(name: str, **parts: object) -> type[Asked]:
-    """A filter that rejects the nodes which have its name as a label."""
+def _rejecting(name: str, **parts: object) -> type[Recording]:
+    """Make a filter that rejects the nodes with its name as a label."""
 
     @hookimpl
-    def reject(self: Asked, node: NodeInfo) -> Status | None:
+    def reject(self: Recording, node: NodeInfo) -> Status | None:
         rejected = Status.unschedulable(f"{name} says no")
         return rejected if name in node.labels else None
 
-    return type(name, (Asked,), {"filter": reject, **parts})
+    return type(name, (Recording,), {"filter": reject, **parts})
 
 
 @hookimpl
-def _sign_nothing(self: Asked, pod: Pod) -> None:
+def _sign_nothing(self: Recording, pod: Pod) -> None:
     return None
 
 
@@ -82,7 +82,7 @@ def test_a_diagnosis_does_not_change_when_the_nodes_do(moved: int) -> None:
 
 
 @pytest.mark.parametrize("moved", [1, FEW + 1])
-def test_a_diagnosis_stays_when_nobody_is_rejected_and_then_others_are(
+def test_a_diagnosis_stays_when_no_node_is_rejected_and_then_others_are(
     moved: int,
 ) -> None:
     world = World(Full, nodes=4 * moved + 8)
@@ -103,7 +103,7 @@ def test_a_diagnosis_stays_when_nobody_is_rejected_and_then_others_are(
     assert decision.diagnosis.processed() == moved
 
 
-def test_nominated_pods_are_imagined_before_anything_is_remembered() -> None:
+def test_nominated_pods_are_imagined_before_anything_is_cached() -> None:
     class Crowded(Full):
         @hookimpl
         def filter(self, pod: Pod, node: NodeInfo) -> Status | None:

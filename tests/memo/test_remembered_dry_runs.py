@@ -1,4 +1,4 @@
-"""Whatever happens to a cluster, preemption finds what it finds without a memory."""
+"""Preemption with a cache finds the same candidates as without one."""
 
 from collections.abc import Sequence
 
@@ -65,7 +65,7 @@ IMPORTANT = [name for name, fields in TEMPLATES.items() if "priority" in fields]
 
 
 class Sides:
-    """Keeps some pods off every other node; it signs none, so it is always asked."""
+    """Rejects every other node for some pods; it signs none, so it is always called."""
 
     pod_use = PodUse.NONE
 
@@ -87,7 +87,7 @@ class Sides:
 
 
 class Compared:
-    """DefaultPreemption, after a dry run that is compared with trying each node."""
+    """DefaultPreemption, which compares its dry run with trying each node."""
 
     Args = DefaultPreemption.Args
     reads = (PodDisruptionBudget,)
@@ -120,12 +120,14 @@ class Compared:
             candidates, rejected = one_by_one(
                 self._handle, state, pod, (*nodes[first:], *nodes[:first]), wanted
             )
-            assert list(map(told, found.candidates)) == list(map(told, candidates))
+            assert list(map(comparable, found.candidates)) == list(
+                map(comparable, candidates)
+            )
             assert dict(found.statuses) == rejected
             if candidates:
                 best = best_candidates(found.candidates)
                 expected = best_candidates(candidates)
-                assert list(map(told, best)) == list(map(told, expected))
+                assert list(map(comparable, best)) == list(map(comparable, expected))
         return self._inner.post_filter(state, pod, statuses)
 
 
@@ -149,7 +151,7 @@ def one_by_one(
     return candidates, rejected
 
 
-def told(candidate: Candidate) -> tuple[str, Sequence[str], int]:
+def comparable(candidate: Candidate) -> tuple[str, Sequence[str], int]:
     victims = [victim.key for victim in candidate.victims]
     return candidate.node_name, victims, candidate.violations
 
@@ -173,7 +175,7 @@ def make_harness() -> SchedulerHarness:
 
 
 def learned() -> tuple[RowMemo, NodeTable]:
-    """A memo that knows a full node with a less important pod, and its table."""
+    """Return a memo that has a full node with a less important pod, and its table."""
     node = make_node(name="a", allocatable={"cpu": "2", "pods": "5"})
     victim = make_pod(name="victim", node="a", requests={"cpu": "2"})
     harness = PluginHarness(
@@ -197,7 +199,7 @@ def learned() -> tuple[RowMemo, NodeTable]:
 ROWS = np.array([0], dtype=np.intp)
 
 
-def test_what_is_known_lasts_while_nothing_changes() -> None:
+def test_cached_rows_last_while_nothing_changes() -> None:
     memo, nodes = learned()
     nominated: ChangeLog[int] = ChangeLog()
     for log in (None, nominated, nominated):
@@ -213,14 +215,14 @@ def test_a_row_is_unknown_when_other_pods_are_nominated_there() -> None:
     assert memo.unknown(ROWS).tolist() == [0]
 
 
-def test_all_rows_are_unknown_when_nominations_are_followed_anew() -> None:
+def test_all_rows_are_unknown_when_nominations_are_followed_again() -> None:
     memo, nodes = learned()
     memo.follow(nodes, ChangeLog())
     memo.follow(nodes, ChangeLog())
     assert memo.unknown(ROWS).tolist() == [0]
 
 
-def test_all_rows_are_unknown_when_nominations_are_not_followed_any_more() -> None:
+def test_all_rows_are_unknown_when_nominations_are_no_longer_followed() -> None:
     memo, nodes = learned()
     memo.follow(nodes, ChangeLog())
     memo.follow(nodes, None)
@@ -238,24 +240,24 @@ def test_there_is_room_for_as_many_rows_as_the_table_has() -> None:
     assert memo.unknown(last).tolist() == last.tolist()
 
 
-def test_kinds_that_were_not_asked_about_for_long_are_forgotten() -> None:
+def test_kinds_that_were_not_used_for_long_are_dropped() -> None:
     memos, nodes = RowMemos(), Snapshot().nodes
-    asked = [
+    filters = [
         LastingFilters(
             kind=object(), plugins=frozenset(), others=frozenset(), nominated=None
         )
         for _ in range(40)
     ]
-    first = memos.of(asked[0], 0, nodes)
-    assert memos.of(asked[0], 0, nodes) is first
-    assert memos.of(asked[0], 1, nodes) is not first
-    for one in asked[1:]:
-        memos.of(one, 0, nodes)
-    assert memos.of(asked[0], 0, nodes) is not first
+    first = memos.of(filters[0], 0, nodes)
+    assert memos.of(filters[0], 0, nodes) is first
+    assert memos.of(filters[0], 1, nodes) is not first
+    for lasting in filters[1:]:
+        memos.of(lasting, 0, nodes)
+    assert memos.of(filters[0], 0, nodes) is not first
 
 
 class History(RuleBasedStateMachine):
-    """Important pods come to full nodes, and nodes and pods come, change and go."""
+    """Important pods arrive at full nodes; nodes and pods change."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -304,7 +306,7 @@ class History(RuleBasedStateMachine):
 
     @invariant()
     def every_search_is_compared(self) -> None:
-        for _ in range(3):  # victims and nominated pods are there for a while
+        for _ in range(3):  # victims and nominated pods exist for a while
             self.harness.schedule_one()
         assert not self.harness.errors
 

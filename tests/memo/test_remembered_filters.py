@@ -1,4 +1,4 @@
-"""A filter that signs pods is asked once per kind of pod and node, until that moves."""
+"""A filter that signs pods is called once per kind of pod and version of a node."""
 
 from collections.abc import Callable, Hashable
 
@@ -19,28 +19,28 @@ from quaymaster import (
 from quaymaster.scheduler import SchedulerOptions
 from tests.kit.internals.cycle import FitError
 from tests.kit.internals.memo import FEW_ROWS
-from tests.memo.world import ALL, Asked, Full, World, kind
+from tests.memo.world import ALL, Full, Recording, World, kind
 
 FEW = FEW_ROWS
 
 
-class Tainted(Asked):
-    """Rejects nodes with a label, whatever runs there."""
+class Tainted(Recording):
+    """Rejects nodes with a label; ignores the pods there."""
 
     pod_use = PodUse.NONE
 
     @hookimpl
     def filter(self, node: NodeInfo) -> Status | None:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
         return Status.unresolvable("tainted") if "taint" in node.labels else None
 
 
-class Twin(Asked):
-    """Rejects nodes with a pod; all at once, if it can."""
+class Twin(Recording):
+    """Rejects nodes with a pod; its batch twin judges all nodes at once."""
 
     @hookimpl
     def filter(self, node: NodeInfo) -> Status | None:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
         return Status.unschedulable("taken") if node.pods else None
 
     @hookimpl
@@ -54,38 +54,38 @@ def names(count: int, start: int = 0) -> list[str]:
     return sorted(f"n{number}" for number in range(start, count))
 
 
-def test_a_node_is_asked_about_once_for_pods_of_a_kind() -> None:
+def test_a_filter_is_called_once_per_node_for_pods_of_a_kind() -> None:
     world = World(Full, nodes=3)
     assert world.fits(kind("a")) == names(3)
-    assert world.asked("Full") == names(3)
+    assert world.calls("Full") == names(3)
     assert world.fits(kind("a", name="another")) == names(3)
-    assert world.asked("Full") == []
+    assert world.calls("Full") == []
 
 
-def test_only_nodes_that_moved_are_asked_about_again() -> None:
+def test_a_filter_is_called_again_only_for_nodes_that_changed() -> None:
     world = World(Full, nodes=3)
     world.fits(kind("a"))
-    world.asked("Full")
+    world.calls("Full")
     world.bind("a", "n1")
     assert world.fits(kind("a")) == ["n0", "n2"]
-    assert world.asked("Full") == ["n1"]
+    assert world.calls("Full") == ["n1"]
     world.unbind("n1")
     assert world.fits(kind("a")) == names(3)
-    assert world.asked("Full") == ["n1"]
+    assert world.calls("Full") == ["n1"]
 
 
-def test_pods_of_another_signature_are_told_apart() -> None:
+def test_pods_with_another_signature_have_their_own_results() -> None:
     world = World(Full, nodes=2)
     world.bind("a", "n0")
     assert world.fits(kind("a")) == ["n1"]
     assert world.fits(kind("b")) == names(2)
-    assert world.asked("Full") == sorted(names(2) * 2)
+    assert world.calls("Full") == sorted(names(2) * 2)
     assert world.fits(kind("a")) == ["n1"]
     assert world.fits(kind("b")) == names(2)
-    assert world.asked("Full") == []
+    assert world.calls("Full") == []
 
 
-def test_signatures_of_all_plugins_together_tell_pods_apart() -> None:
+def test_signatures_of_all_plugins_together_distinguish_pods() -> None:
     class ByName(Tainted):
         @hookimpl
         def sign_pod(self, pod: Pod) -> str:
@@ -93,14 +93,14 @@ def test_signatures_of_all_plugins_together_tell_pods_apart() -> None:
 
     world = World(Full, ByName, nodes=2)
     world.fits(kind("a"))
-    one = kind("a")
-    one.labels["more"] = "yes"  # nobody has seen it yet
-    world.asked("Full")
-    world.fits(one)
-    assert world.asked("Full") == names(2)
+    pod = kind("a")
+    pod.labels["more"] = "yes"  # the pod has not been seen yet
+    world.calls("Full")
+    world.fits(pod)
+    assert world.calls("Full") == names(2)
 
 
-def test_pods_that_share_a_spec_but_not_their_labels_are_told_apart() -> None:
+def test_pods_with_one_spec_and_different_labels_have_their_own_results() -> None:
     world = World(Full, nodes=2)
     world.bind("a", "n0")
     pod = kind("a")
@@ -122,7 +122,7 @@ def _unhashable(pod: Pod) -> Hashable:
 
 
 @pytest.mark.parametrize("sign", [_none, _broken, _unhashable])
-def test_a_plugin_that_does_not_sign_a_pod_is_asked_every_time(
+def test_a_plugin_that_does_not_sign_a_pod_is_called_every_time(
     sign: Callable[[Pod], Hashable],
 ) -> None:
     class Silent(Full):
@@ -133,8 +133,8 @@ def test_a_plugin_that_does_not_sign_a_pod_is_asked_every_time(
     world = World(Silent, Tainted, nodes=2)
     for _ in range(3):
         assert world.fits(kind("a")) == names(2)
-        assert world.asked("Silent") == names(2)
-    assert world.asked("Tainted") == names(2)  # which does
+        assert world.calls("Silent") == names(2)
+    assert world.calls("Tainted") == names(2)  # this plugin signs pods
 
 
 def test_a_plugin_may_sign_some_pods_only() -> None:
@@ -147,16 +147,16 @@ def test_a_plugin_may_sign_some_pods_only() -> None:
     for _ in range(2):
         world.fits(kind("a"))
         world.fits(kind("b"))
-    assert world.asked("Some") == sorted(names(2) * 3)
+    assert world.calls("Some") == sorted(names(2) * 3)
 
 
-def test_errors_are_never_remembered() -> None:
+def test_errors_are_never_cached() -> None:
     class Failing(Full):
         is_well = False
 
         @hookimpl
         def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
-            self.asked.append(node.name)
+            self.calls.append(node.name)
             if node.name == "n1" and not type(self).is_well:
                 raise RuntimeError("out of order")
             return None
@@ -166,12 +166,12 @@ def test_errors_are_never_remembered() -> None:
         unfit = world.attempt(kind("a"))
         assert isinstance(unfit, FitError)
         assert "out of order" in unfit.status.message
-        assert "n1" in world.asked("Failing")
+        assert "n1" in world.calls("Failing")
     Failing.is_well = True
     assert world.fits(kind("a")) == names(2)
-    world.asked("Failing")
+    world.calls("Failing")
     world.fits(kind("a"))
-    assert world.asked("Failing") == []
+    assert world.calls("Failing") == []
     Failing.is_well = False
     world.bind("a", "n1")
     assert isinstance(world.attempt(kind("a")), FitError)
@@ -179,15 +179,15 @@ def test_errors_are_never_remembered() -> None:
     assert world.fits(kind("a")) == names(2)
 
 
-# Where nothing can be remembered
+# Where nothing can be cached
 
 
-class Wrapping(Asked):
-    """Sees every call of a filter."""
+class Wrapping(Recording):
+    """Wraps every call of a filter."""
 
     @hookimpl(wrapper=True)
     def filter(self, node: NodeInfo):  # type: ignore[no-untyped-def]  # noqa: ANN201  # pluggy's
-        self.asked.append(node.name)
+        self.calls.append(node.name)
         return (yield)
 
 
@@ -220,46 +220,48 @@ class AllNodes(Full):
 
 
 @pytest.mark.parametrize("plugin", [Adding, Removing, Wide, AllNodes])
-def test_what_looks_beyond_a_node_is_asked_every_time(plugin: type[Asked]) -> None:
+def test_a_plugin_that_looks_beyond_a_node_is_called_every_time(
+    plugin: type[Recording],
+) -> None:
     world = World(plugin, nodes=2)
     for _ in range(3):
         assert world.fits(kind("a")) == names(2)
-        assert world.asked(plugin.__name__) == names(2)
+        assert world.calls(plugin.__name__) == names(2)
 
 
 def test_a_wrapper_sees_every_call() -> None:
     world = World(Full, Wrapping, nodes=2)
     for _ in range(2):
         world.fits(kind("a"))
-        assert world.asked("Full") == names(2)
-        assert world.asked("Wrapping") == names(2)
+        assert world.calls("Full") == names(2)
+        assert world.calls("Wrapping") == names(2)
 
 
-def test_whoever_looks_for_mutations_sees_every_call() -> None:
+def test_the_check_for_mutations_sees_every_call() -> None:
     world = World(Full, nodes=2, options=SchedulerOptions(check_mutations=True))
     for _ in range(2):
         world.fits(kind("a"))
-        assert world.asked("Full") == names(2)
+        assert world.calls("Full") == names(2)
 
 
 # Nodes
 
 
-def test_nodes_that_come_are_asked_about_and_those_that_go_are_forgotten() -> None:
+def test_new_nodes_are_judged_and_removed_ones_are_dropped() -> None:
     world = World(Full, nodes=2)
     world.bind("a", "n0")
     assert world.fits(kind("a")) == ["n1"]
-    world.asked("Full")
+    world.calls("Full")
     world.set_node("n2")
     assert world.fits(kind("a")) == ["n1", "n2"]
-    assert world.asked("Full") == ["n2"]
+    assert world.calls("Full") == ["n2"]
     world.remove_node("n1")
     assert world.fits(kind("a")) == ["n2"]
-    assert world.asked("Full") == []
+    assert world.calls("Full") == []
 
 
 @pytest.mark.parametrize("plugin", [Full, Twin])
-def test_a_row_that_is_used_again_is_another_node(plugin: type[Asked]) -> None:
+def test_a_row_that_is_used_again_is_another_node(plugin: type[Recording]) -> None:
     world = World(plugin, nodes=3)
     world.bind("a", "n1")
     assert world.fits(kind("a")) == ["n0", "n2"]
@@ -273,7 +275,7 @@ def test_a_row_that_is_used_again_is_another_node(plugin: type[Asked]) -> None:
 
 
 @pytest.mark.parametrize("plugin", [Full, Twin, Tainted])
-def test_a_table_that_grows_is_asked_about_anew(plugin: type[Asked]) -> None:
+def test_a_table_that_grows_is_judged_again(plugin: type[Recording]) -> None:
     world = World(plugin, nodes=60)
     assert world.fits(kind("a")) == names(60)
     room = len(world.snapshot.nodes.pod_count)
@@ -296,30 +298,30 @@ def test_a_table_that_grows_is_asked_about_anew(plugin: type[Asked]) -> None:
     ],
 )
 @pytest.mark.parametrize("plugin", [Full, Twin])
-def test_however_many_nodes_moved_all_of_them_are_asked_about(
-    plugin: type[Asked], moved: int
+def test_all_changed_nodes_are_judged_again_whatever_their_number(
+    plugin: type[Recording], moved: int
 ) -> None:
     world = World(plugin, Tainted, nodes=101)
     world.fits(kind("a"))
-    world.asked(plugin.__name__)
-    world.asked("Tainted")
+    world.calls(plugin.__name__)
+    world.calls("Tainted")
     for number in range(moved):
         world.bind("a", f"n{number}")
     assert world.fits(kind("a")) == names(101, moved)
-    asked = world.asked(plugin.__name__)
-    if asked != [ALL]:
-        assert asked in (names(moved), names(101))
-    assert world.asked("Tainted") == []
+    calls = world.calls(plugin.__name__)
+    if calls != [ALL]:
+        assert calls in (names(moved), names(101))
+    assert world.calls("Tainted") == []
     for number in range(moved - 1):
         world.unbind(f"n{number}")
     expected = sorted([*names(moved - 1), *names(101, moved)])
     assert world.fits(kind("a")) == expected
 
 
-def test_if_too_much_has_happened_everything_is_asked_about() -> None:
+def test_after_too_many_changes_all_nodes_are_judged_again() -> None:
     world = World(Full, Tainted, nodes=3)
     world.fits(kind("a"))
-    world.asked("Full")
+    world.calls("Full")
     nodes = world.snapshot.nodes
     info = nodes.get("n2")
     assert info is not None
@@ -329,19 +331,21 @@ def test_if_too_much_has_happened_everything_is_asked_about() -> None:
     assert nodes.changes.since(before) is None
     world.bind("a", "n0")
     assert world.fits(kind("a")) == ["n1", "n2"]
-    assert world.asked("Full") == names(3)
+    assert world.calls("Full") == names(3)
 
 
-def test_plugins_that_do_not_look_at_pods_hear_only_of_nodes() -> None:
+def test_plugins_that_do_not_look_at_pods_are_called_again_for_changed_nodes_only() -> (
+    None
+):
     world = World(Tainted, nodes=3)
     world.fits(kind("a"))
-    world.asked("Tainted")
+    world.calls("Tainted")
     world.bind("a", "n0")
     world.fits(kind("a"))
-    assert world.asked("Tainted") == []
+    assert world.calls("Tainted") == []
     world.set_node("n1", labels={"taint": "yes"})
     assert world.fits(kind("a")) == ["n0", "n2"]
-    assert world.asked("Tainted") == ["n1"]
+    assert world.calls("Tainted") == ["n1"]
     world.set_node("n1")
     assert world.fits(kind("a")) == names(3)
 
@@ -357,14 +361,14 @@ def test_plugins_that_do_not_look_at_pods_hear_only_of_nodes() -> None:
         pytest.param({"annotations": {"a": "b"}}, id="annotations"),
     ],
 )
-def test_whatever_changes_about_a_node_it_is_asked_about_again(
+def test_any_change_of_a_node_makes_it_judged_again(
     fields: dict[str, object],
 ) -> None:
     world = World(Full, Tainted, nodes=3)
     world.fits(kind("a"))
-    world.asked("Full")
-    world.asked("Tainted")
+    world.calls("Full")
+    world.calls("Tainted")
     world.set_node("n1", **fields)
     world.fits(kind("a"))
-    assert world.asked("Full") == ["n1"]
-    assert world.asked("Tainted") == ["n1"]
+    assert world.calls("Full") == ["n1"]
+    assert world.calls("Tainted") == ["n1"]

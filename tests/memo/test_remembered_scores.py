@@ -1,4 +1,4 @@
-"""A score that signs pods is asked for once per kind of pod and node."""
+"""A score plugin that signs pods is called once per kind of pod and node."""
 
 import enum
 from collections.abc import Callable
@@ -23,17 +23,17 @@ from quaymaster.testing import SchedulerHarness, make_node
 from tests.kit.documents import HEADER
 from tests.kit.internals.cycle import FitError
 from tests.kit.internals.memo import FEWEST_SIGNATURES, REMEMBERED_BYTES
-from tests.memo.world import ALL, Asked, Full, Rated, World, kind
+from tests.memo.world import ALL, Full, Rated, Recording, World, kind
 
 
-class StillRated(Asked):
-    """Scores a node by its label ``rate``, whatever runs there."""
+class StillRated(Recording):
+    """Scores a node by its label ``rate``; ignores the pods there."""
 
     pod_use = PodUse.NONE
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
         return int(node.labels.get("rate", "0"))
 
 
@@ -47,7 +47,7 @@ class Ranked(StillRated):
         self.note(nodes, rows)
         rates = [int(info.labels.get("rate", "0")) for info in nodes]
         mine = [int(info.labels.get("rate", "0")) for info in nodes.infos_at(rows)]
-        return np.array([sum(rate < one for rate in rates) for one in mine])
+        return np.array([sum(rate < own_rate for rate in rates) for own_rate in mine])
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
@@ -55,11 +55,11 @@ class Ranked(StillRated):
 
 
 class Stretched(Rated):
-    """Gives 100 to the highest rate."""
+    """Scores 100 for the highest rate."""
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:
-        self.asked.append("normalize")
+        self.calls.append("normalize")
         return scores * 100 // max(1, int(scores.max()))
 
 
@@ -73,21 +73,21 @@ class TwinRated(Rated):
 
 
 def rate(world: World, **rates: int) -> None:
-    """Give nodes a rate."""
+    """Set the rates of nodes."""
     for name, value in rates.items():
         world.set_node(name, labels={"rate": str(value)})
 
 
-def test_a_score_is_asked_for_once_and_again_where_a_node_moved() -> None:
+def test_score_is_called_once_per_node_and_again_after_a_change() -> None:
     world = World(Full, Rated)
     rate(world, n1=5)
     assert world.fits(kind("a")) == ["n1"]
-    assert world.asked("Rated") == ["n0", "n1", "n2"]
+    assert world.calls("Rated") == ["n0", "n1", "n2"]
     assert world.fits(kind("a")) == ["n1"]
-    assert world.asked("Rated") == []
+    assert world.calls("Rated") == []
     world.bind("b", "n2")
     assert world.fits(kind("a")) == ["n2"]
-    assert world.asked("Rated") == ["n2"]
+    assert world.calls("Rated") == ["n2"]
     world.unbind("n2")
     assert world.fits(kind("a")) == ["n1"]
 
@@ -97,17 +97,17 @@ def test_a_node_that_is_rejected_is_not_scored_until_it_passes() -> None:
     rate(world, n1=5)
     world.bind("a", "n1")
     assert world.fits(kind("a")) == ["n0", "n2"]
-    assert world.asked("Rated") == ["n0", "n2"]
+    assert world.calls("Rated") == ["n0", "n2"]
     world.unbind("n1")
     assert world.fits(kind("a")) == ["n1"]
-    assert world.asked("Rated") == ["n1"]
+    assert world.calls("Rated") == ["n1"]
     world.bind("a", "n1")
     assert world.fits(kind("a")) == ["n0", "n2"]
-    assert world.asked("Rated") == []
+    assert world.calls("Rated") == []
 
 
-def test_kinds_of_pods_have_scores_of_their_own() -> None:
-    class Choosy(Asked):
+def test_each_kind_of_pods_has_its_own_scores() -> None:
+    class Choosy(Recording):
         @hookimpl
         def score(self, pod: Pod, node: NodeInfo) -> int:
             return 50 if node.name == pod.labels["kind"] else 0
@@ -118,43 +118,43 @@ def test_kinds_of_pods_have_scores_of_their_own() -> None:
         assert world.fits(kind("n2")) == ["n2"]
 
 
-def test_scores_that_do_not_look_at_pods_hear_only_of_nodes() -> None:
+def test_scores_that_do_not_look_at_pods_are_renewed_for_changed_nodes_only() -> None:
     world = World(Full, StillRated)
     rate(world, n1=5)
     world.fits(kind("a"))
-    world.asked("StillRated")
+    world.calls("StillRated")
     world.bind("b", "n0")
     assert world.fits(kind("a")) == ["n1"]
-    assert world.asked("StillRated") == []
+    assert world.calls("StillRated") == []
     rate(world, n0=9)
     assert world.fits(kind("a")) == ["n0"]
-    assert world.asked("StillRated") != []
+    assert world.calls("StillRated") != []
 
 
 def test_scores_that_look_at_all_nodes_are_renewed_with_any_of_them() -> None:
     world = World(Full, Ranked, nodes=6)
     rate(world, n1=5)
     assert world.fits(kind("a")) == ["n1"]
-    assert world.asked("Ranked") == [ALL]
+    assert world.calls("Ranked") == [ALL]
     world.bind("b", "n2")
     assert world.fits(kind("a")) == ["n1"]
-    assert world.asked("Ranked") == []
+    assert world.calls("Ranked") == []
     rate(world, n2=5)
     assert world.fits(kind("a")) == ["n1", "n2"]
-    assert world.asked("Ranked") == [ALL]
+    assert world.calls("Ranked") == [ALL]
     world.remove_node("n1")
     assert world.fits(kind("a")) == ["n2"]
-    assert world.asked("Ranked") == [ALL]
+    assert world.calls("Ranked") == [ALL]
 
 
 def test_raw_scores_that_differ_are_normalised_each_time() -> None:
     world = World(Full, Stretched, StillRated)
     rate(world, n0=1, n1=2, n2=3)
     assert world.fits(kind("a")) == ["n2"]
-    world.asked("Stretched")
+    world.calls("Stretched")
     for _ in range(2):
         assert world.fits(kind("a")) == ["n2"]
-        assert world.asked("Stretched") == ["normalize"]
+        assert world.calls("Stretched") == ["normalize"]
     world.bind("b", "n0")
     assert world.fits(kind("a")) == ["n0"]
 
@@ -162,16 +162,16 @@ def test_raw_scores_that_differ_are_normalised_each_time() -> None:
 def test_without_differences_nothing_is_normalised() -> None:
     world = World(Full, Stretched)
     world.fits(kind("a"))
-    world.asked("Stretched")
+    world.calls("Stretched")
     assert world.fits(kind("a")) == ["n0", "n1", "n2"]
-    assert world.asked("Stretched") == []
+    assert world.calls("Stretched") == []
     rate(world, n1=5)
     assert world.fits(kind("a")) == ["n1"]
     assert world.fits(kind("a")) == ["n1"]
-    assert world.asked("Stretched").count("normalize") >= 2
+    assert world.calls("Stretched").count("normalize") >= 2
 
 
-def test_a_score_that_is_gone_for_good_leaves_nothing_behind() -> None:
+def test_a_highest_score_that_is_gone_leaves_nothing_behind() -> None:
     world = World(Full, Stretched)
     rate(world, n1=90)
     world.bind("b", "n0")
@@ -186,8 +186,8 @@ def test_a_score_that_is_gone_for_good_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize("moved", [1, 24, 25, 40, 100])
 @pytest.mark.parametrize("plugin", [Rated, TwinRated, Stretched, StillRated])
-def test_however_many_nodes_moved_the_best_is_found(
-    plugin: type[Asked], moved: int
+def test_the_best_node_is_found_whatever_the_number_of_changed_nodes(
+    plugin: type[Recording], moved: int
 ) -> None:
     world = World(Full, plugin, nodes=101)
     rate(world, n100=5)
@@ -202,8 +202,8 @@ def test_however_many_nodes_moved_the_best_is_found(
     assert world.fits(kind("a")) == best(world, plugin) == ["n3"]
 
 
-def best(world: World, plugin: type[Asked]) -> list[str]:
-    """Where a pod of kind a should go, as the rules say it."""
+def best(world: World, plugin: type[Recording]) -> list[str]:
+    """Return the best nodes for a pod of kind a, by the rules."""
     scores = {}
     for info in world.snapshot:
         if "a" not in {pod.labels["kind"] for pod in info.pods.values()}:
@@ -220,7 +220,7 @@ def test_weights_count() -> None:
         assert world.fits(kind("a")) == ["n0"]  # 3 * 15 + 5 against 4 * 6
 
 
-def test_scores_that_are_not_remembered_are_added() -> None:
+def test_scores_that_are_not_cached_are_added() -> None:
     class Live(Rated):
         @hookimpl
         def sign_pod(self, pod: Pod) -> None:
@@ -228,7 +228,7 @@ def test_scores_that_are_not_remembered_are_added() -> None:
 
         @hookimpl
         def score(self, node: NodeInfo) -> int:
-            self.asked.append(node.name)
+            self.calls.append(node.name)
             return 100 if node.name == self.favourite else 0
 
         favourite = "n0"
@@ -240,8 +240,8 @@ def test_scores_that_are_not_remembered_are_added() -> None:
     assert world.fits(kind("a")) == ["n2"]
     Live.favourite = "none"
     assert world.fits(kind("a")) == ["n1"]
-    assert world.asked("Live") == sorted(["n0", "n1", "n2"] * 3)
-    assert world.asked("Rated") == ["n0", "n1", "n2"]
+    assert world.calls("Live") == sorted(["n0", "n1", "n2"] * 3)
+    assert world.calls("Rated") == ["n0", "n1", "n2"]
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ def test_scores_that_are_not_remembered_are_added() -> None:
         pytest.param(lambda: 1 // 0, id="an exception"),
     ],
 )
-def test_errors_of_scores_are_never_remembered(answer: Callable[[], object]) -> None:
-    class Failing(Asked):
+def test_errors_of_scores_are_never_cached(answer: Callable[[], object]) -> None:
+    class Failing(Recording):
         is_well = False
 
         @hookimpl
@@ -283,7 +283,7 @@ def test_score_of_any_class_of_integers_is_one_each_time(normalizes: bool) -> No
     class Grade(enum.IntEnum):
         GOOD = 7
 
-    class Graded(Asked):
+    class Graded(Recording):
         @hookimpl
         def score(self, node: NodeInfo) -> object:
             return Grade.GOOD if len(node.pods) else np.uint8(3)
@@ -315,26 +315,26 @@ def test_score_that_is_too_large_to_normalise_fails_the_attempt_each_time() -> N
         assert "which is not a 64-bit integer" in failed.status.message
 
 
-# How long it is remembered
+# The lifetime of the cache
 
 
-def test_the_oldest_kinds_are_forgotten_when_there_are_too_many(
+def test_the_oldest_kinds_are_dropped_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(REMEMBERED_BYTES, 0)  # so that only the fewest are kept
+    monkeypatch.setattr(REMEMBERED_BYTES, 0)  # so that only the minimum is kept
     monkeypatch.setattr(FEWEST_SIGNATURES, 3)
     world = World(Full, Rated)
     for name in ("a", "b", "c", "d"):
         world.fits(kind(name))
-    world.asked("Full")
+    world.calls("Full")
     for name in ("b", "c", "d"):
         world.fits(kind(name))
-    assert world.asked("Full") == []
+    assert world.calls("Full") == []
     world.fits(kind("a"))
-    assert world.asked("Full") == ["n0", "n1", "n2"]
+    assert world.calls("Full") == ["n0", "n1", "n2"]
 
 
-def test_what_was_forgotten_is_not_read_from_an_old_pod(
+def test_dropped_results_are_not_read_from_an_old_pod(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(REMEMBERED_BYTES, 0)
@@ -348,17 +348,17 @@ def test_what_was_forgotten_is_not_read_from_an_old_pod(
     assert world.fits(second) == ["n0"]
 
 
-def test_a_new_configuration_begins_with_an_empty_memory() -> None:
-    built: list[Asked] = []
+def test_a_new_configuration_begins_with_an_empty_cache() -> None:
+    built: list[Recording] = []
 
-    class Mine(Asked):
+    class Mine(Recording):
         def __init__(self, args: object, handle: object) -> None:
-            self.asked = []
+            self.calls = []
             built.append(self)
 
         @hookimpl
         def filter(self, node: NodeInfo) -> Status | None:
-            self.asked.append(node.name)
+            self.calls.append(node.name)
             return None
 
     plugins = {"multiPoint": {"enabled": [{"name": "Mine"}]}}
@@ -376,17 +376,17 @@ def test_a_new_configuration_begins_with_an_empty_memory() -> None:
         harness.cluster.create(kind("a", name=f"p{number}"))
         harness.settle()
     assert len(built) == 1
-    # Both nodes for the first pod, and for the second the one that the first got.
-    assert sorted(built[0].asked) == sorted(["x", "y", harness.node_of("p0")])
+    # Both nodes for the first pod; for the second pod the first one's node.
+    assert sorted(built[0].calls) == sorted(["x", "y", harness.node_of("p0")])
     harness.reload({**config, "podInitialBackoffSeconds": 2})
     harness.cluster.create(kind("a", name="last"))
     harness.settle()
     assert len(built) == 2
-    assert sorted(built[1].asked) == ["x", "y"]
+    assert sorted(built[1].calls) == ["x", "y"]
 
 
-class Door(Asked):
-    """Rejects all nodes while it is closed, and leaves some of them else; unsigned."""
+class Door(Recording):
+    """Rejects all nodes while it is closed, else some of them; it signs no pods."""
 
     is_closed = False
     left: frozenset[str] | None = None
@@ -405,10 +405,10 @@ class Door(Asked):
 
 
 class SecondDoor(Door):
-    """Is not reached where the first one lets nobody pass."""
+    """Is not called while the first door rejects all nodes."""
 
 
-def test_verdicts_that_an_attempt_did_not_reach_are_not_taken_for_up_to_date() -> None:
+def test_verdicts_that_an_attempt_did_not_reach_are_stale() -> None:
     world = World(Door, SecondDoor, Full, Rated, nodes=3)
     rate(world, n2=50)
     world.bind("a", "n2")

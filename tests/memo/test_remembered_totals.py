@@ -1,7 +1,7 @@
-"""Remembered scores add up as scores asked anew do, whatever moved and what it weighs.
+"""Cached scores have the same totals as new ones, whatever changed, with any weights.
 
-Held against a loop over nodes that reads like the rules: many rows move at once, all or
-nearly all nodes are full, weights are others than 1.
+The tests compare with a loop over nodes that reads like the rules. Many rows change at
+once, all or nearly all nodes are full, and weights differ from 1.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ from quaymaster import (
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 from tests.kit.documents import HEADER
 from tests.kit.internals.cycle import Decision
-from tests.memo.world import Asked, Full, World, kind
+from tests.memo.world import Full, Recording, World, kind
 
 NODES = 100
 KINDS = ("a", "b")
@@ -40,8 +40,8 @@ def rate_of(node: NodeInfo) -> int:
     return int(node.labels.get("rate", "0"))
 
 
-class Loaded(Asked):
-    """Scores a node by its pods."""
+class Loaded(Recording):
+    """Scores a node by its number of pods."""
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
@@ -49,7 +49,7 @@ class Loaded(Asked):
 
 
 class TwinLoaded(Loaded):
-    """The same with a batch twin, which takes what it is given for nodes."""
+    """Does the same with a batch twin, whose argument it treats as nodes."""
 
     @hookimpl
     def score_nodes(self, nodes: NodeTable, rows: Rows) -> Int64Array:
@@ -59,14 +59,14 @@ class TwinLoaded(Loaded):
 
 
 class StretchedLoad(TwinLoaded):
-    """The same, where the highest gets 100."""
+    """Does the same, and normalizes the highest score to 100."""
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:
         return scores * 100 // max(1, int(scores.max()))
 
 
-class StillRate(Asked):
+class StillRate(Recording):
     """Scores a node by its label."""
 
     pod_use = PodUse.NONE
@@ -77,13 +77,13 @@ class StillRate(Asked):
 
 
 class AmongAll(StillRate):
-    """The same, with leave to look at other nodes."""
+    """Does the same with a scope of all nodes."""
 
     scope = Scope.NODES
 
 
 class StretchedRate(StillRate):
-    """The same, where the highest gets 100."""
+    """Does the same, and normalizes the highest score to 100."""
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:
@@ -92,18 +92,18 @@ class StretchedRate(StillRate):
 
 @attrs.frozen
 class Rule:
-    """What a plugin's score amounts to.
+    """The rule for a plugin's score.
 
     Attributes:
         raw: The score of a node.
-        is_stretched: Whether the highest gets 100.
+        is_stretched: Whether the highest score becomes 100.
     """
 
     raw: Callable[[NodeInfo], int]
     is_stretched: bool = False
 
 
-RULES: Mapping[type[Asked], Rule] = {
+RULES: Mapping[type[Recording], Rule] = {
     Loaded: Rule(load_of),
     TwinLoaded: Rule(load_of),
     StretchedLoad: Rule(load_of, is_stretched=True),
@@ -113,8 +113,8 @@ RULES: Mapping[type[Asked], Rule] = {
 }
 
 
-def best(world: World, name: str, weights: Mapping[type[Asked], int]) -> list[str]:
-    """Where a pod should go, as the rules say it; empty if it fits nowhere."""
+def best(world: World, name: str, weights: Mapping[type[Recording], int]) -> list[str]:
+    """Return the best nodes for a pod, by the rules; empty if it fits nowhere."""
     totals = {
         node.name: 0
         for node in world.snapshot
@@ -128,11 +128,11 @@ def best(world: World, name: str, weights: Mapping[type[Asked], int]) -> list[st
         for node_name, score in raw.items():
             scaled = score * 100 // highest if rule.is_stretched else score
             totals[node_name] += weight * scaled
-    return sorted(one for one in totals if totals[one] == max(totals.values()))
+    return sorted(node for node in totals if totals[node] == max(totals.values()))
 
 
 def found(world: World, name: str) -> list[str]:
-    """Where a pod of a kind may go; a single node is not scored."""
+    """Return the nodes for a pod of a kind; a single node is not scored."""
     decision = world.attempt(kind(name))
     if not isinstance(decision, Decision):
         assert decision.status.code.name == "UNSCHEDULABLE", decision.status
@@ -149,7 +149,7 @@ steps = st.one_of(
 
 
 def take(world: World, pods: dict[str, int], step: tuple[object, ...]) -> None:
-    """Have something happen to some nodes, of which ``pods`` counts the pods."""
+    """Change some nodes; ``pods`` counts their pods."""
     act, rows, *more = step
     assert isinstance(rows, tuple)
     for number in range(rows[0], min(NODES, rows[0] + rows[1])):
@@ -174,8 +174,8 @@ def take(world: World, pods: dict[str, int], step: tuple[object, ...]) -> None:
     ),
     steps=st.lists(steps, max_size=8),
 )
-def test_remembered_totals_are_those_of_the_rules(
-    weights: Mapping[type[Asked], int], steps: list[tuple[object, ...]]
+def test_cached_totals_are_those_of_the_rules(
+    weights: Mapping[type[Recording], int], steps: list[tuple[object, ...]]
 ) -> None:
     named = {plugin.__name__: weight for plugin, weight in weights.items()}
     world = World(Full, *weights, nodes=NODES, weights=named)
@@ -190,8 +190,8 @@ def test_remembered_totals_are_those_of_the_rules(
 @pytest.mark.parametrize("left", [0, 1, 2])
 @pytest.mark.parametrize("moved", [24, 25, 33, 34])
 @pytest.mark.parametrize("plugin", RULES)
-def test_many_moved_nodes_of_which_few_or_none_pass(
-    plugin: type[Asked], moved: int, left: int
+def test_many_changed_nodes_of_which_few_or_none_pass(
+    plugin: type[Recording], moved: int, left: int
 ) -> None:
     weights = {plugin: 2}
     world = World(Full, plugin, nodes=NODES, weights={plugin.__name__: 2})
@@ -203,7 +203,7 @@ def test_many_moved_nodes_of_which_few_or_none_pass(
 
 
 class Spare:
-    """Scores a node by the pods that it has."""
+    """Scores a node by its number of pods."""
 
     scope = Scope.NODE
 
@@ -219,7 +219,7 @@ class Spare:
         return min(100, len(node.pods))
 
 
-def test_kind_whose_moved_nodes_are_all_full_is_scheduled() -> None:
+def test_a_kind_whose_changed_nodes_are_all_full_is_scheduled() -> None:
     score = {"enabled": [{"name": "Spare", "weight": 2}]}
     harness = SchedulerHarness(
         [make_node(name=f"n{number}", capacity={"cpu": "4"}) for number in range(120)],

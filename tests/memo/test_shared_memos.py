@@ -1,4 +1,4 @@
-"""What looks at nodes only is found out once for pods that differ in other things."""
+"""Results that depend on nodes only are shared by pods that differ in other fields."""
 
 from collections.abc import Hashable
 
@@ -6,13 +6,13 @@ import pytest
 
 from quaymaster import Handle, NodeInfo, Pod, PodUse, Status, hookimpl
 from tests.kit.internals.cycle import FitError
-from tests.memo.world import Asked, Full, World, kind
+from tests.memo.world import Full, Recording, World, kind
 
 NODES = ["n0", "n1", "n2"]
 
 
-class ByZone(Asked):
-    """Looks at nodes alone; pods are told apart by their label ``zone``."""
+class ByZone(Recording):
+    """Its results depend on nodes only; its signature is a pod's label ``zone``."""
 
     pod_use = PodUse.NONE
 
@@ -30,7 +30,7 @@ class Zoned(ByZone):
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
         zone = pod.labels.get("zone", "")
         return (
             Status.unresolvable("far") if node.labels.get("zone", "") != zone else None
@@ -42,14 +42,14 @@ class Near(ByZone):
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
         return int(node.labels.get("near", "0"))
 
 
 def zoned(name: str, zone: str) -> Pod:
-    """A pod of a kind in a zone."""
+    """Return a pod of a kind in a zone."""
     pod = kind(name)
-    pod.labels["zone"] = zone  # nobody has seen it yet
+    pod.labels["zone"] = zone  # the pod has not been seen yet
     return pod
 
 
@@ -60,9 +60,9 @@ def test_pods_with_equal_fragments_of_a_plugin_share_what_it_says(
     world = World(plugin, Full, nodes=3)
     world.bind("a", "n1")
     assert world.fits(kind("a")) == ["n0", "n2"]
-    assert world.asked(plugin.__name__) == NODES
+    assert world.calls(plugin.__name__) == NODES
     assert world.fits(kind("b")) == NODES
-    assert world.asked(plugin.__name__) == []
+    assert world.calls(plugin.__name__) == []
     assert world.fits(kind("a")) == ["n0", "n2"]
 
 
@@ -71,11 +71,11 @@ def test_pods_with_other_fragments_share_nothing() -> None:
     world.set_node("n1", labels={"zone": "east"})
     assert world.fits(zoned("a", "east")) == ["n1"]
     assert world.fits(zoned("b", "")) == ["n0", "n2"]
-    assert world.asked("Zoned") == sorted(NODES * 2)
+    assert world.calls("Zoned") == sorted(NODES * 2)
 
 
 def test_scores_are_shared_only_among_pods_that_may_go_to_the_same_nodes() -> None:
-    """A plugin is asked to score no node that is not feasible."""
+    """Score plugins are called for feasible nodes only."""
 
     class Rating(Near):
         @hookimpl
@@ -88,30 +88,30 @@ def test_scores_are_shared_only_among_pods_that_may_go_to_the_same_nodes() -> No
     world.set_node("n1", labels={"zone": "east", "near": "5"})
     world.set_node("n3", labels={"zone": "east", "near": "3"})
     assert world.fits(zoned("a", "")) == ["n2"]
-    assert world.asked("Rating") == ["n0", "n2"]
+    assert world.calls("Rating") == ["n0", "n2"]
     assert world.fits(zoned("a", "east")) == ["n1"]
-    assert world.asked("Rating") == ["n1", "n3"]
+    assert world.calls("Rating") == ["n1", "n3"]
     assert world.fits(zoned("b", "east")) == ["n1"]
-    assert world.asked("Rating") == []
+    assert world.calls("Rating") == []
 
 
 @pytest.mark.parametrize("plugin", [Zoned, Near])
-def test_a_node_that_changes_is_asked_about_once_for_all_who_share(
+def test_a_changed_node_is_judged_once_for_all_pods_that_share_results(
     plugin: type[ByZone],
 ) -> None:
     world = World(plugin, Full, nodes=3)
     world.fits(kind("a"))
     world.fits(kind("b"))
-    world.asked(plugin.__name__)
+    world.calls(plugin.__name__)
     world.set_node("n1", labels={"zone": "east", "near": "7"})
     expected = ["n1"] if plugin is Near else ["n0", "n2"]
     assert world.fits(kind("a")) == expected
-    assert world.asked(plugin.__name__) != []
+    assert world.calls(plugin.__name__) != []
     assert world.fits(kind("b")) == expected
-    assert world.asked(plugin.__name__) == []
+    assert world.calls(plugin.__name__) == []
 
 
-def test_what_an_earlier_pod_was_told_stays_when_shared_verdicts_change() -> None:
+def test_the_diagnosis_of_an_earlier_pod_stays_when_shared_verdicts_change() -> None:
     world = World(Zoned, Full, nodes=1)
     world.set_node("n0", labels={"zone": "east"})
     earlier = world.attempt(kind("a"))
@@ -125,9 +125,9 @@ def test_what_an_earlier_pod_was_told_stays_when_shared_verdicts_change() -> Non
 def test_nothing_is_shared_any_more_once_data_from_outside_have_changed() -> None:
     world = World(Zoned, nodes=2)
     world.fits(kind("a"))
-    assert world.asked("Zoned") == ["n0", "n1"]
+    assert world.calls("Zoned") == ["n0", "n1"]
     plugin = world.plugin("Zoned")
     assert isinstance(plugin, Zoned)
     plugin.handle.changed()
     world.fits(kind("b"))
-    assert world.asked("Zoned") == ["n0", "n1"]
+    assert world.calls("Zoned") == ["n0", "n1"]

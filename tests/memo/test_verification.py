@@ -1,4 +1,4 @@
-"""``SchedulerOptions(verify=N)`` finds plugins that do not keep their word."""
+"""``SchedulerOptions(verify=N)`` finds plugins that break their promises."""
 
 from collections.abc import Hashable
 
@@ -23,15 +23,15 @@ from quaymaster.errors import QuaymasterError, VerificationError
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import SchedulerHarness, make_node
 from tests.kit.documents import HEADER
-from tests.memo.world import Asked, Full, Preparing, Rated, World, kind
+from tests.memo.world import Full, Preparing, Rated, Recording, World, kind
 
 VERIFIED = SchedulerOptions(verify=1)
 NO = Status.unschedulable("no")
 HEAD = "pod 'default/pod': the decision is not the one of the scalar hooks: "
 
 
-class Envious(Asked):
-    """Says that it looks at one node, and looks at all pods."""
+class Envious(Recording):
+    """Has the scope of one node, but looks at all pods."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -42,8 +42,8 @@ class Envious(Asked):
         return NO if any(node.pods for node in self.snapshot) else None
 
 
-class Careless(Asked):
-    """Signs all pods alike, and tells them apart."""
+class Careless(Recording):
+    """Signs all pods equally, but treats them differently."""
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
@@ -54,8 +54,8 @@ class Careless(Asked):
         return NO if pod.labels["kind"] == "b" and node.name == "n1" else None
 
 
-class Metered(Asked):
-    """Signs pods by what it has measured outside of the cluster."""
+class Metered(Recording):
+    """Signs pods by measurements from outside of the cluster."""
 
     load = 0
 
@@ -69,13 +69,13 @@ class Metered(Asked):
 
 
 class Looking(Full):
-    """Says that it does not look at pods."""
+    """Declares that it does not use pods, but does."""
 
     pod_use = PodUse.NONE
 
 
-class Unsigned(Asked):
-    """Is asked every time."""
+class Unsigned(Recording):
+    """Signs no pods, so it is called every time."""
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> None:
@@ -116,7 +116,7 @@ class Greedy(Rated):
 
 
 class Fickle(Rated):
-    """Says that it scores one node, and looks at all pods."""
+    """Has the scope of one node, but looks at all pods."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -129,7 +129,7 @@ class Fickle(Rated):
 
 
 class Queueing(Rated):
-    """Prefers whatever comes later among the nodes that it is shown."""
+    """Prefers the later ones of the nodes in its argument."""
 
     @hookimpl
     def normalize_score(self, scores: Int64Array) -> Int64Array:
@@ -137,12 +137,12 @@ class Queueing(Rated):
 
 
 class Changing(Preparing):
-    """Says something else at PreFilter for pods that it signs alike."""
+    """Returns other PreFilter results for pods with equal signatures."""
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
-        self.asked.append("pre")
-        return NO if len(self.asked) > 1 else None
+        self.calls.append("pre")
+        return NO if len(self.calls) > 1 else None
 
 
 def _two_on_n0(world: World) -> None:
@@ -151,7 +151,9 @@ def _two_on_n0(world: World) -> None:
 
 
 @pytest.mark.parametrize("plugin", [Parted, Talkative])
-def test_a_filter_twin_that_says_something_else_is_found(plugin: type[Asked]) -> None:
+def test_a_filter_twin_that_says_something_else_is_found(
+    plugin: type[Recording],
+) -> None:
     world = World(plugin, nodes=5, options=VERIFIED)
     assert len(world.fits(kind("a"))) == 5
     _two_on_n0(world)
@@ -177,7 +179,7 @@ def test_an_answer_that_depends_on_other_nodes_is_found() -> None:
     assert isinstance(caught.value, QuaymasterError)
 
 
-def test_only_some_of_many_differences_are_told() -> None:
+def test_only_some_of_many_differences_are_reported() -> None:
     world = World(Envious, nodes=30, options=VERIFIED)
     world.fits(kind("a"))
     world.bind("x", "n0")
@@ -230,7 +232,7 @@ def test_a_score_twin_that_says_something_else_is_found() -> None:
     world = World(Full, Greedy, nodes=6, options=VERIFIED)
     world.fits(kind("a"))
     world.bind("x", "n1")
-    world.fits(kind("a"))  # where one node moved, the scalar hook is asked
+    world.fits(kind("a"))  # where one node changed, the scalar hook is called
     with pytest.raises(VerificationError) as caught:
         world.attempt(kind("b"))
     assert str(caught.value) == f"{HEAD}n1 scores +11 against n0, expected +10"
@@ -245,7 +247,7 @@ def test_a_score_that_depends_on_other_nodes_is_found() -> None:
     assert str(caught.value) == f"{HEAD}n2 scores +0 against n0, expected +1"
 
 
-def test_a_normalisation_that_tells_equal_scores_apart_is_found() -> None:
+def test_a_normalisation_that_separates_equal_scores_is_found() -> None:
     world = World(Full, Queueing, options=VERIFIED)
     with pytest.raises(VerificationError) as caught:
         world.attempt(kind("a"))
@@ -265,7 +267,7 @@ def test_only_every_nth_decision_is_verified() -> None:
     world.fits(kind("a"))
 
 
-def test_nothing_is_verified_unless_it_is_asked_for() -> None:
+def test_nothing_is_verified_without_the_option() -> None:
     world = World(Envious, nodes=3)
     world.fits(kind("a"))
     world.bind("x", "n0")

@@ -1,4 +1,4 @@
-"""A profile of plugins that note what they are asked, on a cluster that may change."""
+"""A profile of plugins that record their calls, on a cluster that may change."""
 
 from collections.abc import Hashable, Mapping
 
@@ -28,57 +28,57 @@ from tests.kit.internals.queue import Nominator
 
 __all__ = [
     "ALL",
-    "Asked",
     "Full",
     "Preparing",
     "Rated",
+    "Recording",
     "World",
     "kind",
 ]
 
 ALL = "all nodes"
-"""What a batch twin notes if it is asked about them all."""
+"""A batch twin records this if it is called for all nodes."""
 
 
-class Asked:
-    """A plugin that notes the nodes it is asked about; pods are told by their kind."""
+class Recording:
+    """Records the nodes of its calls; its signature of a pod is the pod's kind."""
 
     scope = Scope.NODE
 
     def __init__(self, args: object, handle: Handle) -> None:
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
         return pod.labels["kind"]
 
     def note(self, nodes: NodeTable, rows: Rows) -> None:
-        """Note what a twin is asked about."""
-        self.asked += [ALL] if rows is nodes.rows else nodes.names_at(rows)
+        """Record the nodes of a batch call."""
+        self.calls += [ALL] if rows is nodes.rows else nodes.names_at(rows)
 
 
-class Full(Asked):
+class Full(Recording):
     """Rejects nodes with a pod of the kind."""
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
         kinds = [other.labels.get("kind") for other in node.pods.values()]
         full = Status.unschedulable(f"has {pod.labels['kind']}")
         return full if pod.labels["kind"] in kinds else None
 
 
-class Rated(Asked):
+class Rated(Recording):
     """Scores a node by its label ``rate`` and ten for each pod on it."""
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
         return int(node.labels.get("rate", "0")) + 10 * len(node.pods)
 
 
 class Bland:
-    """Scores all nodes alike; without any score, one node is as many as are sought."""
+    """Scores all nodes equally; without any score, one feasible node is enough."""
 
     scope = Scope.NODE
 
@@ -94,8 +94,8 @@ class Bland:
         return 0
 
 
-class Preparing(Asked):
-    """Answers at PreFilter, and writes, what it is told to before."""
+class Preparing(Recording):
+    """Returns and writes the values of its attributes at PreFilter."""
 
     key = StateKey[object]("Preparing")
     answer: PreFilterResult | Status | None = None
@@ -105,29 +105,29 @@ class Preparing(Asked):
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> PreFilterResult | Status | None:
-        self.asked.append(pod.labels["kind"])
+        self.calls.append(pod.labels["kind"])
         if self.value is not None:
             state[self.key] = self.value
         return self.answer
 
 
 def kind(name: str, /, **fields: object) -> Pod:
-    """A pod of a kind; every one is a new object."""
+    """Make a pod of a kind; each one is a new object."""
     return make_pod(labels={"kind": name}, **fields)  # type: ignore[arg-type]  # the maker's
 
 
 class World:
-    """Some plugins, in this order, at all the points that they extend; `Bland` last.
+    """Some plugins, in this order, at all the points that they extend; `Bland` is last.
 
     Args:
-        *plugins: Their classes, whose names they get.
-        nodes: How many nodes there are at first, ``n0``, ``n1``, ...
-        options: What else is set about the engine.
+        *plugins: Their classes; each plugin has the name of its class.
+        nodes: The number of nodes at the start: ``n0``, ``n1``, ...
+        options: Further options of the engine.
         weights: Plugin -> its weight.
 
     Attributes:
         snapshot: The cluster.
-        state: What the last attempt wrote.
+        state: The cycle state of the last attempt.
         best: The nodes with the highest total in the last attempt.
     """
 
@@ -148,12 +148,12 @@ class World:
         self._nominated: dict[str, Pod] = {}
         self._nominator = Nominator(self._nominated.get)
         services = make_services(self.snapshot, self._nominator)
-        known = {plugin.__name__: plugin for plugin in (*plugins, Bland)}
-        registry = PluginRegistry.of(known)
+        classes = {plugin.__name__: plugin for plugin in (*plugins, Bland)}
+        registry = PluginRegistry.of(classes)
         builder = FrameworkBuilder(
             registry=registry, services=services, options=options or SchedulerOptions()
         )
-        self.framework = builder.build(profile_of(registry, known, weights))
+        self.framework = builder.build(profile_of(registry, classes, weights))
 
     def set_node(self, name: str, **fields: object) -> None:
         """Add a node, or change it."""
@@ -165,49 +165,49 @@ class World:
         self.snapshot.remove_node(name)
 
     def bind(self, name: str, node: str) -> None:
-        """Put one more pod of a kind on a node."""
+        """Put another pod of a kind on a node."""
         self._bound += 1
         pod = kind(name, name=f"bound-{self._bound}", node=node)
         self._pods.setdefault(node, []).append(pod)
         self.snapshot.add_pod(pod)
 
     def unbind(self, node: str) -> None:
-        """Take the last pod from a node."""
+        """Remove the last pod of a node."""
         self.snapshot.remove_pod(self._pods[node].pop())
 
     def nominate(self, name: str, node: str) -> None:
-        """Let a pod of a kind wait with a nomination."""
+        """Nominate a pod of a kind to a node."""
         pod = kind(name, name=f"nominated-{name}", nominated_node=node)
         self._nominated[pod.key] = pod
         self._nominator.add(pod)
 
     def attempt(self, pod: Pod) -> Decision | FitError:
-        """Try to schedule a pod; nothing is bound."""
+        """Try to schedule a pod, without binding it."""
         self.state, self.best = CycleState(), []
         return self.framework.algorithm.schedule(self.state, pod, self._pick)
 
     def fits(self, pod: Pod) -> list[str]:
-        """The nodes that a pod may go to and that suit it best, sorted."""
+        """Return the best feasible nodes for a pod, sorted."""
         decision = self.attempt(pod)
         assert isinstance(decision, Decision), decision
         return self.best or [decision.node.name]
 
     def message(self, pod: Pod) -> str:
-        """What is said of a pod that fits nowhere."""
+        """Return the message for a pod that fits nowhere."""
         unfit = self.attempt(pod)
         assert isinstance(unfit, FitError)
         return unfit.diagnosis.message() if unfit.diagnosis else unfit.status.message
 
-    def asked(self, plugin: str) -> list[str]:
-        """What a plugin was asked since this was called last, sorted."""
+    def calls(self, plugin: str) -> list[str]:
+        """Return a plugin's calls since the last call of this method, sorted."""
         instance = self.plugin(plugin)
-        asked, instance.asked = instance.asked, []
-        return sorted(asked)
+        calls, instance.calls = instance.calls, []
+        return sorted(calls)
 
-    def plugin(self, name: str) -> Asked:
-        """A plugin of the profile."""
+    def plugin(self, name: str) -> Recording:
+        """Return a plugin of the profile."""
         plugin = self.framework.profile.plugins[name]
-        assert isinstance(plugin, Asked)
+        assert isinstance(plugin, Recording)
         return plugin
 
     def _pick(self, nodes: NodeTable, rows: Ties) -> int:

@@ -1,1 +1,1 @@
-"""A plugin that preempts by a rule of its own: elastic quotas of namespaces."""
+"""A plugin that preempts by its own rule: elastic quotas of namespaces."""

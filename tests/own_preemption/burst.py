@@ -1,6 +1,6 @@
-"""A full cluster, and many pods at once that preempt: how long each of them takes.
+"""Measures how long many pods take that preempt at once in a full cluster.
 
-Run ``python -m tests.own_preemption.burst`` to see figures.
+``python -m tests.own_preemption.burst`` prints the figures.
 """
 
 import sys
@@ -23,7 +23,7 @@ CONFIG = {
 
 
 def quota_args(nodes: int) -> dict[str, object]:
-    """Two namespaces that share a cluster of some nodes half and half."""
+    """Return the quotas of two namespaces, each with half of a cluster."""
     whole = nodes * PODS_PER_NODE * 1000
     names = ("lender", "borrower")
     return {
@@ -34,7 +34,7 @@ def quota_args(nodes: int) -> dict[str, object]:
 
 
 def full_cluster(nodes: int) -> Iterator[ApiObject]:
-    """Nodes that the pods of one namespace have filled."""
+    """Yield nodes that the pods of one namespace fill."""
     allocatable = {"cpu": str(PODS_PER_NODE), "memory": "64Gi", "pods": "110"}
     for number in range(nodes):
         name = f"n{number}"
@@ -51,7 +51,7 @@ def full_cluster(nodes: int) -> Iterator[ApiObject]:
 
 
 def preemptors(number: int) -> Iterator[Pod]:
-    """Pods of the other namespace; by priority, too, they may preempt."""
+    """Yield pods of the other namespace; they may preempt by priority, too."""
     for index in range(number):
         yield make_pod(
             name=f"p{index}",
@@ -62,7 +62,7 @@ def preemptors(number: int) -> Iterator[Pod]:
 
 
 def quota_config(nodes: int) -> dict[str, object]:
-    """The default profile, with elastic quotas in place of DefaultPreemption."""
+    """Return the default profile, with elastic quotas in place of DefaultPreemption."""
     plugins = {
         "multiPoint": {"enabled": [{"name": "ElasticQuotas"}]},
         "postFilter": {"disabled": [{"name": "DefaultPreemption"}]},

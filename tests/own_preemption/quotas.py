@@ -1,4 +1,4 @@
-"""Elastic quotas: a namespace may borrow what others do not use, and gives it back.
+"""Elastic quotas: a namespace may borrow the unused part of others, and gives it back.
 
 Semantics as in ``pkg/capacityscheduling`` (sigs.k8s.io/scheduler-plugins v0.34.7), with
 CPU alone, and quotas as arguments.
@@ -49,7 +49,7 @@ __all__ = ["Demand", "ElasticQuotas", "Quota", "QuotaRule", "cpu"]
 
 @attrs.frozen(kw_only=True)
 class Quota:
-    """What a namespace is promised, and what it may have at most, in millicores."""
+    """A namespace's guaranteed minimum and its maximum, in millicores."""
 
     namespace: str
     min: int = attrs.field(validator=integer(0))
@@ -58,19 +58,19 @@ class Quota:
 
 @attrs.frozen(kw_only=True)
 class ElasticQuotasArgs:
-    """The quotas, at most one of a namespace."""
+    """The quotas, at most one for each namespace."""
 
     quotas: tuple[Quota, ...] = ()
 
 
 @attrs.frozen(eq=False, kw_only=True)
 class Demand:
-    """How an attempt stands to the quotas, in millicores.
+    """Requests of an attempt to compare with the quotas, in millicores.
 
     Attributes:
-        used: Namespace -> what its pods on nodes request, for those with a quota.
-        own: What the pod wants, and pods of its namespace that are promised a node.
-        all: The same, with promised pods of others that are within their minimum.
+        used: Namespace -> the requests of its pods on nodes, for those with a quota.
+        own: The requests of the pod, and of nominated pods of its namespace.
+        all: The same, with nominated pods of others that are within their minimum.
     """
 
     used: Mapping[str, int]
@@ -85,15 +85,15 @@ DEMAND = StateKey[Demand]("ElasticQuotas", missing="ElasticQuotas: no PreFilter"
 
 
 def cpu(pod: Pod) -> int:
-    """What a pod requests, in millicores."""
+    """Return the CPU request of a pod, in millicores."""
     return pod_requests(pod).milli_cpu
 
 
 class QuotaRule(VictimRule, Limit):
-    """Within its minimum, a namespace takes back what others have borrowed.
+    """Lets a namespace within its minimum take back what others have borrowed.
 
-    Beyond, it may only replace its own pods by more important ones. Pods without any
-    quota preempt each other by priority.
+    Beyond its minimum, it may only replace its own pods by more important ones. Pods
+    without a quota preempt each other by priority.
     """
 
     def __init__(self, quotas: Mapping[str, Quota]) -> None:
@@ -104,15 +104,15 @@ class QuotaRule(VictimRule, Limit):
     def victims(self, state: CycleState, pod: Pod, node: NodeInfo) -> Collection[Pod]:
         lower = self._lower.victims(state, pod, node)
         if pod.namespace not in self._quotas:
-            return [one for one in lower if one.namespace not in self._quotas]
+            return [victim for victim in lower if victim.namespace not in self._quotas]
         if not self._takes_back(state, pod):
-            return [one for one in lower if one.namespace == pod.namespace]
+            return [victim for victim in lower if victim.namespace == pod.namespace]
         borrowed = self._borrowed(state, pod)
         found = []
-        for one in sorted(node.pods.values(), key=importance)[::-1]:
-            if borrowed.get(one.namespace, 0) > 0:
-                borrowed[one.namespace] -= cpu(one)
-                found.append(one)
+        for victim in sorted(node.pods.values(), key=importance)[::-1]:
+            if borrowed.get(victim.namespace, 0) > 0:
+                borrowed[victim.namespace] -= cpu(victim)
+                found.append(victim)
         return found
 
     def victims_on_rows(
@@ -125,7 +125,7 @@ class QuotaRule(VictimRule, Limit):
             return lower & pods.in_groups(pod.namespace.__eq__)
         borrowed = self._borrowed(state, pod)
         amounts = [borrowed.get(str(name), 0) for name in pods.groups]
-        # The last one is for places without a pod, whose group is -1.
+        # The last entry is for places without a pod, whose group is -1.
         left = np.repeat(np.array([[*amounts, 0]]).T, len(pods.rows), axis=1)
         found: BoolArray = np.zeros(pods.group.shape, dtype=np.bool_)
         requests, places = pods.requested("cpu"), np.arange(len(pods.rows))
@@ -138,8 +138,8 @@ class QuotaRule(VictimRule, Limit):
     def exceeded(
         self, state: CycleState, pod: Pod, node: NodeInfo, gone: Collection[Pod]
     ) -> Status | None:
-        own = sum(cpu(one) for one in gone if one.namespace == pod.namespace)
-        freed = sum(cpu(one) for one in gone if one.namespace in self._quotas)
+        own = sum(cpu(victim) for victim in gone if victim.namespace == pod.namespace)
+        freed = sum(cpu(victim) for victim in gone if victim.namespace in self._quotas)
         return self.too_much(state[DEMAND], pod, own, freed)
 
     def exceeded_on_rows(
@@ -160,13 +160,13 @@ class QuotaRule(VictimRule, Limit):
     def too_much(
         self, demand: Demand, pod: Pod, own: int = 0, freed: int = 0
     ) -> Status | None:
-        """Why the quotas refuse a pod.
+        """Return the rejection of a pod by the quotas, or None.
 
         Args:
-            demand: How the attempt stands to the quotas.
+            demand: The requests of the attempt.
             pod: The pod.
-            own: What pods of its namespace give up, in millicores.
-            freed: What pods of all namespaces give up.
+            own: The requests of evicted pods of its namespace, in millicores.
+            freed: The requests of evicted pods of all namespaces.
         """
         quota = self._quotas.get(pod.namespace)
         if quota is None:
@@ -183,7 +183,7 @@ class QuotaRule(VictimRule, Limit):
         return own <= self._quotas[pod.namespace].min
 
     def _borrowed(self, state: CycleState, pod: Pod) -> dict[str, int]:
-        """What others use beyond their minimum."""
+        """Return the use of other namespaces beyond their minimum."""
         used = state[DEMAND].used
         return {
             name: used[name] - quota.min
@@ -193,7 +193,7 @@ class QuotaRule(VictimRule, Limit):
 
 
 class _Usage:
-    """What the pods of each namespace request, in millicores, kept up to date."""
+    """Keeps the sum of each namespace's CPU requests up to date, in millicores."""
 
     def __init__(self) -> None:
         self._reader = RowReader()
@@ -213,7 +213,7 @@ class _Usage:
 
 
 class ElasticQuotas:
-    """Keeps namespaces within their quotas, and preempts for those that want theirs."""
+    """Keeps namespaces within their quotas; preempts for those below their minimum."""
 
     Args = ElasticQuotasArgs
 

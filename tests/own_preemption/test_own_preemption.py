@@ -1,4 +1,4 @@
-"""Preemption by a rule of one's own: right, whole, and as fast as by priority."""
+"""Preemption by a plugin's own rule is correct and as fast as by priority."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -85,7 +85,7 @@ class World:
     preemptor: Pod
 
     def harness(self) -> PluginHarness | None:
-        """A cluster on which the preemptor has failed; None if it fits somewhere."""
+        """Return a cluster on which the preemptor has failed; None if it fits."""
         harness = PluginHarness(
             ElasticQuotas,
             args=ARGS,
@@ -134,36 +134,41 @@ def worlds(draw: st.DrawFn) -> World:
 
 
 def naive_victims(world: World, node: Node) -> set[str] | None:
-    """Who has to go from a node, by plain counting; None if it cannot be helped."""
+    """Return the victims on a node by counting; None if eviction does not help."""
     pod = world.preemptor
-    here = [one for one in world.pods if one.node_name == node.name]
-    first_to_stay = sorted(here, key=lambda one: (-one.priority, started(one)))
+    here = [running for running in world.pods if running.node_name == node.name]
+    first_to_stay = sorted(
+        here, key=lambda running: (-running.priority, started(running))
+    )
     may_go = naive_potential(world, first_to_stay)
-    kept = [one for one in here if one not in may_go]
+    kept = [running for running in here if running not in may_go]
     if not may_go or not naive_fits(world, node, kept, may_go):
         return None
     gone = list(may_go)
-    for one in [each for each in first_to_stay if each in may_go]:
-        left = [other for other in gone if other is not one]
-        if naive_fits(world, node, [*kept, one], left):
-            gone, kept = left, [*kept, one]
+    for running in [each for each in first_to_stay if each in may_go]:
+        left = [other for other in gone if other is not running]
+        if naive_fits(world, node, [*kept, running], left):
+            gone, kept = left, [*kept, running]
     assert pod not in gone
-    return {one.name for one in gone}
+    return {running.name for running in gone}
 
 
 def naive_potential(world: World, first_to_stay: Sequence[Pod]) -> list[Pod]:
     pod = world.preemptor
-    lower = [one for one in first_to_stay if one.priority < pod.priority]
+    lower = [running for running in first_to_stay if running.priority < pod.priority]
     if pod.namespace not in QUOTAS:
-        return [one for one in lower if one.namespace not in QUOTAS]
+        return [running for running in lower if running.namespace not in QUOTAS]
     if used(world, pod.namespace) + promised(world)[0] > QUOTAS[pod.namespace][0]:
-        return [one for one in lower if one.namespace == pod.namespace]
+        return [running for running in lower if running.namespace == pod.namespace]
     left = {name: used(world, name) for name in QUOTAS if name != pod.namespace}
     found = []
-    for one in reversed(first_to_stay):
-        if one.namespace in left and left[one.namespace] > QUOTAS[one.namespace][0]:
-            left[one.namespace] -= cpu(one)
-            found.append(one)
+    for running in reversed(first_to_stay):
+        if (
+            running.namespace in left
+            and left[running.namespace] > QUOTAS[running.namespace][0]
+        ):
+            left[running.namespace] -= cpu(running)
+            found.append(running)
     return found
 
 
@@ -173,17 +178,19 @@ def naive_fits(
     pod = world.preemptor
     offered = NodeInfo(node).allocatable.milli_cpu
     ahead = [
-        one
-        for one in world.nominated.get(node.name, ())
-        if one.priority >= pod.priority
+        nominated
+        for nominated in world.nominated.get(node.name, ())
+        if nominated.priority >= pod.priority
     ]
     if sum(map(cpu, [*kept, *ahead])) + cpu(pod) > offered:
         return False
     if pod.namespace not in QUOTAS:
         return True
     own, everybody = promised(world)
-    own_gone = sum(cpu(one) for one in gone if one.namespace == pod.namespace)
-    all_gone = sum(cpu(one) for one in gone if one.namespace in QUOTAS)
+    own_gone = sum(
+        cpu(running) for running in gone if running.namespace == pod.namespace
+    )
+    all_gone = sum(cpu(running) for running in gone if running.namespace in QUOTAS)
     total = sum(used(world, name) for name in QUOTAS) + everybody - all_gone
     return used(world, pod.namespace) + own - own_gone <= QUOTAS[pod.namespace][1] and (
         total <= sum(least for least, _ in QUOTAS.values())
@@ -191,20 +198,20 @@ def naive_fits(
 
 
 def used(world: World, namespace: str) -> int:
-    return sum(cpu(one) for one in world.pods if one.namespace == namespace)
+    return sum(cpu(running) for running in world.pods if running.namespace == namespace)
 
 
 def promised(world: World) -> tuple[int, int]:
-    """What the pod and nominated pods of its namespace, and of all, are to have."""
+    """Return the CPU of the pod and nominated pods: of its namespace, and of all."""
     pod = world.preemptor
     own = everybody = cpu(pod)
-    for one in (each for pods in world.nominated.values() for each in pods):
-        if one.namespace == pod.namespace:
-            amount = cpu(one) if one.priority >= pod.priority else 0
+    for nominated in (each for pods in world.nominated.values() for each in pods):
+        if nominated.namespace == pod.namespace:
+            amount = cpu(nominated) if nominated.priority >= pod.priority else 0
             own, everybody = own + amount, everybody + amount
             continue
-        least = QUOTAS.get(one.namespace, (-1, 0))[0]
-        everybody += cpu(one) if used(world, one.namespace) <= least else 0
+        least = QUOTAS.get(nominated.namespace, (-1, 0))[0]
+        everybody += cpu(nominated) if used(world, nominated.namespace) <= least else 0
     return own, everybody
 
 
@@ -213,7 +220,7 @@ def started(pod: Pod) -> float:
     return float("inf") if start is None else float(start)
 
 
-def told(answer: Candidate | Status) -> object:
+def comparable(answer: Candidate | Status) -> object:
     if isinstance(answer, Status):
         return answer.code, answer.reasons
     return [victim.name for victim in answer.victims]
@@ -251,7 +258,7 @@ def test_quotas_choose_the_victims_that_plain_counting_chooses(world: World) -> 
 
 
 class Slow(VictimRule):
-    """A rule without twins."""
+    """A rule without batch twins."""
 
     def __init__(self, rule: VictimRule) -> None:
         self._rule = rule
@@ -261,7 +268,9 @@ class Slow(VictimRule):
 
 
 @given(world=worlds())
-def test_a_rule_says_the_same_on_columns_with_twins_and_without(world: World) -> None:
+def test_a_rule_has_the_same_victims_on_columns_with_and_without_twins(
+    world: World,
+) -> None:
     harness = world.harness()
     if harness is None:
         return
@@ -269,18 +278,20 @@ def test_a_rule_says_the_same_on_columns_with_twins_and_without(world: World) ->
     rule = plugin_of(harness).rule
     nodes = list(harness.snapshot)
     expected = {
-        node.name: told(
+        node.name: comparable(
             select_victims(handle, state, pod, node, (), rule=rule, limit=rule)
         )
         for node in nodes
     }
-    for one in (rule, Slow(rule)):
-        trial = DryRun(handle, rule=one, limit=rule).prepare(state, pod, nodes, ())
-        assert {node.name: told(trial(node)) for node in nodes} == expected
+    for victim_rule in (rule, Slow(rule)):
+        trial = DryRun(handle, rule=victim_rule, limit=rule).prepare(
+            state, pod, nodes, ()
+        )
+        assert {node.name: comparable(trial(node)) for node in nodes} == expected
 
 
 @given(world=worlds(), data=st.data())
-def test_the_search_tells_what_each_node_tells_as_pods_come_and_go(
+def test_the_search_finds_the_candidates_of_each_node_as_pods_come_and_go(
     world: World, data: st.DataObject
 ) -> None:
     harness = world.harness()
@@ -292,21 +303,21 @@ def test_the_search_tells_what_each_node_tells_as_pods_come_and_go(
         rows = harness.snapshot.nodes.row_numbers(harness.snapshot.nodes.rows)
         found = plugin.dry_run.find(state, pod, rows)
         for node in harness.snapshot:
-            one = select_victims(
+            answer = select_victims(
                 handle, state, pod, node, (), rule=plugin.rule, limit=plugin.rule
             )
-            if isinstance(one, Status):
-                assert told(found.statuses[node.name]) == told(one)
+            if isinstance(answer, Status):
+                assert comparable(found.statuses[node.name]) == comparable(answer)
             else:
                 (same,) = (
                     each for each in found.candidates if each.node_name == node.name
                 )
-                assert told(same) == told(one)
+                assert comparable(same) == comparable(answer)
         harness.snapshot.remove_pod(gone)
 
 
 class Ordered(VictimRule):
-    """Everybody may go, by a label; who has been there longest comes back last."""
+    """All pods may be evicted; a label gives the order in which they are kept."""
 
     def victims(self, _state: CycleState, _pod: Pod, node: NodeInfo) -> Collection[Pod]:
         return list(node.pods.values())
@@ -342,19 +353,23 @@ def test_an_order_of_ones_own_decides_who_stays(
     nodes = harness.snapshot.nodes
     found = dry_run.find(state, pod, nodes.row_numbers(nodes.rows))
     for candidate in found.candidates:
-        order = [int(one.metadata.labels["rank"]) for one in candidate.victims]
+        order = [int(victim.metadata.labels["rank"]) for victim in candidate.victims]
         assert order == sorted(order)
     answers = (
         select_victims(handle, state, pod, node, (), rule=Ordered()) for node in nodes
     )
     expected = {
-        one.node_name: told(one) for one in answers if isinstance(one, Candidate)
+        answer.node_name: comparable(answer)
+        for answer in answers
+        if isinstance(answer, Candidate)
     }
-    assert {one.node_name: told(one) for one in found.candidates} == expected
+    assert {
+        candidate.node_name: comparable(candidate) for candidate in found.candidates
+    } == expected
 
 
 class Misshapen(VictimRule):
-    """Answers for ranks alone."""
+    """Its batch twin returns an array of ranks only."""
 
     def victims(self, _state: CycleState, _pod: Pod, node: NodeInfo) -> Collection[Pod]:
         return list(node.pods.values())
@@ -366,7 +381,7 @@ class Misshapen(VictimRule):
 
 
 class Numbers(Misshapen):
-    """Answers with numbers."""
+    """Its batch twin returns numbers."""
 
     def victims_on_rows(
         self, _state: CycleState, _pod: Pod, pods: PodColumns
@@ -381,7 +396,7 @@ class Numbers(Misshapen):
         (Numbers, r"'Numbers': .* dtype int64, expected shape \(1, 1\), dtype bool"),
     ],
 )
-def test_a_twin_of_a_wrong_shape_is_told(
+def test_a_batch_twin_with_a_wrong_shape_is_reported(
     make: Callable[[], VictimRule], text: str
 ) -> None:
     harness = World(
@@ -397,7 +412,7 @@ def test_a_twin_of_a_wrong_shape_is_told(
         dry_run.find(harness.state, make_pod(), rows)
 
 
-def test_all_nominated_pods_are_told_by_node() -> None:
+def test_all_nominated_pods_are_returned_by_node() -> None:
     first, second = make_pod(name="first"), make_pod(name="second")
     harness = PluginHarness(
         ElasticQuotas,
@@ -405,10 +420,10 @@ def test_all_nominated_pods_are_told_by_node() -> None:
         nodes=[make_node(name="n0")],
         nominated={"n0": [first, second], "gone": [make_pod(name="third")], "n1": []},
     )
-    told_pods = harness.handle.nominated_pods()
-    names = {name: [pod.name for pod in pods] for name, pods in told_pods.items()}
+    nominated_pods = harness.handle.nominated_pods()
+    names = {name: [pod.name for pod in pods] for name, pods in nominated_pods.items()}
     assert names == {"n0": ["first", "second"], "gone": ["third"]}
-    assert told_pods["n0"] is harness.handle.nominated_pods("n0")
+    assert nominated_pods["n0"] is harness.handle.nominated_pods("n0")
 
 
 def test_a_burst_takes_back_exactly_what_was_borrowed() -> None:
@@ -433,8 +448,8 @@ def test_a_rule_of_ones_own_is_about_as_fast_as_that_of_priorities() -> None:
     harness = PluginHarness(
         ElasticQuotas,
         args=quota_args(nodes),
-        nodes=[one for one in objects if isinstance(one, Node)],
-        pods=[one for one in objects if isinstance(one, Pod)],
+        nodes=[item for item in objects if isinstance(item, Node)],
+        pods=[item for item in objects if isinstance(item, Pod)],
         beside=[Room],
     )
     (pod,) = preemptors(1)

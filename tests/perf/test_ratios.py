@@ -1,16 +1,16 @@
-"""What makes decisions fast, as ratios on one machine; the bounds leave much room."""
+"""Ratios of durations on one machine, for what makes decisions fast."""
 
 from collections.abc import Hashable
 
 import pytest
 
 from quaymaster import CycleState, Handle, NodeInfo, Pod, Status, hookimpl
-from tests.memo.world import Asked
+from tests.memo.world import Recording
 from tests.perf.bench import Bench, median_seconds
 
 
 class Trivial:
-    """What a stranger's first plugin looks like: two hooks, for one node at a time."""
+    """A simple plugin: two hooks, for one node at a time."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -26,8 +26,8 @@ class Trivial:
         return 100 if node.labels.get("disk") == "ssd" else 0
 
 
-class Counted(Asked):
-    """A plugin that says what it depends on."""
+class Counted(Recording):
+    """A plugin that declares its scope and signs pods."""
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
@@ -35,7 +35,7 @@ class Counted(Asked):
 
     @hookimpl
     def filter(self, node: NodeInfo) -> None:
-        self.asked.append(node.name)
+        self.calls.append(node.name)
 
 
 @pytest.mark.long
@@ -81,7 +81,7 @@ def test_a_plugin_with_scalar_hooks_only_costs_what_its_own_calls_cost() -> None
 
     own = median_seconds(call_it_alone, 15)
     cost = joined.seconds_per_pod(10) - alone.seconds_per_pod(50)
-    assert cost < 20 * own  # it is about twice that on a quiet machine
+    assert cost < 20 * own  # about twice that on a quiet machine
 
 
 @pytest.mark.long
@@ -90,6 +90,6 @@ def test_such_a_plugin_does_not_make_others_forget() -> None:
     counted = bench.profile.plugins["Counted"]
     assert isinstance(counted, Counted)
     bench.schedule(1)
-    assert len(counted.asked) == 2000
+    assert len(counted.calls) == 2000
     bench.schedule(10)
-    assert len(counted.asked) == 2010  # each pod moved one node
+    assert len(counted.calls) == 2010  # each pod changed one node

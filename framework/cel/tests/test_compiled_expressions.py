@@ -90,3 +90,30 @@ def test_compilation_error_has_the_place() -> None:
 def test_invalid_format_string_is_rejected(text: str) -> None:
     with pytest.raises(CelCompilationError):
         compile(text, ENVIRONMENT)
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        (
+            "1 +\n\tfoo == '\u4e2d' + bar",
+            (
+                "2:2: undeclared reference to 'foo' (in container '')\n"
+                " |  foo == '\u4e2d' + bar\n | .^"
+            ),
+        ),
+        (
+            "'\u4e2d' == foo",
+            (
+                "1:8: undeclared reference to 'foo' (in container '')\n"
+                " | '\u4e2d' == foo\n | .\uff0e.....^"
+            ),
+        ),
+    ],
+)
+def test_detail_of_an_error_shows_its_place_as_cel_go_does(
+    text: str, detail: str
+) -> None:
+    with pytest.raises(CelCompilationError) as caught:
+        compile(text, device_environment())
+    assert caught.value.detail == f"compilation failed: ERROR: <input>:{detail}"

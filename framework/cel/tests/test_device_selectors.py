@@ -203,3 +203,34 @@ def test_expression_that_is_too_deep_is_rejected() -> None:
         compile_selector("(" * 250 + "true" + ")" * 250)
     with pytest.raises(CelCompilationError, match="recursion depth exceeded"):
         compile_selector(f"1{' + 1' * 251} == 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("dyn(1)", "int|unsupported type conversion from 'int' to bool"),
+        ("dyn(1u)", "uint|unsupported type conversion from 'uint' to bool"),
+        ("dyn('a')", "string|unsupported native conversion from string to 'bool'"),
+        ("dyn(1.5)", "double|type conversion error from Double to 'bool'"),
+        ("dyn([true])", "list|type conversion error from list to 'bool'"),
+        ("dyn({'a': 1})", "map|type conversion error from map to 'bool'"),
+        ("dyn(null)", "null_type|type conversion error from 'null_type' to 'bool'"),
+        ("dyn(int)", "type|type conversion not supported for 'type'"),
+        (
+            "dyn(semver('1.0.0'))",
+            "kubernetes.Semver|type conversion error from 'Semver' to 'bool'",
+        ),
+        (
+            "dyn(quantity('1'))",
+            "kubernetes.Quantity|type conversion error from 'Quantity' to 'bool'",
+        ),
+    ],
+)
+def test_value_that_is_not_a_bool_is_named_as_cel_go_does(
+    text: str, problem: str
+) -> None:
+    name, _, reason = problem.partition("|")
+    with pytest.raises(CelEvaluationError) as caught:
+        compile_selector(text).matches(device_value("gpu.example.com", {}))
+    expected = f"CEL result of type {name} could not be converted to bool: {reason}"
+    assert str(caught.value) == expected

@@ -22,19 +22,25 @@ from quaymaster._kits.devices.obstacles import (
     DeviceObstacle,
     ObstacleKind,
 )
+from quaymaster._kits.devices.served import ServedResources
 from quaymaster._kits.devices.shortages import Shortage
+from quaymaster._kits.devices.totals import CountDevices, DeviceSource, DeviceTotals
 
 __all__ = [
     "AllocatedDevices",
     "AllocationError",
     "Allocator",
     "BlockedDevice",
+    "CountDevices",
     "DeviceId",
     "DeviceObstacle",
+    "DeviceSource",
+    "DeviceTotals",
     "ExtendedResources",
     "InvalidPoolsError",
     "Inventory",
     "ObstacleKind",
+    "ServedResources",
     "Shortage",
     "StepLimitError",
     "may_be_served_by_devices",

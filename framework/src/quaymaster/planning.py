@@ -44,9 +44,11 @@ from quaymaster._studies.planning.groups import (
 from quaymaster._studies.planning.moves import Move
 from quaymaster._studies.planning.planning import plan
 from quaymaster._studies.planning.plans import (
+    Lack,
     Plan,
     PlannedGroup,
     PlannedRound,
+    UnplacedKind,
     Utilization,
 )
 from quaymaster._studies.planning.question import Loss
@@ -76,6 +78,7 @@ __all__ = [
     "FailureMode",
     "GroupRoom",
     "Headroom",
+    "Lack",
     "Loss",
     "Move",
     "NodeGroup",
@@ -100,6 +103,7 @@ __all__ = [
     "Target",
     "TypicalPod",
     "Uncordon",
+    "UnplacedKind",
     "UseConfig",
     "Utilization",
     "WhatIfResult",

@@ -65,6 +65,7 @@ from quaymaster._studies.why.changes import ChangeKind, FieldChange, SuggestedCh
 from quaymaster._studies.why.suggestions import Suggestions, suggest_changes
 from quaymaster._studies.why.summary import (
     Cause,
+    CauseCount,
     PendingGroup,
     PendingSummary,
     explain_pending,
@@ -74,6 +75,7 @@ __all__ = [
     "Attempt",
     "AttemptOutcome",
     "Cause",
+    "CauseCount",
     "ChangeKind",
     "ChangedDecision",
     "ComparedVariant",

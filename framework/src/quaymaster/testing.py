@@ -67,6 +67,11 @@ if TYPE_CHECKING:
         make_stateful_set,
     )
     from quaymaster._authors.testing.profile_config import profile_config
+    from quaymaster._authors.testing.recorded.case import RecordedCaseError
+    from quaymaster._authors.testing.recorded.check import (
+        RecordedCalls,
+        check_recorded,
+    )
     from quaymaster._authors.testing.scheduler_harness import SchedulerHarness
     from quaymaster._authors.testing.verdicts import ScheduleError, UnexpectedHookErrors
     from quaymaster._core.engine.instances import PluginNotFoundError
@@ -86,6 +91,8 @@ __all__ = [
     "PluginHarness",
     "PluginNotFoundError",
     "PluginStatusError",
+    "RecordedCalls",
+    "RecordedCaseError",
     "ScheduleError",
     "SchedulerHarness",
     "SmallCluster",
@@ -93,6 +100,7 @@ __all__ = [
     "UnreproducibleError",
     "Violation",
     "check_plugin",
+    "check_recorded",
     "clusters",
     "make_affinity_term",
     "make_container",
@@ -214,6 +222,11 @@ if not TYPE_CHECKING:
                 "make_stateful_set",
             ),
             "quaymaster._authors.testing.profile_config": ("profile_config",),
+            "quaymaster._authors.testing.recorded.case": ("RecordedCaseError",),
+            "quaymaster._authors.testing.recorded.check": (
+                "RecordedCalls",
+                "check_recorded",
+            ),
             "quaymaster._authors.testing.scheduler_harness": ("SchedulerHarness",),
             "quaymaster._authors.testing.verdicts": (
                 "ScheduleError",

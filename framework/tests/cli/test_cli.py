@@ -87,6 +87,7 @@ def test_simulate_json_has_the_documented_form(folder: Path) -> None:
         "pods": 2,
         "placed": 1,
         "unscheduled": 1,
+        "kept": 0,
         "nodes": 2,
         "start": "2026-01-01T00:00:00Z",
         "makespan": 0.0,

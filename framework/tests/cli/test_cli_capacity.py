@@ -161,3 +161,17 @@ def test_manifest_without_a_single_pod_is_an_error(
     assert isinstance(failed.exception, ManifestErrors)
     expected = "podspec.yaml: expected one Pod, or one workload with a template, got "
     assert str(failed.exception).startswith(expected + got)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("topology.kubernetes.io/zon", "; did you mean 'topology.kubernetes.io/zone'?"),
+        ("example.com/zone", "; did you mean 'topology.kubernetes.io/zone'?"),
+        ("shelf", " (known: beta.kubernetes.io/"),
+    ],
+)
+def test_label_that_no_node_has_is_an_error(web: str, label: str, message: str) -> None:
+    result = run(web, *NODES, "--by", label)
+    assert result.exit_code == 2
+    assert f"--by: no node has the label '{label}'{message}" in result.stderr

@@ -167,3 +167,48 @@ def test_mistakes_are_the_usual_errors() -> None:
     result = run("default", "no-such-file.yaml", "bin-packing")
     assert isinstance(result.exception, ManifestErrors)
     assert "no-such-file.yaml" in str(result.exception)
+
+
+DUMP = f"""{NODE.replace("only", "a")}---
+{NODE.replace("only", "b")}---
+apiVersion: v1
+kind: Pod
+metadata: {{name: web, creationTimestamp: "2026-09-01T10:00:00Z"}}
+spec:
+  nodeName: a
+  containers:
+  - {{name: main, image: nginx, resources: {{requests: {{cpu: 1}}}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: db, creationTimestamp: "2026-09-01T10:00:01Z"}}
+spec:
+  nodeName: b
+  containers:
+  - {{name: main, image: nginx, resources: {{requests: {{cpu: 1}}}}}}
+"""
+
+
+def test_pods_that_have_a_node_are_warned_of() -> None:
+    Path("dump.yaml").write_text(DUMP)
+    result = run("default", "bin-packing", "dump.yaml")
+    assert "bin-packing makes the same decisions as default" in result.stdout
+    assert result.stderr == (
+        "warning: 2 pods have a node in the input and stay there, so only the other "
+        "pods are compared; --repack schedules all pods\n"
+    )
+
+
+def test_repack_schedules_pods_that_have_a_node() -> None:
+    Path("dump.yaml").write_text(DUMP)
+    result = run("default", "bin-packing", "dump.yaml", "--repack")
+    assert row(result, "placed") == ["2", "2", "0"]
+    assert row(result, "nodes_used") == ["2", "1", "-1"]
+    assert result.stderr == ""
+
+
+def test_topology_key_that_no_node_has_is_an_error() -> None:
+    Path("dump.yaml").write_text(DUMP)
+    result = run("default", "bin-packing", "dump.yaml", "--topology-key", "rack")
+    assert result.exit_code == 2
+    assert "--topology-key: no node has the label 'rack'" in result.stderr

@@ -248,7 +248,7 @@ def test_snapshot_of_one_namespace_asks_for_no_other(server: FakeApiServer) -> N
     assert "/api/v1/pods" not in paths
     server.requests.clear()
     run("snapshot", "-n", "crew", "-A", "-o", "-")
-    assert server.asked("/api/v1/pods")
+    assert server.requests_for("/api/v1/pods")
 
 
 def test_selector_is_for_pods_and_workloads(server: FakeApiServer) -> None:
@@ -299,7 +299,7 @@ def test_cron_jobs_are_read_where_they_are_to_run(server: FakeApiServer) -> None
         }
     ]
     assert "nightly" not in run("simulate", "--context", "here").stdout
-    assert not server.asked(path)
+    assert not server.requests_for(path)
     assert (
         "default/nightly-"
         in run("simulate", "--context", "here", "--run-cronjobs").stdout

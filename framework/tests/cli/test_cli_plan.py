@@ -99,9 +99,33 @@ def test_without_a_plan_the_exit_code_is_1_and_nothing_is_written(web: str) -> N
     group = "cpu=1,memory=4Gi"
     result = run(web, "--node-group", group, "--write-nodes", "nodes.yaml")
     assert result.exit_code == 1
-    assert "1 Insufficient cpu" in result.stdout
+    assert "requests 1500m cpu, the largest node has 1" in result.stdout
     assert "no plan: no number of nodes helps 5 pods (proven)" in result.stdout
     assert not Path("nodes.yaml").exists()
+
+
+def test_plan_for_the_other_pods_follows_those_that_no_group_can_take(web: str) -> None:
+    Path(web).write_text(WEB + SIZED.format("huge", "8"))
+    result = run(web, "--node-group", LARGE, "--write-nodes", "nodes.yaml")
+    assert result.exit_code == 1
+    assert "pod/default/huge   1      requests 8 cpu, the largest node" in result.stdout
+    assert "for the other pods, if 1 pod may stay pending:" in result.stdout
+    assert "plan: 3 more nodes at a cost of 0.54" in result.stdout
+    assert Path("nodes.yaml").read_text().count("kind: Node") == 3
+    document = json.loads(run(web, "--node-group", LARGE, "-o", "json").stdout)
+    assert document["partial"]["summary"]["nodes"] == 3
+    assert document["unplacedKinds"][0]["lacks"]["cpu"] == {
+        "requested": 8000,
+        "largest": 4000,
+    }
+
+
+def test_option_for_daemons_is_printed_with_the_nodes(web: str) -> None:
+    Path(web).write_text(WEB + AGENT)
+    result = run(web, "--node-group", LARGE)
+    assert result.stdout.endswith("--daemon-sets-first\n")
+    in_order = run(web, "--node-group", LARGE, "--daemon-sets-in-order")
+    assert "--daemon-sets-first" not in in_order.stdout
 
 
 def test_prices_come_from_a_file_by_instance_type(web: str) -> None:

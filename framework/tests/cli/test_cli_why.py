@@ -204,7 +204,7 @@ def test_all_pending_is_a_document_with_changes() -> None:
     groups = {group["subject"]: group for group in answer["groups"]}
     assert sorted(groups) == ["deployment/web", "pod/cache"]
     cause = groups["pod/cache"]["causes"][0]
-    assert set(cause) == {"plugin", "reason", "nodes"}
+    assert set(cause) == {"plugin", "reason", "nodes", "alone"}
     assert groups["pod/cache"]["change"]["kinds"] == ["selector"]
     assert groups["deployment/web"]["pods"][0].startswith("shop/web-")
 

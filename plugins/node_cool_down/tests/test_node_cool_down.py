@@ -93,6 +93,17 @@ def test_message_of_a_pod_that_waits_tells_why() -> None:
     )
 
 
+def test_facts_name_the_rest_of_the_cool_down() -> None:
+    harness = cluster("one")
+    refuse(harness, "one")
+    key = try_pod(harness)
+    (rejection,) = harness.explain(key).rejections
+    assert rejection.details == (
+        "the node's kubelet has rejected a pod",
+        "gets no pods for 10 of 10 seconds",
+    )
+
+
 def test_refusal_long_before_the_next_pod_is_over_by_then() -> None:
     harness = cluster("one")
     refuse(harness, "one")

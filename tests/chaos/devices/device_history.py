@@ -69,7 +69,7 @@ _CROWDED = {"add_takers": 3, "delete_crowd": 2}
 
 
 def draw_device_steps(seed: int) -> Sequence[Step]:
-    """The history of a seed; it begins with two nodes that have some devices.
+    """Draw the history of a seed; it begins with two nodes that have some devices.
 
     Large histories begin with many nodes.
     """

@@ -1,4 +1,4 @@
-"""What the scheduler promises of devices, and what must hold of it."""
+"""The scheduler's allocations of devices, and the invariants of these."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -27,15 +27,15 @@ __all__ = ["DeviceLedger"]
 
 
 class DeviceLedger:
-    """Keeps what was promised to claims, beside the scheduler's own books.
+    """Records the allocations of claims, independently of the scheduler.
 
     Args:
         cluster: The cluster, without faults.
 
     Attributes:
-        problems: The promises that break a rule, in order.
-        promises: How many were made.
-        released: How many were taken back.
+        problems: The allocations that break a rule, in order.
+        promises: The number of allocations.
+        released: The number of allocations that were taken back.
     """
 
     def __init__(self, cluster: InMemoryCluster) -> None:
@@ -51,12 +51,12 @@ class DeviceLedger:
         informers: Informers,
         taken_back: Callable[[], None],
     ) -> None:
-        """Hear of what a scheduler promises, from now on; what was before is void.
+        """Record a scheduler's allocations, and forget those of the last scheduler.
 
         Args:
-            tracker: The scheduler's own books.
-            informers: The cluster as it knows it.
-            taken_back: Called when a promise was taken back.
+            tracker: The scheduler's tracker of claims.
+            informers: The cluster as the scheduler sees it.
+            taken_back: Is called when an allocation was taken back.
         """
         self._promised.clear()
         reserve, release = tracker.reserve, tracker.release
@@ -90,50 +90,55 @@ class DeviceLedger:
         )
 
     def check(self) -> None:
-        """Check that no device is given twice, and that bound pods have theirs.
+        """Check that no device is allocated twice, and that no bound pod lacks one.
 
         Raises:
-            ViolationError: Something does not hold.
+            ViolationError: An invariant does not hold.
         """
         problem = next(iter(self.problems), "") or self._book().problem()
-        problem = problem or next(self._robbed(), "")
+        problem = problem or next(self._pods_without_devices(), "")
         if problem:
             raise ViolationError(problem)
 
     def check_at_rest(self, tracker: ClaimTracker) -> None:
-        """Check that the scheduler counts as taken what claims have, and no more.
+        """Check that the scheduler counts exactly the devices of claims as allocated.
 
         Raises:
-            ViolationError: It does not, or claims are reserved for nobody.
+            ViolationError: It does not, or claims are reserved for deleted pods.
         """
         if self._promised or tracker.in_flight():
             raise ViolationError("an allocation is in flight for ever")
         world = self.world()
-        book, known = world.book, tracker.allocated
-        if known.whole != {*book.whole}:
-            lost = sorted(map("/".join, known.whole - {*book.whole}))
-            missed = sorted(map("/".join, {*book.whole} - known.whole))
+        book, counted_devices = world.book, tracker.allocated
+        if counted_devices.whole != {*book.whole}:
+            lost = sorted(map("/".join, counted_devices.whole - {*book.whole}))
+            missed = sorted(map("/".join, {*book.whole} - counted_devices.whole))
             raise ViolationError(f"devices are lost: {lost}, or missed: {missed}")
-        there = {offer.id for offer in world.offers(None)}
-        for device in there | {*book.bandwidth}:
+        offers = {offer.id for offer in world.offers(None)}
+        for device in offers | {*book.bandwidth}:
             taken = book.bandwidth.get(device, 0)
-            counted = known.consumed.of(device).get("bandwidth", 0) // 10**9
+            counted = counted_devices.consumed.of(device).get("bandwidth", 0) // 10**9
             if counted != taken:
                 text = f"{taken} of {device} is taken, and {counted} is counted"
                 raise ViolationError(text)
-            if device in known and device not in book.whole and not taken:
+            if device in counted_devices and device not in book.whole and not taken:
                 raise ViolationError(f"{device} is lost")
         living = {pod.uid for pod in self._pods()}
         for claim in world.claims.values():
-            if any(one.uid not in living for one in claim.status.reserved_for):
+            if any(
+                consumer.uid not in living for consumer in claim.status.reserved_for
+            ):
                 raise ViolationError(f"{claim.key} is reserved for nobody")
 
     def world(self) -> DeviceWorld:
-        """Devices and claims as they are."""
+        """Return the devices and claims of the cluster."""
         listed = self._cluster.list(ResourceClaim).items
         return DeviceWorld(
             self._cluster.list(ResourceSlice).items,
-            frozenset(one.name for one in self._cluster.list(DeviceClass).items),
+            frozenset(
+                device_class.name
+                for device_class in self._cluster.list(DeviceClass).items
+            ),
             {claim.key: claim for claim in listed},
             self._cluster.clock.now(),
             DEVICE_SECONDS,
@@ -146,24 +151,24 @@ class DeviceLedger:
         if claim.uid in self._promised:
             self.problems.append(f"{claim.key} was given devices again")
         self._promised[claim.uid] = _owner(claim), allocation
-        known = DeviceWorld(informers.list(ResourceSlice), frozenset(), {}, 0.0, 0.0)
-        there = {offer.id: offer for offer in known.offers(None)}
-        for one in allocation.devices.results:
-            offer = there.get(DeviceId(one.driver, one.pool, one.device))
+        view = DeviceWorld(informers.list(ResourceSlice), frozenset(), {}, 0.0, 0.0)
+        offers = {offer.id: offer for offer in view.offers(None)}
+        for result in allocation.devices.results:
+            offer = offers.get(DeviceId(result.driver, result.pool, result.device))
             if offer is None:
                 self.problems.append(
-                    f"{claim.key} got {one.device}, which is not there"
+                    f"{claim.key} got {result.device}, which is not there"
                 )
-            elif offer.device.taints and not one.tolerations:
-                self._protest(claim, f"{one.device}, which is tainted")
+            elif offer.device.taints and not result.tolerations:
+                self._report(claim, f"{result.device}, which is tainted")
             elif offer.node is not None and allocation.node_selector is None:
-                self._protest(claim, f"{one.device} for all nodes")
+                self._report(claim, f"{result.device} for all nodes")
 
-    def _protest(self, claim: ResourceClaim, what: str) -> None:
+    def _report(self, claim: ResourceClaim, what: str) -> None:
         self.problems.append(f"{claim.key} got {what}")
 
     def _book(self) -> Book:
-        """Who has which device, promises that are not written included."""
+        """Return the allocations by device, with those that are not written yet."""
         stored = {
             _owner(claim): claim.status.allocation
             for claim in self._cluster.list(ResourceClaim).items
@@ -176,9 +181,9 @@ class DeviceLedger:
         }
         return Book([*stored.items(), *promised.items()])
 
-    def _robbed(self) -> Iterator[str]:
-        """The bound pods that lack a device, or a reservation."""
-        claims = {one.key: one for one in self._cluster.list(ResourceClaim).items}
+    def _pods_without_devices(self) -> Iterator[str]:
+        """Yield the bound pods that lack a device or a reservation."""
+        claims = {item.key: item for item in self._cluster.list(ResourceClaim).items}
         for pod in self._pods():
             if not pod.node_name:
                 continue
@@ -191,7 +196,9 @@ class DeviceLedger:
                 claim = claims.get(key)
                 if claim is None or claim.status.allocation is None:
                     yield f"{pod.key} is bound, but {key} has no devices"
-                elif all(one.uid != pod.uid for one in claim.status.reserved_for):
+                elif all(
+                    consumer.uid != pod.uid for consumer in claim.status.reserved_for
+                ):
                     yield f"{pod.key} is bound, but {key} is not reserved for it"
                 elif not _is_ready(claim):
                     yield f"{pod.key} is bound, but {key} is not ready"
@@ -204,18 +211,18 @@ class DeviceLedger:
 
 
 def _owner(claim: ResourceClaim) -> str:
-    """What tells claims apart, also one that is not stored yet."""
+    """Return a name for a claim that it has before it is stored, too."""
     if EXTENDED in claim.annotations and claim.metadata.controller is not None:
         return f"resources of {claim.metadata.controller.uid}"
     return claim.key
 
 
 def _is_ready(claim: ResourceClaim) -> bool:
-    return all(one.get(READY) == "True" for one in conditions_of(claim))
+    return all(conditions.get(READY) == "True" for conditions in conditions_of(claim))
 
 
 def _nodes(allocation: AllocationResult, pod: Pod) -> Sequence[str]:
-    """The names of the nodes that reach devices; for all nodes, that of the pod."""
+    """Return the nodes that reach the devices; the pod's node, if all nodes do."""
     if allocation.node_selector is None:
         return [pod.node_name or ""]
     (term,) = allocation.node_selector.node_selector_terms

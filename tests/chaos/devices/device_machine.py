@@ -34,7 +34,7 @@ class DeviceMachine(Machine):
 
     @property
     def counts(self) -> Counter[str]:
-        """How often things have happened; see `Machine.counts`."""
+        """Return how often each kind of event has happened; see `Machine.counts`."""
         counts = super().counts
         counts["promises of devices"] = self._device_ledger.promises
         counts["promises taken back"] = self._device_ledger.released
@@ -44,10 +44,10 @@ class DeviceMachine(Machine):
         return counts
 
     def finish(self) -> None:
-        """Check as for any history; then, that claims end with the pods.
+        """Check as for any history, and that claims end with their pods.
 
         Raises:
-            ViolationError: Something does not hold.
+            ViolationError: An invariant does not hold.
         """
         self._drivers.work_well()
         super().finish()
@@ -57,7 +57,7 @@ class DeviceMachine(Machine):
         for claim in self._device_ledger.world().claims.values():
             if claim.metadata.owner_references:
                 raise ViolationError(f"{claim.key} has outlived its pod")
-            # As upstream's, a claim keeps its devices if a binding has failed after
+            # As in upstream, a claim keeps its devices if a binding fails after
             # they were written.
             is_kept = claim.key in self._device_cluster.kept
             if claim.status.allocation is not None and not is_kept:
@@ -69,7 +69,7 @@ class DeviceMachine(Machine):
             raise ViolationError(f"{key} does not end")
 
     def check_rest(self) -> None:
-        """Check the books of devices, too; see `Machine.check_rest`."""
+        """Check the allocations of devices, too; see `Machine.check_rest`."""
         super().check_rest()
         self._device_ledger.check_at_rest(self._tracker)
 
@@ -91,7 +91,7 @@ class DeviceMachine(Machine):
         return self._device_ledger.world().why_not(pod, node_name)
 
     def start_scheduler(self) -> Scheduler:
-        """Start a scheduler, and listen to what it promises."""
+        """Start a scheduler, and record its allocations."""
         scheduler = super().start_scheduler()
         handle = self.plan.handle
         assert handle is not None
@@ -99,27 +99,27 @@ class DeviceMachine(Machine):
         self._tracker = handle.shared(
             ClaimTracker, lambda: ClaimTracker(informers, handle.kubernetes)
         )
-        self._device_ledger.watch(self._tracker, informers, self._unheard)
+        self._device_ledger.watch(self._tracker, informers, self._excuse)
         return scheduler
 
-    def _unheard(self) -> None:
-        """Devices that were promised are free again: no event says so."""
-        self._excuses.unheard(self.scheduler, _PLUGIN)
+    def _excuse(self) -> None:
+        """Excuse pods: allocated devices became free without an event."""
+        self._excuses.ended_without_event(self.scheduler, _PLUGIN)
 
     def _changing(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        """Hear of what frees devices, or the way to them, without an event for it.
+        """Excuse pods if a change makes devices available without an event.
 
-        Nobody registers deletions; and one update may stand for several, of which the
-        first has freed the devices.
+        No plugin registers for deletions. An update may combine several changes, and
+        the first of them has freed the devices.
         """
         if isinstance(old, ResourceSlice) and new is None:
-            self._unheard()
+            self._excuse()
         if not isinstance(old, ResourceClaim):
             return
         had, is_extended = old.status.allocation, EXTENDED in old.annotations
         if isinstance(new, ResourceClaim):
             has = new.status.allocation
             if had is not None and has is not None and had.devices != has.devices:
-                self._unheard()
+                self._excuse()
         elif had is not None or is_extended:
-            self._unheard()
+            self._excuse()

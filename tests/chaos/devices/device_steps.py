@@ -43,8 +43,8 @@ class DeviceSteps(ClusterSteps):
 
     Args:
         cluster: The cluster, without faults.
-        ledger: Told of pods that change their requests.
-        schedulers: How many profiles there are.
+        ledger: Is updated when a pod changes its requests.
+        schedulers: The number of profiles.
         drivers: The drivers.
     """
 
@@ -61,46 +61,55 @@ class DeviceSteps(ClusterSteps):
     def add_takers(
         self, number: int, cpu: int, priority: int, count: int, trait: int
     ) -> None:
-        """Create pods that claim alike, except those that exist."""
-        for one in range(number, number + 4 * count, 4):
-            self.add_pod(one, cpu, priority, len(TRAITS) + trait)
+        """Create pods with equal claims, except those that exist."""
+        for index in range(number, number + 4 * count, 4):
+            self.add_pod(index, cpu, priority, len(TRAITS) + trait)
 
     # Slices -------------------------------------------------------------------------
 
     def add_slices(self, node: int, kind: int, variant: int) -> None:
-        """List the devices of a kind on a node, unless some are there."""
-        for one in new_slices(KINDS[kind], node, 1, variant):
-            if self._find(ResourceSlice, one.name) is None:
-                self._cluster.create(one)
+        """Create the slices of a kind on a node, unless some exist."""
+        for resource_slice in new_slices(KINDS[kind], node, 1, variant):
+            if self._find(ResourceSlice, resource_slice.name) is None:
+                self._cluster.create(resource_slice)
 
     def remove_slice(self, node: int, kind: int, index: int) -> None:
         """Delete one of the two slices of a pool."""
         self._delete(ResourceSlice, new_slices(KINDS[kind], node, 1, 0)[index].name)
 
     def renew_slices(self, node: int, kind: int, variant: int, count: int) -> None:
-        """List other devices in a new generation, or in a part of its slices."""
+        """Publish other devices in a new generation, or in some slices of it."""
         pool = new_slices(KINDS[kind], node, 1, variant)
-        known = [self._find(ResourceSlice, one.name) for one in pool]
-        newest = max((one.spec.pool.generation for one in known if one), default=0)
+        current = [
+            self._find(ResourceSlice, resource_slice.name) for resource_slice in pool
+        ]
+        newest = max(
+            (
+                resource_slice.spec.pool.generation
+                for resource_slice in current
+                if resource_slice
+            ),
+            default=0,
+        )
         renewed = new_slices(KINDS[kind], node, newest + 1, variant)[:count]
-        for one in renewed:
-            old = self._find(ResourceSlice, one.name)
+        for resource_slice in renewed:
+            old = self._find(ResourceSlice, resource_slice.name)
             if old is None:
-                self._cluster.create(one)
+                self._cluster.create(resource_slice)
             else:
-                self._cluster.update(replace(old, spec=one.spec))
+                self._cluster.update(replace(old, spec=resource_slice.spec))
 
     def taint_devices(self, node: int, kind: int, is_tainted: int) -> None:
-        """Taint the first device of each slice of a pool, or none."""
-        for one in new_slices(KINDS[kind], node, 1, 0):
-            found = self._find(ResourceSlice, one.name)
-            if found is not None:
-                self._cluster.update(with_taint(found, bool(is_tainted)))
+        """Taint the first device of each slice of a pool, or remove the taints."""
+        for resource_slice in new_slices(KINDS[kind], node, 1, 0):
+            item = self._find(ResourceSlice, resource_slice.name)
+            if item is not None:
+                self._cluster.update(with_taint(item, bool(is_tainted)))
 
     # Classes, templates and claims --------------------------------------------------
 
     def add_class(self, kind: int) -> None:
-        """Create a class, unless it is there."""
+        """Create a class, unless it exists."""
         if self._find(DeviceClass, KINDS[kind]) is None:
             self._cluster.create(class_of(KINDS[kind]))
 
@@ -109,7 +118,7 @@ class DeviceSteps(ClusterSteps):
         self._delete(DeviceClass, KINDS[kind])
 
     def add_template(self, number: int) -> None:
-        """Create a template in both namespaces, unless it is there."""
+        """Create a template in both namespaces, unless it exists."""
         for namespace in NAMESPACES:
             made = new_template(TEMPLATES[number], namespace)
             if self._find(ResourceClaimTemplate, made.key) is None:
@@ -128,7 +137,7 @@ class DeviceSteps(ClusterSteps):
                 self._cluster.create(made)
 
     def delete_claim(self, position: int) -> None:
-        """Delete any claim; one with devices stays until no pod has it."""
+        """Delete a claim; one with devices stays until no pod uses it."""
         claims = self._cluster.list(ResourceClaim).items
         if claims:
             claim = claims[position % len(claims)]
@@ -136,7 +145,7 @@ class DeviceSteps(ClusterSteps):
                 self._cluster.delete(ResourceClaim, claim.key)
 
     def free_claim(self, position: int) -> None:
-        """Take the devices from a claim that no pod has."""
+        """Deallocate a claim that no pod uses."""
         idle = [
             claim
             for claim in self._cluster.list(ResourceClaim).items
@@ -149,11 +158,11 @@ class DeviceSteps(ClusterSteps):
     # Drivers ------------------------------------------------------------------------
 
     def set_drivers(self, are_prompt: int) -> None:
-        """Let drivers answer at once from now on, or only when they are told to."""
+        """Let drivers answer at once from now on, or only in the step `answer`."""
         self._drivers.are_prompt = bool(are_prompt)
 
     def answer(self, position: int, is_ready: int) -> None:
-        """Let a driver say that devices are ready, or that they are broken."""
+        """Let a driver report devices as ready, or as broken."""
         self._drivers.answer(position, is_ready=bool(is_ready))
 
     # At the end ---------------------------------------------------------------------
@@ -169,12 +178,12 @@ class DeviceSteps(ClusterSteps):
             if claim.metadata.deletion_timestamp is None:
                 self._cluster.delete(ResourceClaim, claim.key)
 
-    def _dressed(self, pod: Pod, traits: Sequence[str]) -> Pod:
+    def _with_traits(self, pod: Pod, traits: Sequence[str]) -> Pod:
         return with_claims(pod, traits)
 
     def _find(self, kind: type[ObjT], key: str) -> ObjT | None:
-        found = (one for one in self._cluster.list(kind).items if one.key == key)
-        return next(found, None)
+        item = (item for item in self._cluster.list(kind).items if item.key == key)
+        return next(item, None)
 
     def _delete(self, kind: type[ApiObject], key: str) -> None:
         if self._find(kind, key) is not None:

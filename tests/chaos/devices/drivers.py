@@ -31,7 +31,7 @@ class Drivers:
 
     Attributes:
         are_prompt: Whether devices are ready as soon as their claim is reserved.
-        answers: How often a driver made devices ready, or said that it cannot.
+        answers: The number of reports of drivers, of ready or broken devices.
     """
 
     def __init__(self, cluster: InMemoryCluster) -> None:
@@ -40,27 +40,29 @@ class Drivers:
         self.answers = 0
 
     def answer(self, position: int, *, is_ready: bool) -> None:
-        """Let a driver say of one claim that its devices are ready, or broken."""
+        """Let a driver report the devices of one claim as ready, or as broken."""
         waiting = list(self._waiting())
         if waiting:
-            self._tell(waiting[position % len(waiting)], READY if is_ready else BROKEN)
+            self._report(
+                waiting[position % len(waiting)], READY if is_ready else BROKEN
+            )
 
     def work_well(self) -> None:
-        """Let drivers make everything ready, now and from now on."""
+        """Let drivers report all devices as ready, now and from now on."""
         self.are_prompt = True
         for claim in list(self._waiting()):
-            self._tell(claim, READY)
+            self._report(claim, READY)
 
     def _waiting(self) -> Iterator[ResourceClaim]:
         for claim in self._cluster.list(ResourceClaim).items:
             if any(not status.conditions for status in claim.status.devices):
                 yield claim
 
-    def _tell(self, claim: ResourceClaim, condition: str) -> None:
+    def _report(self, claim: ResourceClaim, condition: str) -> None:
         self.answers += 1
-        said = Condition(type=condition, status="True", reason="Told")
+        report = Condition(type=condition, status="True", reason="Told")
         devices = tuple(
-            status if status.conditions else replace(status, conditions=(said,))
+            status if status.conditions else replace(status, conditions=(report,))
             for status in claim.status.devices
         )
         self._cluster.patch_status(claim, {"devices": devices})
@@ -71,13 +73,13 @@ class DeviceCluster(HistoryCluster):
 
     Args:
         cluster: The cluster behind it.
-        clock: Tells when delayed events come.
+        clock: The clock of delayed events.
         plan: The history's plan.
         drivers: The drivers.
 
     Attributes:
-        kept: The keys of the claims that the scheduler has left without a consumer.
-        deallocations: How often it took the devices from a claim.
+        kept: The keys of the claims whose last reservation the scheduler has removed.
+        deallocations: How often the scheduler has deallocated a claim.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class DeviceCluster(HistoryCluster):
         self.deallocations = 0
 
     def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
-        """Change a status; a driver that is not prompt says that it has begun."""
+        """Change a status; a slow driver first reports devices without conditions."""
         if isinstance(obj, ResourceClaim):
             allocation = changes.get("allocation")
             if isinstance(allocation, AllocationResult):
@@ -103,11 +105,11 @@ class DeviceCluster(HistoryCluster):
 
 
 def _begun(allocation: AllocationResult) -> Iterator[AllocatedDeviceStatus]:
-    for one in allocation.devices.results:
-        if one.binding_conditions:
+    for result in allocation.devices.results:
+        if result.binding_conditions:
             yield AllocatedDeviceStatus(
-                driver=one.driver,
-                pool=one.pool,
-                device=one.device,
-                share_id=one.share_id,
+                driver=result.driver,
+                pool=result.pool,
+                device=result.device,
+                share_id=result.share_id,
             )

@@ -1,4 +1,4 @@
-"""The devices of the histories, and what pods and claims ask of them."""
+"""The devices of the histories, and the claims and requests of pods."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -62,12 +62,12 @@ RESOURCE = "example.com/gpu"
 MODEL = "gpu.example.com/model"
 READY, BROKEN = "example.com/ready", "example.com/broken"
 BANDWIDTH = 10
-"""What a shared device has."""
+"""The bandwidth of a shared device."""
 MEMORY = 4
-"""What the parts of a device share."""
+"""The memory that the parts of a device share."""
 _SIZES = {"whole": 4, "left": 2, "right": 2}
 _SLOW = ("gpu-1", "gpu-3", "net-2")
-"""What else has to be made ready."""
+"""More devices that have to become ready before a pod is bound."""
 _TAINT = DeviceTaint(key="example.com/worn", effect="NoSchedule")
 
 VARIANTS: Mapping[str, Sequence[Sequence[str]]] = {
@@ -77,16 +77,16 @@ VARIANTS: Mapping[str, Sequence[Sequence[str]]] = {
     "net": (("net-0", "net-1"), ("net-1",), ("net-1", "net-2")),
     "slow": (("slow-0", "slow-1"), ("slow-0",), ("slow-1",)),
 }
-"""Kind -> what there may be of it on a node; for all nodes together of the net."""
+"""Kind -> the variants of its devices on a node, or on all nodes for the net."""
 
 
 def driver_of(kind: str) -> str:
-    """The driver of a kind of devices."""
+    """Return the driver of a kind of devices."""
     return f"{kind}.example.com"
 
 
 def class_of(kind: str) -> DeviceClass:
-    """The class of a kind; one serves an extended resource, too."""
+    """Make the class of a kind; one class also serves an extended resource."""
     return make_device_class(
         name=kind,
         selectors=[f"device.driver == '{driver_of(kind)}'"],
@@ -97,18 +97,18 @@ def class_of(kind: str) -> DeviceClass:
 def new_slices(
     kind: str, node: int, generation: int, variant: int
 ) -> Sequence[ResourceSlice]:
-    """The two slices of a pool: of a node, or of the one pool of the net.
+    """Make the two slices of a pool: of a node, or of the net's only pool.
 
     Args:
         kind: The kind of devices.
         node: The number of the node.
         generation: The pool's generation.
-        variant: Which devices there are.
+        variant: The variant of the devices, see `VARIANTS`.
     """
     names = VARIANTS[kind][variant]
     is_local = kind != "net"
     made = [_device(kind, name) for name in names]
-    # Counters come in a slice of their own.
+    # Counters are in their own slice.
     parts = ([], made) if kind == "part" else (made[:1], made[1:])
     slices = [
         make_resource_slice(
@@ -130,12 +130,14 @@ def new_slices(
     return slices
 
 
-def with_taint(one: ResourceSlice, is_tainted: bool) -> ResourceSlice:
-    """A slice with a taint on its first device, or without any."""
-    devices = [replace(device, taints=()) for device in one.spec.devices]
+def with_taint(resource_slice: ResourceSlice, is_tainted: bool) -> ResourceSlice:
+    """Return a slice with a taint on its first device, or without taints."""
+    devices = [replace(device, taints=()) for device in resource_slice.spec.devices]
     if is_tainted:
         devices[:1] = [replace(device, taints=(_TAINT,)) for device in devices[:1]]
-    return replace(one, spec=replace(one.spec, devices=tuple(devices)))
+    return replace(
+        resource_slice, spec=replace(resource_slice.spec, devices=tuple(devices))
+    )
 
 
 def _device(kind: str, words: str) -> Device:
@@ -202,12 +204,12 @@ _REQUESTS: Mapping[str, Sequence[DeviceRequest]] = {
     "mixed": [_exact("gpu"), _exact("nic", bandwidth=3)],
     "first": [_first(("gpu", 3), ("part", 1), ("net", 1))],
 }
-"""Name -> what a claim asks for; see `DEVICE_TRAITS`."""
+"""Name -> the requests of a claim; see `DEVICE_TRAITS`."""
 _ALIKE = DeviceConstraint(match_attribute=MODEL)
 
 TEMPLATES = tuple(_REQUESTS)
 SHARED = ("gpu", "net", "share", "slow", "two")
-"""What the claims ask for that pods share."""
+"""The requests of the claims that pods share."""
 DEVICE_TRAITS = (
     *(f"takes {name}" for name in TEMPLATES),
     *(f"uses {name}" for name in SHARED),
@@ -217,7 +219,7 @@ DEVICE_TRAITS = (
 
 
 def new_template(name: str, namespace: str) -> ResourceClaimTemplate:
-    """The template of a name."""
+    """Make the template of a name."""
     return make_resource_claim_template(
         name=name,
         namespace=namespace,
@@ -227,7 +229,7 @@ def new_template(name: str, namespace: str) -> ResourceClaimTemplate:
 
 
 def new_claim(name: str, namespace: str) -> ResourceClaim:
-    """The claim of a name that pods share."""
+    """Make the shared claim of a name."""
     made = make_resource_claim(
         name=name,
         namespace=namespace,
@@ -238,7 +240,7 @@ def new_claim(name: str, namespace: str) -> ResourceClaim:
 
 
 def with_claims(pod: Pod, traits: Iterable[str]) -> Pod:
-    """A pod with the claims and extended resources of some traits."""
+    """Return a pod with the claims and extended resources of some traits."""
     named: list[PodResourceClaim] = []
     amount = 0
     for trait in traits:

@@ -1,6 +1,6 @@
-"""The naive rules of devices, without the product's code.
+"""Simple rules of devices, without the product's code.
 
-They only know what the devices and claims of the histories have; see
+They cover only the devices and claims of the histories; see
 `tests.chaos.devices.objects`.
 """
 
@@ -44,7 +44,7 @@ EXTENDED = "resource.kubernetes.io/extended-resource-claim"
 
 @attrs.frozen(eq=False)
 class _Offer:
-    """A device, and the node that it is on; None stands for all nodes."""
+    """A device, and its node; None if all nodes reach it."""
 
     id: DeviceId
     device: Device
@@ -53,7 +53,7 @@ class _Offer:
 
 @attrs.frozen(eq=False)
 class _Use:
-    """A device that a claim is to get, and how much bandwidth of it."""
+    """A device for a claim, and how much of its bandwidth."""
 
     claim: int
     offer: _Offer
@@ -61,26 +61,26 @@ class _Use:
 
 
 class Book:
-    """Who has which device.
+    """The claims that have each device.
 
     Args:
-        allocations: What each claim has, by its name.
+        allocations: The allocations of claims, with the claims' names.
     """
 
     def __init__(self, allocations: Iterable[tuple[str, AllocationResult]]) -> None:
         self.whole: dict[DeviceId, list[str]] = {}
         self.bandwidth: dict[DeviceId, int] = {}
         for owner, allocation in allocations:
-            for one in allocation.devices.results:
-                device = DeviceId(one.driver, one.pool, one.device)
-                if one.share_id is None:
+            for result in allocation.devices.results:
+                device = DeviceId(result.driver, result.pool, result.device)
+                if result.share_id is None:
                     self.whole.setdefault(device, []).append(owner)
                 else:
-                    taken = one.consumed_capacity["bandwidth"].value
+                    taken = result.consumed_capacity["bandwidth"].value
                     self.bandwidth[device] = self.bandwidth.get(device, 0) + taken
 
     def problem(self) -> str:
-        """What is taken twice, or empty."""
+        """Return the device that is allocated twice or too much, or an empty text."""
         for device, owners in self.whole.items():
             if len(owners) > 1:
                 return f"{'/'.join(device)} was given twice: {' and '.join(owners)}"
@@ -96,22 +96,24 @@ class Book:
         return ""
 
     def memory_of(self, pool: tuple[str, ...], more: Iterable[DeviceId] = ()) -> int:
-        """What the devices that were given take of what a pool's parts share."""
+        """Return the shared memory that the allocated devices of a pool take."""
         sizes = {"whole": 4, "left": 2, "right": 2}
         taken = {*self.whole, *more}
-        return sum(sizes.get(one.device, 0) for one in taken if one[:2] == pool)
+        return sum(
+            sizes.get(device.device, 0) for device in taken if device[:2] == pool
+        )
 
 
 @attrs.frozen(eq=False)
 class DeviceWorld:
-    """Devices and claims, as one party knows them.
+    """Devices and claims, as the cluster or the scheduler sees them.
 
     Attributes:
         slices: The slices.
-        classes: The names of the classes that there are.
+        classes: The names of the existing classes.
         claims: Key -> claim.
         now: The time.
-        patience: How many seconds a device may take to become ready.
+        patience: The seconds that a device may take to become ready.
     """
 
     slices: Sequence[ResourceSlice]
@@ -122,7 +124,7 @@ class DeviceWorld:
 
     @property
     def book(self) -> Book:
-        """Who has which device."""
+        """The claims that have each device."""
         return Book(
             (claim.key, claim.status.allocation)
             for claim in self.claims.values()
@@ -130,65 +132,83 @@ class DeviceWorld:
         )
 
     def why_not(self, pod: Pod, node: str) -> str:
-        """The rule of devices that keeps a pod from a node, or empty."""
-        wanted: list[ResourceClaim] = []
+        """Return the rule that rejects a node for a pod, or an empty text."""
+        unallocated: list[ResourceClaim] = []
         for key in claim_keys(pod):
             claim = self.claims.get(key)
             if claim is None or claim.metadata.deletion_timestamp is not None:
                 return f"there is no claim {key}"
             if claim.status.allocation is None:
-                wanted.append(claim)
+                unallocated.append(claim)
             elif self._is_lost(claim, node):
                 return f"the devices of {key} are of no use there"
-        asked = [(at, one) for at, claim in enumerate(wanted) for one in _asked(claim)]
+        requests = [
+            (at, request)
+            for at, claim in enumerate(unallocated)
+            for request in _requests_of(claim)
+        ]
         amount = pod.spec.containers[0].resources.requests.get(RESOURCE)
         if amount is not None:
-            if any(is_extended(one, pod) for one in self.claims.values()):
+            if any(is_extended(other, pod) for other in self.claims.values()):
                 return "it has a claim of an earlier attempt"
             served = ExactDeviceRequest(device_class_name="gpu", count=amount.value)
-            asked.append((len(wanted), DeviceRequest(exactly=served)))
+            requests.append((len(unallocated), DeviceRequest(exactly=served)))
         used = self.classes.issuperset(
-            way.device_class_name for _, one in asked for way in _ways(one)
+            way.device_class_name for _, request in requests for way in _ways(request)
         )
         if not used:
             return "there is no class of that name"
         alike = {
-            at for at, claim in enumerate(wanted) if claim.spec.devices.constraints
+            at for at, claim in enumerate(unallocated) if claim.spec.devices.constraints
         }
-        if any(self._is_met(uses, alike) for uses in self._choices(asked, node)):
+        if any(self._is_met(uses, alike) for uses in self._choices(requests, node)):
             return ""
         return "there are no devices for it"
 
     def offers(self, node: str | None) -> Iterator[_Offer]:
-        """The devices that a node reaches; None stands for any node."""
-        for of_pool in self._pools(node):
-            if self._is_whole(of_pool):
-                for one in of_pool:
-                    for device in one.spec.devices:
+        """Yield the devices that a node reaches; for None, the devices of all nodes."""
+        for slices in self._pools(node):
+            if self._is_whole(slices):
+                for resource_slice in slices:
+                    for device in resource_slice.spec.devices:
                         found = DeviceId(
-                            one.spec.driver, one.spec.pool.name, device.name
+                            resource_slice.spec.driver,
+                            resource_slice.spec.pool.name,
+                            device.name,
                         )
-                        yield _Offer(found, device, one.spec.node_name)
+                        yield _Offer(found, device, resource_slice.spec.node_name)
 
     def _pools(self, node: str | None) -> Iterator[Sequence[ResourceSlice]]:
-        """The newest slices of each pool that a node reaches."""
+        """Yield the newest slices of each pool that a node reaches."""
         pools: dict[tuple[str, str], list[ResourceSlice]] = {}
-        for one in self.slices:
-            spec = one.spec
+        for resource_slice in self.slices:
+            spec = resource_slice.spec
             if node is None or spec.all_nodes or spec.node_name == node:
-                pools.setdefault((spec.driver, spec.pool.name), []).append(one)
+                pools.setdefault((spec.driver, spec.pool.name), []).append(
+                    resource_slice
+                )
         for found in pools.values():
-            newest = max(one.spec.pool.generation for one in found)
-            yield [one for one in found if one.spec.pool.generation == newest]
+            newest = max(
+                resource_slice.spec.pool.generation for resource_slice in found
+            )
+            yield [
+                resource_slice
+                for resource_slice in found
+                if resource_slice.spec.pool.generation == newest
+            ]
 
     def _is_whole(self, slices: Sequence[ResourceSlice]) -> bool:
-        """Whether all slices of a pool are there, and name each device once."""
-        names = [device.name for one in slices for device in one.spec.devices]
+        """Whether all slices of a pool exist, and no device is in two of them."""
+        names = [
+            device.name
+            for resource_slice in slices
+            for device in resource_slice.spec.devices
+        ]
         is_complete = len(slices) == slices[0].spec.pool.resource_slice_count
         return is_complete and len(set(names)) == len(names)
 
     def _is_lost(self, claim: ResourceClaim, node: str) -> bool:
-        """Whether the devices of a claim are elsewhere, or will not become ready."""
+        """Whether a claim's devices are on another node, or will not become ready."""
         allocation = claim.status.allocation
         assert allocation is not None
         selector = allocation.node_selector
@@ -198,25 +218,25 @@ class DeviceWorld:
             if node not in field.values:
                 return True
         states = list(conditions_of(claim))
-        if any(one.get(BROKEN) == "True" for one in states):
+        if any(state.get(BROKEN) == "True" for state in states):
             return True
-        is_ready = all(one.get(READY) == "True" for one in states)
+        is_ready = all(state.get(READY) == "True" for state in states)
         since = allocation.allocation_timestamp
         return not is_ready and since is not None and since + self.patience < self.now
 
     def _choices(
-        self, asked: Sequence[tuple[int, DeviceRequest]], node: str
+        self, requests: Sequence[tuple[int, DeviceRequest]], node: str
     ) -> Iterator[Sequence[_Use]]:
-        """All ways to give devices of the right classes."""
+        """Yield all combinations of devices of the right classes."""
         offers = list(self.offers(node))
-        # An error of one node is one of the attempt.
+        # As in upstream, an error of one node is an error of the attempt.
         is_complete = all(map(self._is_whole, self._pools(None)))
         parts = []
-        for at, request in asked:
+        for at, request in requests:
             found: list[Sequence[_Use]] = []
             for way in _ways(request):
                 driver = driver_of(way.device_class_name)
-                of_class = [one for one in offers if one.id.driver == driver]
+                of_class = [offer for offer in offers if offer.id.driver == driver]
                 count = way.count
                 if way.allocation_mode == "All":
                     if not is_complete or not of_class:
@@ -225,9 +245,9 @@ class DeviceWorld:
                 bandwidth = BANDWIDTH
                 if way.capacity is not None:
                     bandwidth = way.capacity.requests["bandwidth"].value
-                able = [one for one in of_class if _is_tolerated(one, way)]
+                able = [offer for offer in of_class if _is_tolerated(offer, way)]
                 found += (
-                    [_Use(at, one, bandwidth) for one in some]
+                    [_Use(at, offer, bandwidth) for offer in some]
                     for some in itertools.combinations(able, count)
                 )
             parts.append(found)
@@ -235,7 +255,7 @@ class DeviceWorld:
             yield [use for some in combined for use in some]
 
     def _is_met(self, uses: Sequence[_Use], alike: set[int]) -> bool:
-        """Whether devices are free together, and alike where they must be."""
+        """Whether the devices are free together, and equal where they must be."""
         book = self.book
         models: dict[int, set[object]] = {}
         whole: list[DeviceId] = []
@@ -251,17 +271,18 @@ class DeviceWorld:
                 models.setdefault(use.claim, set()).add(model)
         return (
             len(set(whole)) == len(whole)
-            and not any(one in book.whole for one in (*whole, *shared))
+            and not any(device in book.whole for device in (*whole, *shared))
             and all(taken <= BANDWIDTH for taken in shared.values())
             and all(len(some) == 1 for some in models.values())
-            and all(book.memory_of(one[:2], whole) <= MEMORY for one in whole)
+            and all(book.memory_of(device[:2], whole) <= MEMORY for device in whole)
         )
 
 
 def claim_keys(pod: Pod) -> Iterator[str]:
-    """The keys of the claims that a pod names; one that is not made yet has no name."""
+    """Yield the keys of a pod's claims; one that does not exist yet has no name."""
     made = {
-        one.name: one.resource_claim_name for one in pod.status.resource_claim_statuses
+        status.name: status.resource_claim_name
+        for status in pod.status.resource_claim_statuses
     }
     for named in pod.spec.resource_claims:
         name = named.resource_claim_name or made.get(named.name)
@@ -269,15 +290,15 @@ def claim_keys(pod: Pod) -> Iterator[str]:
 
 
 def conditions_of(claim: ResourceClaim) -> Iterator[Mapping[str, str]]:
-    """What was said of each device of a claim that has to be made ready."""
+    """Yield the conditions of each device of a claim that has to become ready."""
     allocation = claim.status.allocation
-    for one in allocation.devices.results if allocation is not None else ():
-        if one.binding_conditions:
+    for result in allocation.devices.results if allocation is not None else ():
+        if result.binding_conditions:
             yield {
                 condition.type: condition.status
                 for status in claim.status.devices
                 if (status.driver, status.pool, status.device)
-                == (one.driver, one.pool, one.device)
+                == (result.driver, result.pool, result.device)
                 for condition in status.conditions
             }
 
@@ -288,7 +309,7 @@ def is_extended(claim: ResourceClaim, pod: Pod) -> bool:
     return owner is not None and owner.uid == pod.uid and EXTENDED in claim.annotations
 
 
-def _asked(claim: ResourceClaim) -> Sequence[DeviceRequest]:
+def _requests_of(claim: ResourceClaim) -> Sequence[DeviceRequest]:
     return claim.spec.devices.requests
 
 

@@ -9,7 +9,7 @@ from tests.chaos.run import replay, script, shrink
 
 _RUN = 20
 _SHORT = 2
-"""How many histories are part of every run."""
+"""The number of histories in every run."""
 
 
 @pytest.mark.parametrize(

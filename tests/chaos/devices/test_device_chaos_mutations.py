@@ -1,4 +1,4 @@
-"""Each mutation of what gives out devices breaks an invariant: the checks can fail."""
+"""Each mutation of the allocation breaks an invariant: the checks can fail."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -41,25 +41,25 @@ def none(_original: Function) -> Function:
     return lambda *_args, **_keywords: ()
 
 
-def deaf(_original: Function) -> Function:
+def ignoring(_original: Function) -> Function:
     return lambda *_args: QueueingHint.SKIP
 
 
 def early(original: Function) -> Function:
-    """A binding has failed: what was promised is free, whatever was written."""
+    """Free the allocated devices when a binding fails, though they may be written."""
 
     def begin(
         self: Settlements, handle: Handle, pod: Pod, unsettled: Sequence[UnsettledClaim]
     ) -> None:
-        for one in unsettled:
-            self._tracker.release(one.uid)
+        for claim in unsettled:
+            self._tracker.release(claim.uid)
         original(self, handle, pod, unsettled)
 
     return begin
 
 
 def unread(_original: Function) -> Function:
-    """A write that was not answered is not read."""
+    """Do not read an object after a write without a response."""
 
     def given(
         cluster: Cluster,
@@ -73,7 +73,7 @@ def unread(_original: Function) -> Function:
 
 
 def once(original: Function) -> Function:
-    """Verdicts are never forgotten."""
+    """Keep verdicts for ever."""
 
     def catch_up(self: CachedVerdicts, *args: object) -> None:
         if not len(self.codes):
@@ -102,13 +102,13 @@ MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (NodeJudge, "_unavailable", none, "is elsewhere|is not ready|failed"),
     (CachedVerdicts, "catch_up", once, STALE),
     (binding, "is_reserved_for", yes, "not reserved|has no devices"),
-    (dynamic_resources, "after_claim_change", deaf, "waits, but"),
+    (dynamic_resources, "after_claim_change", ignoring, "waits, but"),
     (DeviceClaimController, "_is_there", yes, "reserved for nobody"),
     (DeviceClaimController, "_has_outlived_owner", no, "has outlived"),
 ]
 
 STATUS_WRITE = "_change_status"
-"""How an allocation is written."""
+"""The function that writes an allocation."""
 HISTORIES = 500
 
 
@@ -116,7 +116,10 @@ HISTORIES = 500
 @pytest.mark.parametrize(
     ("owner", "name", "mutation", "found"),
     MUTATIONS,
-    ids=[f"{one[0].__name__}.{one[1]}-{one[2].__name__}" for one in MUTATIONS],
+    ids=[
+        f"{owner.__name__}.{name}-{mutation.__name__}"
+        for owner, name, mutation, _ in MUTATIONS
+    ],
 )
 def test_devices_that_are_given_out_wrongly_are_found_out(
     owner: type | ModuleType,
@@ -130,7 +133,7 @@ def test_devices_that_are_given_out_wrongly_are_found_out(
 
 
 def first_violation() -> str:
-    """The violation of the first history that has one."""
+    """Return the first violation of an invariant in the histories."""
     violations = (
         replay(seed, draw_device_steps(seed), kind="devices").violation
         for seed in range(HISTORIES)

@@ -1,4 +1,5 @@
-"""What tests may see of private packages, one module for each: exactly what they need.
+"""The private names that tests may use, with one module for each private package.
 
-Nothing else in a test imports a private module, so a move in the product ends here.
+Nothing else in a test imports a private module, so that a move in the product changes
+only these modules.
 """

@@ -46,13 +46,13 @@ __all__ = [
 ]
 
 MAIN = "quaymaster._cli.app.main"
-"""What runs the command line, inside `main`."""
+"""Runs the command line, inside `main`."""
 
 SIMULATE = "quaymaster._cli.simulate.simulate"
-"""What the command calls."""
+"""The function of the command."""
 
 LINE_WIDTH = "quaymaster._cli.output.line_width"
-"""How wide the output may be."""
+"""The width of the output."""
 
 RUN_APART = "quaymaster._cli.perf.run_apart"
-"""How a workload is run in a process of its own."""
+"""Runs a workload in its own process."""

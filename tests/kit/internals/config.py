@@ -5,4 +5,4 @@ __all__ = [
 ]
 
 PARSE_CONFIG = "quaymaster._core.config.watcher.parse_config"
-"""How the watcher reads a file."""
+"""Reads a file for the watcher."""

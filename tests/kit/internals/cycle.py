@@ -32,4 +32,4 @@ __all__ = [
 ]
 
 IS_CONSTANT = "quaymaster._core.cycle.score_call.is_constant"
-"""How scores that are all alike are known."""
+"""Finds out whether all scores are equal."""

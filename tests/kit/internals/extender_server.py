@@ -33,4 +33,4 @@ __all__ = [
 ]
 
 WINDOW = "quaymaster._surfaces.extender_server.receiving._WINDOW"
-"""How many bytes are taken at a time."""
+"""The number of bytes of one read."""

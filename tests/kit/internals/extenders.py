@@ -7,4 +7,4 @@ from quaymaster._core.extenders.wire import WireError
 __all__ = ["READS_TO_FORGET", "Extenders", "KnownNode", "WireError"]
 
 READS_TO_FORGET = "quaymaster._core.extenders.node_texts._READS_TO_FORGET"
-"""After how many reads a text is forgotten."""
+"""The number of reads after which a text is dropped."""

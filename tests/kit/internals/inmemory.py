@@ -10,11 +10,13 @@ from quaymaster._clusters.inmemory.controllers.job_indexes import (
     IGNORED_FAILURES,
     INDEX,
 )
-from quaymaster._clusters.inmemory.controllers.known_provisioners import (
-    KNOWN_PROVISIONERS,
+from quaymaster._clusters.inmemory.controllers.provisioner_facts import (
     KnownProvisioner,
     Reach,
     VolumeSource,
+)
+from quaymaster._clusters.inmemory.controllers.provisioner_list import (
+    KNOWN_PROVISIONERS,
 )
 from quaymaster._clusters.inmemory.durations import (
     RUN_SECONDS_ANNOTATION,
@@ -42,4 +44,4 @@ __all__ = [
 ]
 
 MAX_LAG = "quaymaster._clusters.inmemory.store._MAX_LAG"
-"""How many events a watch may be behind."""
+"""The number of events that a watch may be behind."""

@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 LONGEST_STREAM = "quaymaster._base.input.reading._LONGEST_STREAM"
-"""How many bytes are read of what has no end."""
+"""The number of bytes that are read of an endless input."""
 
 MAPPED_FROM = "quaymaster._base.input.reading._MAPPED_FROM"
-"""From how many bytes on a file is mapped."""
+"""The size in bytes from which a file is mapped."""
 
 PATIENCE_MS = "quaymaster._base.input.reading._PATIENCE_MS"
-"""How long a stream may say nothing."""
+"""The seconds after which a silent stream is given up."""
 
 BUILD_VALUES = "quaymaster._base.input.yaml.values.Values.build"
-"""How the full reader makes values."""
+"""Makes the values of the full reader."""

@@ -18,7 +18,7 @@ HEAVY_FOR_MAKERS = (
     "numpy",
     "pluggy",
 )
-"""What making a pod must not load."""
+"""Modules that making a pod must not load."""
 
 HEAVY_FOR_HELP = (
     "quaymaster._api",
@@ -37,7 +37,7 @@ HEAVY_FOR_HELP = (
     "rich.progress",
     "yaml",
 )
-"""What printing the help of a command must not load."""
+"""Modules that printing the help of a command must not load."""
 
 HEAVY_FOR_SIMULATE = (
     "quaymaster._authors",
@@ -60,4 +60,4 @@ HEAVY_FOR_SIMULATE = (
     "kubernetes_cel",
     "packaging",
 )
-"""What a simulation of a few nodes and pods, without options, must not load."""
+"""Modules that a simulation of a few nodes and pods, without options, must not load."""

@@ -5,4 +5,4 @@ from quaymaster._clusters.manifests.texts import object_texts
 __all__ = ["LARGE", "object_texts"]
 
 LARGE = "quaymaster._clusters.manifests.texts._LARGE"
-"""From how many bytes on a file is cut into objects first."""
+"""The size in bytes from which a file is first cut into objects."""

@@ -17,14 +17,14 @@ __all__ = [
 ]
 
 REMEMBERED_BYTES = "quaymaster._core.memo.signatures._BYTES"
-"""How much may be remembered."""
+"""The size limit of the cache."""
 
 FEWEST_SIGNATURES = "quaymaster._core.memo.signatures._FEWEST"
-"""How many signatures are always remembered."""
+"""The number of signatures that are always cached."""
 
 
 def set_few_rows(count: int) -> None:
-    """Have so many moved rows judged one by one, and more of them as arrays."""
+    """Set how many changed rows are judged one by one; more of them as arrays."""
     for name, value in (("FEW_ROWS", count), ("_MOST_NOTES", 4 * count)):
         assert name in vars(row_log)
         vars(row_log)[name] = value

@@ -1,4 +1,4 @@
-"""Mistakes that are made on purpose, deep inside: tests must find each of them."""
+"""Mutations of private code; tests must find each of them."""
 
 import heapq
 from collections.abc import Callable
@@ -18,26 +18,26 @@ __all__ = [
     "FINISHING",
     "READING_LATER",
     "RESOLVING",
-    "asking_about_none",
     "backwards",
     "last_first",
+    "scoring_no_rows",
     "with_times_as_they_are",
 ]
 
 Function: TypeAlias = Callable[..., Any]
 
 ASKING = "_score_rows"
-"""How a `ScoreMemo` asks about rows."""
+"""The method of `ScoreMemo` that calls plugins for rows."""
 FINISHING = "_finish"
-"""How `Evictions` end."""
+"""The method that ends `Evictions`."""
 READING_LATER = "_read_later"
-"""How a `BindingCycle` waits for what it cannot read."""
+"""The method by which a `BindingCycle` waits for a pod that it cannot read."""
 RESOLVING = "_resolve"
-"""How a `BindingCycle` finds out whether a pod was bound."""
+"""The method by which a `BindingCycle` finds out whether a pod was bound."""
 
 
 def backwards(original: Function) -> Function:
-    """Give back in the order in which it was reserved."""
+    """Unreserve in the order of the reservations, and not in reverse."""
 
     def changed(self: BindingStations, *args: object) -> object:
         plan, self._plans = self._plan, {}
@@ -51,7 +51,7 @@ def backwards(original: Function) -> Function:
 
 
 def last_first(original: Function) -> Function:
-    """Let what was pushed last be ahead of its equals."""
+    """Put the pod that was pushed last before its equals."""
 
     def changed(self: PodHeap, *args: Any) -> None:
         ahead = self._next_ticket
@@ -63,7 +63,7 @@ def last_first(original: Function) -> Function:
 
 
 def with_times_as_they_are(_original: Function) -> Function:
-    """A virtual clock takes over whatever class of number a timer is due at."""
+    """Keep the numeric class of a timer's time in the virtual clock."""
 
     def call_at(
         self: Clock, due: float, callback: Function, *, background: bool = False
@@ -76,8 +76,8 @@ def with_times_as_they_are(_original: Function) -> Function:
     return call_at
 
 
-def asking_about_none(original: Function) -> Function:
-    """Ask plugins for the scores of no nodes at all."""
+def scoring_no_rows(original: Function) -> Function:
+    """Call the plugins with no rows at all."""
 
     def score_rows(self: ScoreMemo, attempt: Attempt, rows: Rows) -> Status | None:
         nodes = attempt.nodes

@@ -1,6 +1,7 @@
 """What tests see of ``quaymaster._kits.preemption``."""
 
 from quaymaster._core.contract.handle import LastingFilters
+from quaymaster._kits.preemption.candidates import importance
 from quaymaster._kits.preemption.columns import VictimColumns
 from quaymaster._kits.preemption.lowest import LowestPriorities
 from quaymaster._kits.preemption.row_memo import RowMemo, RowMemos
@@ -19,4 +20,5 @@ __all__ = [
     "SameStatus",
     "Search",
     "VictimColumns",
+    "importance",
 ]

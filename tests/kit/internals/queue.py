@@ -39,26 +39,28 @@ __all__ = [
     "SubQueues",
     "active_entries",
     "backing_off",
-    "hear_of_backoff",
+    "replace_backoff",
     "sub_queues_of",
 ]
 
 
 def sub_queues_of(queue: SchedulingQueue) -> SubQueues:
-    """Where the pods of a queue are."""
+    """Return the sub-queues of a queue."""
     return queue._queues
 
 
 def active_entries(queue: SchedulingQueue) -> int:
-    """How much the heaps of active pods hold, what was taken out included."""
+    """Return the size of the heaps of active pods, with the removed entries."""
     return sum(map(len, queue._queues.active._heaps))
 
 
 def backing_off(queues: SubQueues) -> Callable[[QueuedPod, str], None]:
-    """What takes a pod in that has to wait for the end of its backoff."""
+    """Return the function that puts a pod into the backoff queue."""
     return queues._to_backoff
 
 
-def hear_of_backoff(queues: SubQueues, told: Callable[[QueuedPod, str], None]) -> None:
-    """Have something else take such pods in."""
-    vars(queues).update(_to_backoff=told)
+def replace_backoff(
+    queues: SubQueues, callback: Callable[[QueuedPod, str], None]
+) -> None:
+    """Replace that function by a callback."""
+    vars(queues).update(_to_backoff=callback)

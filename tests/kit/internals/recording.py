@@ -30,4 +30,4 @@ __all__ = [
 ]
 
 JUDGE = "quaymaster._studies.recording.judge.Judge.decide"
-"""What makes a decision of a record again."""
+"""Repeats a decision of a record."""

@@ -16,7 +16,7 @@ __all__ = ["JUDGED_AT_FIRST", "MOST_SAMPLES", "content_of"]
 MOST_SAMPLES: Final = _SAMPLES
 
 JUDGED_AT_FIRST = "quaymaster._studies.simulation.sampled_attempts._JUDGED_AT_FIRST"
-"""How many nodes are judged before some attempts are left out."""
+"""The number of checked nodes from which some attempts are left out."""
 
 
 _VALUES: Final = (
@@ -26,7 +26,7 @@ _VALUES: Final = (
 
 
 def content_of(root: object) -> object:
-    """The content of all objects that a trial saves, to be compared."""
+    """Return the content of all objects that a trial saves, for comparison."""
     saved = SavedState([root], {"quaymaster"})
     return [
         [_comparable(part) for part in (restore.func, *restore.args)]
@@ -36,7 +36,7 @@ def content_of(root: object) -> object:
 
 
 def _comparable(part: object) -> object:
-    """A part of an object; other objects by identity, since a trial keeps all."""
+    """Return a part of an object; objects that a trial keeps by their identity."""
     if isinstance(part, list):
         return [_comparable(each) for each in part]
     if isinstance(part, set):

@@ -18,10 +18,10 @@ __all__ = [
 ]
 
 MOST_GROUPS = "quaymaster._core.state.counting.counts._MOST_GROUPS"
-"""How many groups of pods are kept count of."""
+"""The number of groups of pods whose counts are kept."""
 
 MOST_DOMAINS = "quaymaster._core.state.counting.counts._MOST_DOMAINS"
-"""For how many topology keys domains are kept."""
+"""The number of topology keys whose domains are kept."""
 
 LARGE = "quaymaster._core.state.sparse._LARGE"
-"""From how many bytes on tables take memory by pages."""
+"""The size in bytes from which tables allocate memory by pages."""

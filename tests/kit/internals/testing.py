@@ -1,5 +1,14 @@
 """What tests see of ``quaymaster._authors.testing``."""
 
+from quaymaster._authors.testing.recorded.case import (
+    CallNotPlayedError,
+    Json,
+    RecordedCase,
+    read_cases,
+)
+from quaymaster._authors.testing.recorded.check import play_case
+from quaymaster._authors.testing.recorded.differences import difference
+from quaymaster._authors.testing.recorded.objects import object_from
 from quaymaster._authors.testing.shorthand import (
     parse_host_port,
     parse_taint,
@@ -7,4 +16,16 @@ from quaymaster._authors.testing.shorthand import (
 )
 from quaymaster._authors.testing.slow_executor import SlowExecutor
 
-__all__ = ["SlowExecutor", "parse_host_port", "parse_taint", "parse_toleration"]
+__all__ = [
+    "CallNotPlayedError",
+    "Json",
+    "RecordedCase",
+    "SlowExecutor",
+    "difference",
+    "object_from",
+    "parse_host_port",
+    "parse_taint",
+    "parse_toleration",
+    "play_case",
+    "read_cases",
+]

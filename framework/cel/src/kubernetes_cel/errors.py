@@ -11,6 +11,10 @@ __all__ = [
     "CelVersionError",
 ]
 
+_LONGEST_SNIPPET = 16_384
+_WIDE_DOT, _WIDE_MARK = "\uff0e", "\uff3e"
+"""A dot and a caret that are as wide as Chinese characters."""
+
 
 class CelError(Exception):
     """The base of all errors that this package raises on purpose."""
@@ -23,14 +27,36 @@ class CelCompilationError(CelError, ValueError):
         problem: What is wrong with it.
         line: The line of the place, from 1; 0 if the whole expression is meant.
         column: The column of the place, from 1; 0 if the whole expression is meant.
+        source: That line of the expression.
     """
 
-    def __init__(self, problem: str, line: int = 0, column: int = 0) -> None:
+    def __init__(
+        self, problem: str, line: int = 0, column: int = 0, source: str = ""
+    ) -> None:
         place = f"{line}:{column}: " if line else ""
         super().__init__(f"compilation failed: {place}{problem}")
         self.problem = problem
         self.line = line
         self.column = column
+        self.source = source
+
+    @property
+    def detail(self) -> str:
+        """The error in upstream's words, which show the place in lines of their own.
+
+        Mirrors ``ToDisplayString`` of ``common/error.go`` (cel-go v0.29).
+        """
+        if not self.line:
+            return self.problem
+        text = f"compilation failed: ERROR: <input>:{self.line}:{self.column}: "
+        text += self.problem
+        if len(self.source.encode()) > _LONGEST_SNIPPET:
+            return text
+        before = self.column - 1
+        dots = "".join(map(_dot, self.source[:before]))
+        mark = _WIDE_MARK if _is_wide(self.source[before : before + 1]) else "^"
+        line = self.source.replace("\t", " ")
+        return f"{text}\n | {line}\n | {dots}{mark}"
 
 
 class CelEvaluationError(CelError):
@@ -89,3 +115,11 @@ class CelVersionError(CelError, ValueError):
             f"version: expected one of {', '.join(supported)}, got {version!r}"
         )
         self.version = version
+
+
+def _is_wide(character: str) -> bool:
+    return len(character.encode(errors="replace")) > 1
+
+
+def _dot(character: str) -> str:
+    return _WIDE_DOT if _is_wide(character) else "."

@@ -68,10 +68,11 @@ _TOKEN: Final = re.compile(
 
 
 class Place(NamedTuple):
-    """A line and a column of an expression, both from 1."""
+    """A line and a column of an expression, both from 1, and the text of the line."""
 
     line: int
     column: int
+    source: str
 
 
 class Token(NamedTuple):
@@ -89,9 +90,10 @@ class Token(NamedTuple):
 
 
 def place_of(text: str, offset: int) -> Place:
-    """Return the line and column of a character of a text."""
-    before = text[:offset]
-    return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+    """Return the place of a character of a text."""
+    begin = text.rfind("\n", 0, offset) + 1
+    source, _, _ = text[begin:].partition("\n")
+    return Place(text.count("\n", 0, offset) + 1, offset - begin + 1, source)
 
 
 def tokens_of(text: str) -> list[Token]:

@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from kubernetes_cel.dispatch import type_name
+from kubernetes_cel.conversions import go_type_name
 from kubernetes_cel.errors import CelEndError, CelEvaluationError
 from kubernetes_cel.frames import Constant, Evaluate, Frame
 from kubernetes_cel.metering import LIST_COST
@@ -57,7 +57,7 @@ def _members(value: Value, variables: int) -> Iterable[tuple[Value, ...]]:
         if variables == 2:
             return ((from_key(key), each) for key, each in value.items())
         return ((from_key(key),) for key in value)
-    raise CelEvaluationError(f"got '{type_name(value)}', expected iterable type")
+    raise CelEvaluationError(f"got '{go_type_name(value)}', expected iterable type")
 
 
 def _each(step: Step, frame: Frame) -> Iterable[None]:

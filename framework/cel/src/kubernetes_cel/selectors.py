@@ -8,8 +8,10 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
+from kubernetes_cel.conversions import conversion_problem
 from kubernetes_cel.depth import deep_calls
 from kubernetes_cel.device_environment import DeviceEnvironment, device_environment
+from kubernetes_cel.dispatch import type_name
 from kubernetes_cel.errors import CelCompilationError, CelEvaluationError
 from kubernetes_cel.expressions import CompiledExpression, checked_tree
 from kubernetes_cel.limits import SELECTOR_COST_LIMIT
@@ -42,7 +44,10 @@ class Selector(CompiledExpression):
         value = self._run(device)
         if value is True or value is False:
             return bool(value)
-        raise CelEvaluationError("CEL result could not be converted to bool")
+        raise CelEvaluationError(
+            f"CEL result of type {type_name(value)} could not be converted to bool: "
+            f"{conversion_problem(value)}"
+        )
 
 
 @functools.lru_cache(maxsize=1024)

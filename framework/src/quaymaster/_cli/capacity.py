@@ -6,6 +6,7 @@ import attrs
 import click
 
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
+from quaymaster._cli.node_labels import check_node_labels
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -136,6 +137,7 @@ def command(
     --fit and --pod schedule copies, with all constraints, until one does not fit.
     """
     inputs = read_inputs(options)
+    check_node_labels("--by", by, inputs.objects)
     questions = _Questions(
         by=by,
         prices=prices,

@@ -1,6 +1,7 @@
 """``quaymaster compare``."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -28,6 +29,7 @@ from quaymaster._cli.inputs import (
     input_options_with,
     read_inputs,
 )
+from quaymaster._cli.node_labels import check_node_labels
 from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -37,6 +39,7 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.prices import prices_option
+from quaymaster._cli.repacking import placed_pods_notices, repack_option, repacked
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
 from quaymaster._core.config.document import KIND
@@ -57,6 +60,7 @@ from quaymaster._studies.comparing.versions import VersionChanges, version_chang
 
 __all__ = ["command"]
 
+_ZONE: Final = "zone"
 _ENDINGS: Final = (".yaml", ".yml", ".json")
 
 _Runnable: TypeAlias = Variant | EnvironmentVariant
@@ -86,12 +90,13 @@ class _Given(NamedTuple):
     "topology_keys",
     metavar="LABEL",
     multiple=True,
-    default=("zone",),
+    default=(_ZONE,),
     show_default=True,
     help="Report how evenly pods are spread over the values of this node label. May "
     "be repeated.",
 )
 @prices_option()
+@repack_option()
 @report_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
@@ -101,6 +106,7 @@ def command(
     seeds: int,
     topology_keys: tuple[str, ...],
     prices: Prices,
+    repack: bool,
     report_file: str | None,
     output: OutputFormat,
 ) -> None:
@@ -111,7 +117,7 @@ def command(
     with other versions of plugins. All variants are simulated with the same input and
     compared with the first one. With --config, environments run that configuration. If
     no PATH is a configuration or an environment, each PATH is an input, and the inputs
-    are compared.
+    are compared. Pods that have a node in the input keep it, unless --repack is given.
 
     quaymaster compare default bin-packing shop.yaml --nodes 5:cpu=4,memory=16Gi
 
@@ -132,20 +138,27 @@ def command(
     given = _sorted_out(options.paths)
     is_of_versions = bool(options.configured.beside)
     if given.configurations or given.environments or is_of_versions:
-        inputs = [_common_input(given, options)]
+        inputs = [repacked(_common_input(given, options), is_repacked=repack)]
         variants = _of_one_input(given, inputs[0], options)
     else:
         inputs = [
-            read_inputs(attrs.evolve(options, paths=(path,))) for path in given.inputs
+            repacked(
+                read_inputs(attrs.evolve(options, paths=(path,))), is_repacked=repack
+            )
+            for path in given.inputs
         ]
         variants = [
             _variant(path, own, options)
             for path, own in zip(given.inputs, inputs, strict=True)
         ]
     _check(variants)
+    keys = [name for name in topology_keys if name != _ZONE]  # the default is harmless
+    check_node_labels("--topology-key", keys, chain(*(each.objects for each in inputs)))
     comparison = _compared(variants, options.seed, seeds, measures, inputs)
     changes = _changes(given, inputs[0], options) if is_of_versions else ()
     notices = tuple(dict.fromkeys(notice for each in inputs for notice in each.notices))
+    if not repack and len(inputs) == 1:
+        notices = (*notices, *placed_pods_notices(inputs[0]))
     if report_file is not None:
         _report(report_file, comparison, variants, inputs, options.seed, changes)
     match output:

@@ -197,7 +197,8 @@ def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
 def _why(rejection: NodeRejection, details: int | None = None) -> str:
     # A nominated pod is tried on its node first, and on other nodes only if that fails.
     said = ", ".join(rejection.reasons) or "not evaluated"
-    return "; ".join((said, *rejection.details[:details]))
+    facts = (*rejection.details[:details], *rejection.post_filter[:details])
+    return "; ".join((said, *facts))
 
 
 def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
@@ -296,7 +297,7 @@ def scores_document(scores: NodeScores) -> dict[str, object]:
 
 
 WHY: Final[Sequence[Column[NodeRejection] | str]] = (
-    *("reasons", "details"),
+    *("reasons", "details", "post_filter"),
     Column(heading="Reasons", value=_why, fit=Fit.MESSAGE),
 )
 """The last columns about a rejection."""

@@ -1,11 +1,11 @@
 """The options for the address and certificates of servers."""
 
-import ipaddress
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import click
 
+from quaymaster._base.serving.foreign_requests import is_loopback
 from quaymaster._base.serving.tls import CertificateError, ServerTLS, TLSFiles
 
 __all__ = [
@@ -108,16 +108,8 @@ def check_encryption(host: str, tls: ServerTLS | None, *, plain_http: bool) -> N
     Raises:
         UsageError: It is refused.
     """
-    if tls is None and not plain_http and not _is_loopback(host):
+    if tls is None and not plain_http and not is_loopback(host):
         raise click.UsageError(
             f"other machines reach {host}: expected --tls-cert-file and "
             "--tls-private-key-file, or --plain-http to serve without TLS"
         )
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether an address is a loopback address; of names, only localhost is."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

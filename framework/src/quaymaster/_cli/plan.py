@@ -13,6 +13,7 @@ import yaml
 
 from quaymaster._api.objects.wire import to_wire
 from quaymaster._base.files import write_whole
+from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -22,9 +23,9 @@ from quaymaster._cli.output import (
     print_document,
     warn,
 )
+from quaymaster._cli.plan_failures import obstacle
 from quaymaster._cli.plan_progress import plan_progress
 from quaymaster._cli.plans import (
-    obstacle,
     plan_document,
     print_plan,
     print_plan_csv,
@@ -62,6 +63,7 @@ class _Request:
     max_trials: int | None
     time_limit: float | None
     at_once: bool
+    daemon_sets_first: bool
 
 
 def _limits(
@@ -142,8 +144,7 @@ def _seconds(
     metavar="DURATION",
     callback=_seconds,
     help="End the search after this time, such as 60s or 5m, with the best plan so "
-    "far. A plan that is being tried is completed first, so the search may take longer "
-    "by the time of one simulation with all its rounds, and of one for each loss.",
+    "far. The plan that is being tried then is given up.",
 )
 @click.option(
     "--at-once",
@@ -151,6 +152,7 @@ def _seconds(
     help="Do not buy in rounds: all nodes of a plan are there before any pod is "
     "placed.",
 )
+@daemon_sets_option(is_default=True)
 @click.option(
     "--write-nodes",
     "nodes_file",
@@ -173,6 +175,7 @@ def command(
     max_trials: int | None,
     time_limit: float | None,
     at_once: bool,
+    daemon_sets_first: bool,
     nodes_file: str | None,
     report_file: str | None,
     strict: bool,
@@ -184,8 +187,8 @@ def command(
     groups: the cheapest ones if the groups have prices, else the fewest. Every plan is
     simulated, and the answer has a lower bound for all plans.
 
-    The exit code is 1 if there is no such plan, and 3 if none was found although there
-    may be one.
+    If not all pods can be placed, the answer names those that prevent it, and has a
+    plan for the others. The exit code is 1 then, and 3 if that is not proven.
     """
     request = _Request(
         groups=list(_groups(specs_of_groups, files_of_groups)),
@@ -195,11 +198,13 @@ def command(
         max_trials=max_trials,
         time_limit=time_limit,
         at_once=at_once,
+        daemon_sets_first=daemon_sets_first,
     )
     inputs = read_inputs(options)
     found = _planned(inputs, options, request)
-    if nodes_file is not None and found.is_found:
-        _write(found, nodes_file)
+    bought = found if found.is_found else found.partial
+    if nodes_file is not None and bought is not None:
+        _write(bought, nodes_file)
     if report_file is not None:
         _report(found, inputs, options, report_file)
     match output:
@@ -242,9 +247,11 @@ def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
             tolerate_loss=request.tolerate_loss,
             max_trials=request.max_trials,
             in_rounds=not request.at_once,
+            daemon_sets_first=request.daemon_sets_first,
             time_limit=request.time_limit,
             on_progress=progress.tried,
             on_better=progress.better,
+            on_step=progress.step,
             max_pods=options.max_pods,
         )
     return attrs.evolve(found, notices=(*inputs.notices, *found.notices))

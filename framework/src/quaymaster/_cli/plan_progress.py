@@ -50,6 +50,15 @@ class PlanProgress:
             self.last = now
             warn(f"plan: {counted(tried, 'plan')} tried; best: {self.best}")
 
+    def step(self, placed: int, pods: int) -> None:
+        """Show how far the simulation of the plan that is being tried is."""
+        text = f"trying plans ({placed} of {pods} pods); best: {self.best}"
+        self.bar.update(self.task, description=text)
+        now = self.clock()
+        if self.bar.is_hidden and now - self.last >= _PERIOD_SECONDS:
+            self.last = now
+            warn(f"plan: {placed} of {pods} pods in this trial; best: {self.best}")
+
     def better(self, plan: Plan) -> None:
         """Show a plan that is better than those before."""
         cost = "" if plan.cost is None else f" for {plain_amount(plan.cost)}"

@@ -7,7 +7,7 @@ from quaymaster._cli.amounts import plain_amount
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._studies.planning.plans import Plan, PlannedRound
 
-__all__ = ["print_rounds", "round_documents"]
+__all__ = ["print_rounds", "round_documents", "trade_off"]
 
 
 def print_rounds(plan: Plan) -> None:
@@ -32,9 +32,9 @@ def print_rounds(plan: Plan) -> None:
         "in rounds: each adds nodes for the pods that are still pending; placed pods "
         "stay"
     )
-    trade_off = _trade_off(plan)
-    if trade_off:
-        print_line(trade_off)
+    line = trade_off(plan)
+    if line:
+        print_line(line)
 
 
 def round_documents(plan: Plan) -> list[dict[str, object]]:
@@ -58,30 +58,50 @@ def _nodes(plan: Plan, planned: PlannedRound) -> str:
     return ", ".join(f"{n} {group.group.name}" for group, n in pairs if n) or "-"
 
 
-def _trade_off(plan: Plan) -> str:
-    """Return what is saved without the pods that the last round places."""
-    if len(plan.rounds) < 2:
+def trade_off(plan: Plan) -> str:
+    """Return what is saved without the pods that the last rounds place.
+
+    Of all rounds, it is the one after which a pod costs most in comparison with the
+    pods before.
+    """
+    first, last = plan.rounds[0], plan.rounds[-1]
+    pods = first.pending - last.pending
+    nodes = [sum(planned.nodes) for planned in plan.rounds]
+    spent = [
+        Decimal(sum(nodes[: number + 1])) if planned.cost is None else planned.cost
+        for number, planned in enumerate(plan.rounds)
+    ]
+    breaks = [
+        (_steepness(plan, spent[number], spent[-1], planned.pending), number)
+        for number, planned in enumerate(plan.rounds[:-1])
+        if last.pending < planned.pending < first.pending and spent[number]
+    ]
+    if not breaks:
         return ""
-    before, last = plan.rounds[-2:]
-    pods = plan.rounds[0].pending
-    placed = pods - before.pending
-    if placed <= 0 or not before.pending:
-        return ""
-    rest = counted(before.pending, "pod")
-    if last.cost is None or before.cost is None:
-        fewer = sum(map(sum, (planned.nodes for planned in plan.rounds[:-1])))
-        more = counted(sum(last.nodes), "more node")
+    _, number = max(breaks)
+    rest = plan.rounds[number].pending - last.pending
+    return _trade_off_text(plan, pods - rest, pods, spent[number], spent[-1])
+
+
+def _steepness(plan: Plan, before: Decimal, after: Decimal, pending: int) -> Decimal:
+    """Return how much more a pod costs after a round than one before its end."""
+    early = before / (plan.rounds[0].pending - pending)
+    late = (after - before) / (pending - plan.rounds[-1].pending)
+    return late / early
+
+
+def _trade_off_text(
+    plan: Plan, placed: int, pods: int, spent: Decimal, total: Decimal
+) -> str:
+    rest = counted(pods - placed, "pod")
+    is_single = pods - placed == 1
+    if plan.cost is None:
+        verb, more = ("needs" if is_single else "need"), total - spent
         return (
-            f"{placed} of {pods} pods need {counted(fewer, 'node')}; the last {rest} "
-            f"{_need(before.pending)} {more}"
+            f"{placed} of {pods} pods need {counted(int(spent), 'node')}; the last "
+            f"{rest} {verb} {counted(int(more), 'more node')}"
         )
-    more_cost: Decimal = last.cost - before.cost
-    verb = "costs" if before.pending == 1 else "cost"
     return (
-        f"{placed} of {pods} pods for {plain_amount(before.cost)}; the last {rest} "
-        f"{verb} {plain_amount(more_cost)} more"
+        f"{placed} of {pods} pods for {plain_amount(spent)}; the last {rest} "
+        f"{'costs' if is_single else 'cost'} {plain_amount(total - spent)} more"
     )
-
-
-def _need(pods: int) -> str:
-    return "needs" if pods == 1 else "need"

@@ -11,24 +11,43 @@ from quaymaster._cli.amounts import plain_amount, price
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line
+from quaymaster._cli.plan_failures import (
+    kind_documents,
+    pod_documents,
+    print_obstacle,
+)
 from quaymaster._cli.plan_rounds import print_rounds, round_documents
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
-from quaymaster._studies.simulation.results import UnscheduledPod
 
-__all__ = ["obstacle", "plan_document", "print_plan", "print_plan_csv"]
+__all__ = ["plan_document", "print_plan", "print_plan_csv"]
 
 _SHOWN: Final = ("cpu", "memory", "pods")
 _BEST_AT_ONCE: Final = "the best that is bought at once"
-_PODS: Final = 10
-"""How many pods that prevent a plan are listed."""
 
 
 def print_plan(found: Plan) -> None:
-    """Print a plan as a table, or why there is none."""
-    if not found.is_found:
-        _print_obstacle(found)
+    """Print a plan as a table, or why there is none and what fits nevertheless."""
+    if found.is_found:
+        _print_found(found)
         return
+    print_obstacle(found)
+    if found.partial is not None:
+        print_line()
+        print_line(_partial_heading(found, found.partial))
+        print_line()
+        _print_found(found.partial)
+
+
+def _partial_heading(found: Plan, partial: Plan) -> str:
+    """Return what a plan for some pods leaves out."""
+    pods = counted(len(partial.unplaced), "pod")
+    if partial.has_bound and len(partial.unplaced) == len(found.unplaced):
+        return f"for the other pods, if {pods} may stay pending:"
+    return f"for all pods but {len(partial.unplaced)}:"
+
+
+def _print_found(found: Plan) -> None:
     resources = _resources(found)
     _columns(found).print(found.groups)
     print_rounds(found)
@@ -39,9 +58,12 @@ def print_plan(found: Plan) -> None:
     print_line(f"requested of all nodes, those of the input included: {shares}")
     cost = "" if found.cost is None else f" at a cost of {plain_amount(found.cost)}"
     print_line(f"plan: {counted(len(found.nodes), 'more node')}{cost}")
-    print_line(f"lower bound: {_bound(found)} ({_certainty(found)})")
+    if found.has_bound:
+        print_line(f"lower bound: {_bound(found)} ({_certainty(found)})")
     for line in _commands(found):
         print_line(line)
+    if found.daemon_sets_first:
+        print_line("--daemon-sets-first")
 
 
 def _commands(found: Plan) -> list[str]:
@@ -72,15 +94,16 @@ def plan_document(found: Plan) -> dict[str, object]:
     return {
         "groups": _columns(found).documents(found.groups),
         "rounds": round_documents(found),
+        "daemonSetsFirst": found.daemon_sets_first,
         "summary": {
             "found": found.is_found,
             "nodes": len(found.nodes),
             "cost": _number(found.cost),
-            "lowerBound": _number(found.lower_bound),
-            "lowerBoundInRounds": _number(found.lower_bound_in_rounds),
+            "lowerBound": _bound_number(found, found.lower_bound),
+            "lowerBoundInRounds": _bound_number(found, found.lower_bound_in_rounds),
             "proven": found.is_final,
             "provenAtOnce": found.is_final_at_once,
-            "gap": found.gap if found.gap != float("inf") else None,
+            "gap": found.gap if _has_gap(found) else None,
             "tried": found.tried,
             "obstacle": found.obstacle,
         },
@@ -89,33 +112,25 @@ def plan_document(found: Plan) -> dict[str, object]:
             {"pod": placement.pod, "node": placement.node}
             for placement in (found.result.placements if found.result else ())
         ],
-        "unplaced": _UNPLACED.documents(found.unplaced),
+        "unplaced": pod_documents(found),
+        "unplacedKinds": kind_documents(found),
+        "partial": None if found.partial is None else plan_document(found.partial),
         "warnings": notice_documents(found.notices),
     }
 
 
 def print_plan_csv(found: Plan) -> None:
-    """Print a line of CSV for each group of nodes."""
-    _columns(found).print_csv(found.groups)
+    """Print a line of CSV for each group of nodes, of a partial plan if need be."""
+    shown = found if found.is_found else found.partial or found
+    _columns(shown).print_csv(shown.groups)
 
 
-def _print_obstacle(found: Plan) -> None:
-    shown = found.unplaced[:_PODS]
-    if shown:
-        _UNPLACED.print(shown)
-        if len(found.unplaced) > len(shown):
-            rest = len(found.unplaced) - len(shown)
-            print_line(f"and {counted(rest, 'more pod')}")
-        print_line()
-    print_line(obstacle(found))
+def _bound_number(found: Plan, bound: Decimal) -> float | int | None:
+    return _number(bound) if found.has_bound else None
 
 
-def obstacle(found: Plan) -> str:
-    """Return a sentence about why there is no plan."""
-    if found.is_final:
-        return f"no plan: {found.obstacle} (proven)"
-    tried = counted(found.tried, "plan")
-    return f"none found: {found.obstacle} ({tried} tried, which proves nothing)"
+def _has_gap(found: Plan) -> bool:
+    return found.has_bound and found.gap != float("inf")
 
 
 def _columns(found: Plan) -> Columns[PlannedGroup]:
@@ -149,14 +164,6 @@ def _columns(found: Plan) -> Columns[PlannedGroup]:
             for name in _resources(found)
         ),
     )
-
-
-_UNPLACED: Final = Columns[UnscheduledPod](
-    Column("pod", heading="Unplaced", fit=Fit.NAME),
-    Column("reason", importance=1),
-    Column("message", fit=Fit.MESSAGE),
-    "plugins",
-)
 
 
 def _resources(found: Plan) -> list[str]:

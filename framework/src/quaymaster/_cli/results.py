@@ -49,6 +49,7 @@ def as_document(result: SimulationResult) -> dict[str, object]:
             "pods": result.pods,
             "placed": len(result.placements),
             "unscheduled": len(result.unscheduled),
+            "kept": result.kept,
             "nodes": result.nodes,
             "start": str(Time(result.started)),
             "makespan": result.makespan,
@@ -80,6 +81,12 @@ def print_result(result: SimulationResult, *, wide: bool) -> None:
         result: The result.
         wide: Whether to print more columns for each pod.
     """
+    if result.kept:
+        print_line(_state(result))
+        if not result.pods:
+            PREEMPTED.print_section(result.preempted, is_wide=wide)
+            return
+        print_line()
     _PLACED.print_section(result.placements, is_wide=wide)
     PREEMPTED.print_section(result.preempted, is_wide=wide)
     UNSCHEDULED.print_section(result.unscheduled, is_wide=wide)
@@ -95,6 +102,15 @@ def print_result(result: SimulationResult, *, wide: bool) -> None:
         print_line(f"{counted(rest, 'pod')}: other reasons")
     if result.makespan:
         print_line(f"makespan: {duration(result.makespan)} of virtual time")
+
+
+def _state(result: SimulationResult) -> str:
+    """How many pods of the cluster have a node: those of the input, and new ones."""
+    having = result.kept + len(result.placements)
+    state = f"{having} of {counted(result.kept + result.pods, 'pod')} have a node"
+    if not result.pods:
+        return f"{state}; all had it in the input, and no pod was pending"
+    return f"{state}; {result.kept} had it in the input"
 
 
 def duration(seconds: float) -> str:

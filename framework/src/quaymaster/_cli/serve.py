@@ -13,6 +13,7 @@ import attrs
 import click
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.serving.foreign_requests import is_loopback
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.listening import (
     bind_option,
@@ -27,13 +28,13 @@ from quaymaster._cli.output import print_line, progress_bar, scheduling_in, warn
 from quaymaster._surfaces.service.limits import ServiceLimits
 
 if TYPE_CHECKING:  # the extra may be missing
-    from starlette.applications import Starlette
+    from starlette.types import ASGIApp
 
     from quaymaster._surfaces.service.readiness import SharedReadiness
 
 __all__ = ["command"]
 
-_EXTRA = ("starlette", "uvicorn")
+_EXTRA = ("httptools", "starlette", "uvicorn")
 _TOKEN = "QUAYMASTER_SERVE_TOKEN"
 _DEFAULT = ServiceLimits()
 _STDIN = "-"
@@ -84,7 +85,11 @@ class _Access:
     help="The file with the token that clients send. Without it, the environment "
     f"variable {_TOKEN} has it; without that, a token is generated and printed.",
 )
-@click.option("--no-token", is_flag=True, help="Answer every client that can connect.")
+@click.option(
+    "--no-token",
+    is_flag=True,
+    help="Answer every client that can connect, except for web pages.",
+)
 @click.option(
     "--max-request-bytes",
     metavar="N",
@@ -166,8 +171,9 @@ def command(
             stack.enter_context(socket)
         url = url_of(sockets[0], has_tls=tls is not None)
         notices = [f"listening on {url}", access.notice]
+        make = _maker(options, inputs, access.token, limits, readiness, notices)
         serve(
-            _maker(options, inputs, access.token, limits, readiness, notices),
+            make if access.token else _guarded(make, address[0]),
             sockets,
             readiness,
             ServeOptions(
@@ -186,7 +192,7 @@ def _maker(
     limits: ServiceLimits,
     readiness: "SharedReadiness",
     notices: list[str],
-) -> Callable[[], "Starlette"]:
+) -> Callable[[], "ASGIApp"]:
     """Return a function that makes the application from the current input."""
     # The extra may be missing, and other commands need none of it.
     from quaymaster._surfaces.service.application import make_app  # noqa: PLC0415 - see above
@@ -194,7 +200,7 @@ def _maker(
 
     waiting = [first]
 
-    def make() -> "Starlette":
+    def make() -> "ASGIApp":
         inputs = waiting.pop() if waiting else _read_again(options)
         with progress_bar() as progress, inputs.located():
             cluster = WarmCluster(
@@ -211,6 +217,13 @@ def _maker(
         return make_app(cluster, token=token, limits=limits, standing=readiness.read)
 
     return make
+
+
+def _guarded(make: Callable[[], "ASGIApp"], host: str) -> Callable[[], "ASGIApp"]:
+    """Reject requests of web pages: nothing else protects a service without a token."""
+    from quaymaster._surfaces.service.guarding import WithoutBrowsers  # noqa: PLC0415 - the extra may be missing
+
+    return lambda: WithoutBrowsers(make(), is_local=is_loopback(host))
 
 
 def _read_again(options: InputOptions) -> Inputs:

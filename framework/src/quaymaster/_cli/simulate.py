@@ -11,6 +11,7 @@ from quaymaster._api.objects import StatefulSet
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.notices import has_missing_pods
+from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
     InputOptions,
     Inputs,
@@ -95,6 +96,7 @@ NOT_STRICT = 1
     help='Print how much room is left at the end, as "capacity" does.',
 )
 @pod_times_options()
+@daemon_sets_option()
 @trace_option()
 @report_option()
 @click.option(
@@ -132,6 +134,7 @@ def command(
     startup: float | None,
     termination: float | None,
     pull: Quantity | None,
+    daemon_sets_first: bool,
     trace: Trace | None,
     report_file: str | None,
     record_file: str | None,
@@ -164,7 +167,12 @@ def command(
         inputs,
         options,
         times,
-        SchedulerOptions(check_mutations=check_plugins, verify=verify, trace=trace),
+        SchedulerOptions(
+            check_mutations=check_plugins,
+            verify=verify,
+            trace=trace,
+            daemon_sets_first=daemon_sets_first,
+        ),
         observers,
     )
     if report_file and seen is not None and seen.run is not None:

@@ -1,6 +1,7 @@
 """Prints the changes that place pods, and why many pods have no node."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from quaymaster._base.errors import counted
@@ -9,7 +10,12 @@ from quaymaster._cli.output import print_line
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.why.changes import FieldChange, SuggestedChange
 from quaymaster._studies.why.suggestions import Suggestions
-from quaymaster._studies.why.summary import Cause, PendingGroup, PendingSummary
+from quaymaster._studies.why.summary import (
+    Cause,
+    CauseCount,
+    PendingGroup,
+    PendingSummary,
+)
 
 __all__ = [
     "print_suggestions",
@@ -21,6 +27,10 @@ __all__ = [
 
 _CAUSES: Final = 4
 """How many causes of a group are printed; every node may have its own."""
+
+
+_FIELDS_SHOWN: Final = 4
+"""How many fields of a change are printed: a change may add many equal nodes."""
 
 
 def print_suggestions(found: Suggestions) -> None:
@@ -58,7 +68,11 @@ def _print_change(head: str, change: SuggestedChange) -> None:
 
 def _lines(change: SuggestedChange) -> list[str]:
     """How to make a change: its command, or its fields."""
-    return [change.command] if change.command else list(map(_field, change.fields))
+    if change.command:
+        return [change.command]
+    lines = list(map(_field, change.fields[:_FIELDS_SHOWN]))
+    more = len(change.fields) - _FIELDS_SHOWN
+    return [*lines, f"and {more} more"] if more > 0 else lines
 
 
 def _effects(change: SuggestedChange) -> str:
@@ -96,40 +110,56 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
         f"{counted(summary.pods, 'pod')} pending, {summary.placed} placed on "
         f"{counted(summary.nodes, 'node')}"
     )
-    print_lines_by_plugin(summary.groups)
+    _print_causes(summary.causes)
     if suggested:
         _print_changes(summary)
 
 
-def print_lines_by_plugin(groups: Iterable[PendingGroup]) -> None:
-    """Print how many pods are pending for each cause."""
-    pods: dict[tuple[str, str], int] = {}
-    for group in groups:
-        for cause in group.causes:
-            name = (cause.plugin, cause.reason)
-            pods[name] = pods.get(name, 0) + len(group.pods)
-    ordered = sorted(pods.items(), key=lambda item: (-item[1], item[0]))
-    for (plugin, reason), count in ordered[: 2 * _CAUSES]:
-        print_line(f"{counted(count, 'pod')}: {_reason(plugin, reason)}")
-    if len(ordered) > 2 * _CAUSES:
-        print_line(f"and {counted(len(ordered) - 2 * _CAUSES, 'cause')} more")
+def _print_causes(causes: Sequence[CauseCount]) -> None:
+    """Print how many pods each cause affects, and how many its removal helps."""
+    print_line()
+    _COUNTS.print(causes[: 2 * _CAUSES])
+    if len(causes) > 2 * _CAUSES:
+        print_line(f"and {len(causes) - 2 * _CAUSES} more")
 
 
 def _print_changes(summary: PendingSummary) -> None:
     print_line()
-    for group in summary.groups:
-        head = f"{counted(len(group.pods), 'pod')} of {group.subject}: "
-        if group.change is None:
+    for change, groups in _by_change(summary.groups):
+        pods = sum(len(group.pods) for group in groups)
+        head = f"{counted(pods, 'pod')} of {_owners(groups)}: "
+        if change is None:
             print_line(f"{head}no tried change places all of them")
         else:
-            print_line(f"{head}{group.change.text}{_effects(group.change)}")
-            for line in _lines(group.change):
+            print_line(f"{head}{change.text}{_effects(change)}")
+            for line in _lines(change):
                 print_line(f"  {line}")
-        for remark in group.remarks:
+        for remark in dict.fromkeys(chain(*(group.remarks for group in groups))):
             print_line(f"  {remark}")
     print_line(f"tried in {counted(summary.trials, 'simulation')} of the whole input")
     if not summary.is_complete:
         _print_incomplete()
+
+
+def _by_change(
+    groups: Iterable[PendingGroup],
+) -> list[tuple[SuggestedChange | None, list[PendingGroup]]]:
+    """Return each change with the groups that it places."""
+    together: dict[int, tuple[SuggestedChange | None, list[PendingGroup]]] = {}
+    for number, group in enumerate(groups):
+        # Identity: groups that one change places have the same object.
+        key = -number - 1 if group.change is None else id(group.change)
+        together.setdefault(key, (group.change, []))[1].append(group)
+    return list(together.values())
+
+
+def _owners(groups: Sequence[PendingGroup]) -> str:
+    if len(groups) == 1:
+        return groups[0].subject
+    names = [f"{group.namespace}/{group.subject}" for group in groups]
+    more = len(names) - _CAUSES
+    rest = f" and {more} more" if more > 0 else ""
+    return f"{counted(len(names), 'workload')} ({', '.join(names[:_CAUSES])}{rest})"
 
 
 def _causes(causes: Sequence[Cause]) -> str:
@@ -181,6 +211,7 @@ def summary_document(summary: PendingSummary) -> dict[str, object]:
     """The summary as plain data, in the form of ``-o json``."""
     return {
         "groups": _GROUPS.documents(summary.groups),
+        "causes": _COUNTS.documents(summary.causes),
         "pending": summary.pods,
         "placed": summary.placed,
         "nodes": summary.nodes,
@@ -189,7 +220,19 @@ def summary_document(summary: PendingSummary) -> dict[str, object]:
     }
 
 
-_CAUSE: Final = Columns[Cause]("plugin", "reason", "nodes")
+_CAUSE: Final = Columns[Cause]("plugin", "reason", "nodes", "alone")
+
+_COUNTS: Final = Columns[CauseCount](
+    Column("helped", heading="Helps"),
+    Column("pods"),
+    Column(
+        heading="Cause",
+        value=lambda cause: _reason(cause.plugin, cause.reason),
+        fit=Fit.MESSAGE,
+    ),
+    Column("plugin", shown=Shown.NEVER),
+    Column("reason", shown=Shown.NEVER),
+)
 
 _GROUPS: Final = Columns[PendingGroup](
     Column("pods", text=len),

@@ -46,7 +46,7 @@ def command(options: InputOptions, port: int, opens: bool) -> None:
     """
     from quaymaster._surfaces.reporting.report import check_installed  # noqa: PLC0415
 
-    check_installed("bokeh", "starlette", "uvicorn", extra="ui")
+    check_installed("bokeh", "httptools", "starlette", "uvicorn", extra="ui")
     # Before reading the input, which may take long: report a busy port at once.
     with _listening(port) as listening, interruptible():
         _serve(options, listening, opens=opens)

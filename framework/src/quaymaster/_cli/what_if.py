@@ -13,6 +13,7 @@ from quaymaster._api.objects.kinds import KINDS
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.notices import Notice
 from quaymaster._cli.configuration import read_config
+from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
     InputOptions,
     Inputs,
@@ -50,6 +51,7 @@ from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES
 from quaymaster._clusters.manifests.load import load
 from quaymaster._core.config.duration import parse_duration
 from quaymaster._core.config.kinds import declared_kinds
+from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.changes.change import ClusterChange
 from quaymaster._studies.changes.cordoning import Cordon, Uncordon
@@ -167,6 +169,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
     "notices after 50s, and deletes pods when their tolerations end (default: 5m).",
 )
 @pod_times_options()
+@daemon_sets_option()
 @topology_key_option()
 @prices_option()
 @report_option()
@@ -192,6 +195,7 @@ def command(
     startup: float | None,
     termination: float | None,
     pull: Quantity | None,
+    daemon_sets_first: bool,
     topology_keys: tuple[str, ...],
     prices: Prices,
     report_file: str | None,
@@ -246,6 +250,7 @@ def command(
             observe=report_file is not None,
             topology_keys=topology_keys,
             times=times,
+            options=SchedulerOptions(daemon_sets_first=daemon_sets_first),
         )
     notices = (*inputs.notices, *reader.notices, *result.notices)
     result = attrs.evolve(result, notices=notices)

@@ -103,6 +103,38 @@ def test_label_selector_matches_if_all_its_conditions_hold(
     assert compile_label_selector(selector).matches(labels) is matches
 
 
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        (label_condition("a", "In", "1"), "a=1"),
+        (label_condition("a", "In", "2", "1"), "a in (1,2)"),
+        (label_condition("a", "NotIn", "1"), "a!=1"),
+        (label_condition("a", "NotIn", "1", "2"), "a notin (1,2)"),
+        (label_condition("a", "Exists"), "a"),
+        (label_condition("a", "DoesNotExist"), "!a"),
+        (LabelSelector(match_labels={"b": "2", "a": "1"}), "a=1,b=2"),
+        (LabelSelector(), "<all>"),
+        (None, "<none>"),
+    ],
+)
+def test_selector_reads_as_kubectl_writes_it(
+    selector: LabelSelector | None, text: str
+) -> None:
+    assert str(compile_label_selector(selector)) == text
+
+
+def test_term_of_a_node_selector_lists_its_conditions() -> None:
+    term = NodeSelectorTerm(
+        match_expressions=(
+            node_condition("cores", "Gt", "4"),
+            node_condition("age", "Lt", "9"),
+        ),
+        match_fields=(node_condition("metadata.name", "NotIn", "n1"),),
+    )
+    (compiled,) = matcher(term).terms
+    assert str(compiled) == "age<9,cores>4,metadata.name!=n1"
+
+
 def test_labels_and_conditions_of_a_selector_must_both_hold() -> None:
     selector = compile_label_selector(
         LabelSelector(

@@ -60,6 +60,7 @@ CHECKS = [
     "signature",
     "scope",
     "pod use",
+    "facts",
     "imagining",
     "clones",
     "unreserve",

@@ -37,7 +37,7 @@ def test_a_kind_of_the_whole_cluster_has_no_namespace_in_its_keys() -> None:
     server.remove("left", namespace="")
     server.forget()
     following.step(2)
-    assert following.told.told == ["added left", "gone left (missed)"]
+    assert following.changes.lines == ["added left", "gone left (missed)"]
 
 
 def test_declared_kinds_are_followed_by_their_paths() -> None:

@@ -69,7 +69,7 @@ def test_order_holds_and_answers_are_true(data: st.DataObject) -> None:
 
 
 def meet(rig: LaneRig, server: Server, sent: Sent, fate: str) -> None:
-    sent.answer(server.meet(sent.asked, fate))
+    sent.answer(server.meet(sent.request, fate))
     rig.lanes.pump()
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from quaymaster.testing import make_pod
-from tests.kit.certificates import asking_for_certificates, make_certificate
+from tests.kit.certificates import make_certificate, mutual_tls_context
 from tests.kit.internals.driver import RequestCounts
 from tests.kit.internals.kubernetes import Access
 from tests.kit.internals.outbound import Outbound, Pem, Request, Response, requests
@@ -169,7 +169,7 @@ def test_rewritten_kubeconfig_is_read_after_a_rejection(
 def test_server_is_reached_by_tls_with_a_client_certificate(tmp_path: Path) -> None:
     make_certificate(tmp_path)
     pem, key = (Pem(file=str(tmp_path / name)) for name in ("cert.pem", "key.pem"))
-    with writing_server(asking_for_certificates(tmp_path)) as server:
+    with writing_server(mutual_tls_context(tmp_path)) as server:
         access = Access(
             name="here",
             server=server.url,

@@ -20,8 +20,8 @@ def test_a_watch_begins_with_all_objects_if_the_server_supports_it() -> None:
     server.waiting.append(lambda: server.put("c"))
     following = Following(server)
     following.step()
-    assert following.told.told == ["added a", "added b", "added c"]
-    [query] = server.asked
+    assert following.changes.lines == ["added a", "added b", "added c"]
+    [query] = server.queries
     assert query == {
         "watch": 1,
         "allowWatchBookmarks": "true",
@@ -37,8 +37,8 @@ def test_pages_are_listed_where_such_watches_are_refused() -> None:
         server.put(f"p{number}")
     following = Following(server)
     following.step()
-    assert len(following.told.objects) == 501
-    assert [query.get("limit") for query in server.asked] == [None, 500, 500]
+    assert len(following.changes.objects) == 501
+    assert [query.get("limit") for query in server.queries] == [None, 500, 500]
     assert following.waits == []
 
 
@@ -50,7 +50,7 @@ def test_such_watches_are_not_tried_again_after_a_rejection() -> None:
     server.forget()
     following.step(3)
     assert following.names() == ["a"]
-    assert ["sendInitialEvents" in query for query in server.asked].count(True) == 1
+    assert ["sendInitialEvents" in query for query in server.queries].count(True) == 1
 
 
 def test_a_broken_watch_continues_where_it_was() -> None:
@@ -62,9 +62,9 @@ def test_a_broken_watch_continues_where_it_was() -> None:
     following.step()
     server.put("c")
     following.step()
-    assert following.told.told == ["added a", "added b", "gone a", "added c"]
+    assert following.changes.lines == ["added a", "added b", "gone a", "added c"]
     assert following.waits == [0.8]
-    assert [query.get("resourceVersion") for query in server.asked] == [None, "103"]
+    assert [query.get("resourceVersion") for query in server.queries] == [None, "103"]
 
 
 def test_a_line_that_was_cut_off_comes_again() -> None:
@@ -75,7 +75,7 @@ def test_a_line_that_was_cut_off_comes_again() -> None:
     server.put("b")
     server.endings.append(Ending(after=1, is_cut=True))
     following.step(2)
-    assert following.told.told == ["added a", "added b"]
+    assert following.changes.lines == ["added a", "added b"]
 
 
 def test_missed_changes_are_reported_after_the_watch_expired() -> None:
@@ -84,7 +84,7 @@ def test_missed_changes_are_reported_after_the_watch_expired() -> None:
         server.put(name)
     following = Following(server)
     following.step()
-    following.told.told.clear()
+    following.changes.lines.clear()
     server.put("changes")
     server.remove("goes")
     server.remove("returns")
@@ -93,7 +93,7 @@ def test_missed_changes_are_reported_after_the_watch_expired() -> None:
     server.forget()
     following.step(2)
     assert following.waits == []
-    assert following.told.told == [
+    assert following.changes.lines == [
         "changed changes",
         "gone returns (missed)",
         "added returns",
@@ -120,8 +120,8 @@ def test_an_error_in_the_stream_leads_to_a_new_list(code: int) -> None:
     following.step()
     server.remove("a")
     following.step()
-    assert following.told.told == ["added a", "gone a (missed)"]
-    assert "sendInitialEvents" in server.asked[-1]
+    assert following.changes.lines == ["added a", "gone a (missed)"]
+    assert "sendInitialEvents" in server.queries[-1]
 
 
 def test_a_stream_with_retry_after_leads_to_no_new_list() -> None:
@@ -134,7 +134,7 @@ def test_a_stream_with_retry_after_leads_to_no_new_list() -> None:
     following.step()
     assert following.names() == ["a"]
     assert following.waits == [7]
-    assert "sendInitialEvents" not in server.asked[-1]
+    assert "sendInitialEvents" not in server.queries[-1]
 
 
 def test_a_line_that_is_not_json_leads_to_a_new_list() -> None:
@@ -145,7 +145,7 @@ def test_a_line_that_is_not_json_leads_to_a_new_list() -> None:
     following.step()
     assert "the server sent invalid data" in following.followed.trouble
     following.step()
-    assert "sendInitialEvents" in server.asked[-1]
+    assert "sendInitialEvents" in server.queries[-1]
 
 
 def test_a_stream_that_ends_early_does_not_complete_a_list() -> None:
@@ -155,13 +155,13 @@ def test_a_stream_that_ends_early_does_not_complete_a_list() -> None:
     following = Following(server)
     server.endings.append(Ending(after=1))
     following.step()
-    assert following.told.told == []
+    assert following.changes.lines == []
     assert not following.informers.has_listed
     assert following.waits == [0.8]
     server.remove("a")
     following.step()
-    assert following.told.told == ["added b"]
-    assert "limit" in server.asked[-1], "pages may do where such a watch does not"
+    assert following.changes.lines == ["added b"]
+    assert "limit" in server.queries[-1], "pages may do where such a watch does not"
     assert following.informers.has_listed
 
 
@@ -172,8 +172,8 @@ def test_pages_that_expire_are_read_again_from_the_start() -> None:
     server.waiting.append(lambda: server.remove("p0"))
     following = Following(server)
     following.step()
-    assert len(following.told.objects) == 599
-    assert len(following.told.told) == 599
+    assert len(following.changes.objects) == 599
+    assert len(following.changes.lines) == 599
 
 
 def test_a_list_from_a_replica_that_lags_takes_nothing_back() -> None:
@@ -187,7 +187,7 @@ def test_a_list_from_a_replica_that_lags_takes_nothing_back() -> None:
     server.endings.append(Ending(code=500))
     server.lag = 2
     following.step(2)
-    assert following.told.told == ["added a", "gone a", "added b"]
+    assert following.changes.lines == ["added a", "gone a", "added b"]
     assert (
         following.followed.trouble
         == "the list is older than the objects that were received before"
@@ -269,10 +269,10 @@ def test_a_kind_that_the_server_does_not_have_is_empty() -> None:
     server.put("a")
     following.step()
     assert not following.followed.is_absent
-    assert following.told.told == ["added a"]
+    assert following.changes.lines == ["added a"]
     server.refusals.extend([410, 404, 404])
     following.step(2)
-    assert following.told.told == ["added a", "gone a (missed)"]
+    assert following.changes.lines == ["added a", "gone a (missed)"]
 
 
 def test_a_pod_that_cannot_be_read_is_named_and_left_out(
@@ -382,7 +382,7 @@ def test_copy_finally_equals_the_server_whatever_happened(
     server.refusals.clear()
     server.lag = server.expired_pages = 0
     following.settle()
-    assert {key: version_of(obj) for key, obj in following.told.objects.items()} == {
+    assert {key: version_of(obj) for key, obj in following.changes.objects.items()} == {
         key: int(tree["metadata"]["resourceVersion"])
         for key, tree in server.objects.items()
     }

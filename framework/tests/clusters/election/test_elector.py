@@ -61,7 +61,7 @@ def test_elector_leads_until_it_is_stopped() -> None:
     elector = LeaderElector(LeaseClient(server), LeaderElection(), candidate)
     elector.run()
     assert writes == [True, False]
-    assert server.asked == ["GET", "POST", "GET", "PUT"]
+    assert server.methods == ["GET", "POST", "GET", "PUT"]
     assert server.spec["holderIdentity"] == ""
 
 

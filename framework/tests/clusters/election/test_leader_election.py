@@ -26,7 +26,7 @@ def leader(world: ElectionWorld) -> Contender:
 def test_missing_lease_is_created(world: ElectionWorld) -> None:
     contender = world.start("a")
     world.elapse(0)
-    assert world.server.asked == ["GET", "POST"]
+    assert world.server.methods == ["GET", "POST"]
     assert world.server.spec == {
         "holderIdentity": "a",
         "leaseDurationSeconds": 15,
@@ -40,9 +40,9 @@ def test_missing_lease_is_created(world: ElectionWorld) -> None:
 def test_leader_renews_every_two_seconds_by_one_request(
     world: ElectionWorld, leader: Contender
 ) -> None:
-    del world.server.asked[:]
+    del world.server.methods[:]
     world.elapse(20)
-    assert world.server.asked == ["PUT"] * 10
+    assert world.server.methods == ["PUT"] * 10
     assert world.server.spec["acquireTime"] == "2023-11-14T22:13:20.000000Z"
     assert world.server.spec["renewTime"] == "2023-11-14T22:13:40.000000Z"
     assert leader.started == [HeldLease("7", 0)]
@@ -187,7 +187,7 @@ def test_lease_is_not_acquired_for_an_engine_that_stands_still(
 ) -> None:
     contender = world.start("a", is_alive=False)
     world.elapse(60)
-    assert world.server.asked == []
+    assert world.server.methods == []
     contender.is_alive = True
     world.elapse(2 * (1 + 1.2))
     assert contender.started
@@ -268,7 +268,7 @@ def test_times_and_names_are_those_of_the_settings() -> None:
     world = ElectionWorld(settings)
     contender = world.start("a")
     world.elapse(3)
-    assert world.server.asked == ["GET", "POST", "PUT", "PUT", "PUT"]
+    assert world.server.methods == ["GET", "POST", "PUT", "PUT", "PUT"]
     assert world.server.lease is not None
     assert world.server.lease["metadata"]["name"] == "mine"
     assert world.server.lease["metadata"]["namespace"] == "here"

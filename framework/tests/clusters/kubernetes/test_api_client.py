@@ -11,9 +11,9 @@ import pytest
 
 from quaymaster.testing import make_pod
 from tests.kit.certificates import (
-    asking_for_certificates,
     encoded,
     make_certificate,
+    mutual_tls_context,
 )
 from tests.kit.fake_api_server import (
     ApiRefusal,
@@ -70,7 +70,7 @@ def test_lists_come_in_pages(server: FakeApiServer, client: ApiClient) -> None:
     server.items[PATH] *= 250
     pages = list_pages(client, PODS)
     assert [len(names([page])) for page in pages] == [500, 250]
-    first, second = server.asked(PATH)
+    first, second = server.requests_for(PATH)
     assert first.query == {"limit": "500"}
     assert second.query == {"limit": "500", "continue": "500"}
 
@@ -81,12 +81,12 @@ def test_list_that_expires_between_pages_is_read_whole(
     server.items[PATH] *= 250
     server.refusals[PATH] = [None, ApiRefusal(410, "Expired")]
     assert len(names(list_pages(client, PODS))) == 750
-    assert [request.query.get("continue") for request in server.asked(PATH)] == [
+    assert [request.query.get("continue") for request in server.requests_for(PATH)] == [
         None,
         "500",
         None,
     ]
-    assert server.asked(PATH)[-1].query == {}
+    assert server.requests_for(PATH)[-1].query == {}
 
 
 def test_request_to_a_busy_server_is_repeated_after_retry_after(
@@ -353,7 +353,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def secure(certificates: Path) -> Iterator[FakeApiServer]:
     """Start a server that requires client certificates."""
-    context = asking_for_certificates(certificates)
+    context = mutual_tls_context(certificates)
     with fake_api_server([make_pod(name="p")], tls=context) as server:
         yield server
 

@@ -259,7 +259,10 @@ def test_mistake_in_a_cron_job_has_its_path_there(read: Reader) -> None:
     ("mapping", "text", "expected"),
     [
         pytest.param(
-            "jobset", JOB_SET, {"train-driver": 1, "train-workers": 6}, id="JobSet"
+            "jobset",
+            JOB_SET,
+            {"train-driver-0": None, "train-workers-0": 3, "train-workers-1": 3},
+            id="JobSet",
         ),
         pytest.param(
             "raycluster",
@@ -270,7 +273,12 @@ def test_mistake_in_a_cron_job_has_its_path_there(read: Reader) -> None:
         pytest.param(
             "leaderworkerset",
             LEADER_WORKER_SET,
-            {"llm-leader": 2, "llm-worker": 6},
+            {
+                "llm-leader-0": 1,
+                "llm-leader-1": 1,
+                "llm-worker-0": 3,
+                "llm-worker-1": 3,
+            },
             id="LeaderWorkerSet",
         ),
         pytest.param(
@@ -286,6 +294,71 @@ def test_custom_kind_runs_as_jobs_by_a_shipped_mapping(
     loaded = read(text, custom_kinds=[mapping])
     assert counts(loaded) == expected
     assert loaded.notices == ()
+
+
+def labels_of(loaded: Loaded, name: str) -> dict[str, str]:
+    (job,) = [job for job in loaded.of(Job) if job.name == name]
+    return dict(job.spec.template.metadata.labels)
+
+
+def test_pods_of_custom_kinds_have_the_labels_that_their_operators_add(
+    read: Reader,
+) -> None:
+    loaded = read(JOB_SET, custom_kinds=["jobset"])
+    prefix = "jobset.sigs.k8s.io"
+    assert labels_of(loaded, "train-workers-1") == {
+        f"{prefix}/jobset-name": "train",
+        f"{prefix}/replicatedjob-name": "Workers",
+        f"{prefix}/job-index": "1",
+    }
+    loaded = read(RAY_CLUSTER, custom_kinds=["raycluster"])
+    assert labels_of(loaded, "ray-small")["ray.io/group"] == "small"
+    assert labels_of(loaded, "ray-head")["ray.io/node-type"] == "head"
+
+
+def test_replicated_jobs_keep_their_own_spec(read: Reader) -> None:
+    text = JOB_SET.replace("parallelism: 3", "parallelism: 3, completions: 2")
+    loaded = read(text, custom_kinds=["jobset"])
+    (job, _) = [job for job in loaded.of(Job) if "workers" in job.name]
+    spec = job.spec
+    assert (spec.parallelism, spec.completions) == (3, 2)
+    assert spec.completion_mode == "Indexed"
+
+
+def test_workers_of_ray_keep_to_their_limits(read: Reader) -> None:
+    text = RAY_CLUSTER.replace("replicas: 3,", "replicas: 3, maxReplicas: 2,").replace(
+        "minReplicas: 2,", "replicas: 1, minReplicas: 2,"
+    )
+    loaded = read(text, custom_kinds=["raycluster"])
+    assert counts(loaded) == {"ray-head": 1, "ray-small": 2, "ray-wide": 8}
+
+
+@pytest.mark.parametrize(
+    ("field", "path"),
+    [
+        ("spec: {startupPolicy: {startupPolicyOrder: AnyOrder}}", None),
+        (
+            "spec: {startupPolicy: {startupPolicyOrder: InOrder}}",
+            "spec.startupPolicy.startupPolicyOrder",
+        ),
+        ("spec: {successPolicy: {operator: All}}", None),
+        (
+            "metadata: {annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: x}}",
+            'metadata.annotations["alpha.jobset.sigs.k8s.io/exclusive-topology"]',
+        ),
+    ],
+)
+def test_fields_that_are_not_followed_get_a_warning_unless_they_are_defaults(
+    read: Reader, field: str, path: str | None
+) -> None:
+    section, _, content = field.partition(": {")
+    text = JOB_SET.replace("metadata: {name: train}", "metadata: {name: train}")
+    if section == "metadata":
+        text = text.replace("{name: train}", "{name: train, " + content)
+    else:
+        text = text.replace("spec:\n", "spec:\n  " + content[:-1] + "\n", 1)
+    notices = read(text, custom_kinds=["jobset"]).notices
+    assert [notice.path for notice in notices] == ([path] if path else [])
 
 
 def test_suspended_custom_object_wants_no_pods(read: Reader) -> None:

@@ -12,7 +12,7 @@ from quaymaster.objects import Deployment
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import Fault, FaultyCluster, PluginHarness
 from tests.kit.clusters import make_cluster
-from tests.kit.informers import Deaf
+from tests.kit.informers import IgnoresChanges
 from tests.kit.internals.engine import EngineInformers
 from tests.kit.kinds import LABEL, Gangs, PodGroup, make_group, make_member
 
@@ -44,7 +44,7 @@ def test_index_agrees_with_a_search_through_all_objects(
     cluster = make_cluster(clock=clock, controllers=False)
     faulty = FaultyCluster(cluster, clock=clock, rates=faults, seed=seed)
     informers = EngineInformers(faulty, lambda: None, kinds=[PodGroup])
-    informers.start(Deaf())
+    informers.start(IgnoresChanges())
     index = informers.index(PodGroup, by=colour_of)
     for step, number, colour in steps:
         labels = {"colour": colour} if colour else {}

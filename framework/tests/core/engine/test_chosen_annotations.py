@@ -190,7 +190,7 @@ def test_extender_that_binds_cannot_lose_a_choice() -> None:
                 f"annotations that plugins set: {DEVICE}"
             ) in harness.message("p")
             assert left(harness) == [1000, 1000, 0, 0]
-        assert not extender.asked("bind")
+        assert not extender.requests_for("bind")
 
 
 def test_binding_adds_annotations_and_replaces_those_of_the_same_key() -> None:

@@ -8,9 +8,9 @@ import pytest
 from quaymaster.config import Extender, ExtenderTLS
 from quaymaster.errors import QuaymasterError
 from tests.kit.certificates import (
-    asking_for_certificates,
     encoded,
     make_certificate,
+    mutual_tls_context,
 )
 from tests.kit.fake_extender import extended_harness, fake_extender, filtering, keep
 from tests.kit.internals.extenders import Extenders
@@ -24,7 +24,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def server_tls(certificate: Path) -> ssl.SSLContext:
-    return asking_for_certificates(certificate)
+    return mutual_tls_context(certificate)
 
 
 def test_https_checks_the_server_and_shows_a_client_certificate(

@@ -71,7 +71,7 @@ def test_the_extender_binds_instead_of_the_plugins() -> None:
 
         extender.answers = {"bind": bind}
         run.settle()
-    [request] = extender.asked("bind")
+    [request] = extender.requests_for("bind")
     assert request == {
         "PodName": "pod",
         "PodNamespace": "default",
@@ -88,7 +88,7 @@ def test_a_failed_bind_of_an_extender_is_retried() -> None:
         assert run.node_of("pod") == ""
         assert run.message("pod") == "not today"
         run.advance(5)
-    assert len(extender.asked("bind")) > 1
+    assert len(extender.requests_for("bind")) > 1
 
 
 def test_after_a_failed_ignorable_binder_the_plugins_bind() -> None:
@@ -110,5 +110,5 @@ def test_a_bind_whose_answer_was_lost_is_looked_up() -> None:
 
         extender.answers = {"bind": bind}
         run.settle()
-    assert len(extender.asked("bind")) == 1
+    assert len(extender.requests_for("bind")) == 1
     assert run.attempts == ["default/pod"]

@@ -42,7 +42,7 @@ def test_filter_is_sent_the_pod_and_the_feasible_nodes_in_full() -> None:
             [*nodes, pod], config=extenders_config(filtering(extender))
         )
         run.settle()
-    [request] = extender.asked("filter")
+    [request] = extender.requests_for("filter")
     assert request["Pod"]["metadata"]["labels"] == {"app": "web"}
     assert request["Pod"]["kind"] == "Pod"
     assert [node["metadata"]["name"] for node in request["Nodes"]["items"]] == ["n1"]
@@ -54,7 +54,7 @@ def test_extender_with_a_node_cache_is_sent_names_only() -> None:
     with fake_extender(filter=lambda _: {"nodenames": ["n2"]}) as extender:
         run = extended_harness(filtering(extender, nodeCacheCapable=True))
         run.settle()
-    [request] = extender.asked("filter")
+    [request] = extender.requests_for("filter")
     assert request["Nodes"] is None
     assert request["NodeNames"] == ["n0", "n1", "n2"]
     assert run.node_of("pod") == "n2"
@@ -76,7 +76,7 @@ def test_each_extender_sees_what_the_one_before_left() -> None:
     ):
         run = extended_harness(filtering(first), filtering(second))
         run.settle()
-    [request] = second.asked("filter")
+    [request] = second.requests_for("filter")
     names = [node["metadata"]["name"] for node in request["Nodes"]["items"]]
     assert names == ["n0", "n1"]
     assert run.node_of("pod") == "n1"
@@ -89,7 +89,7 @@ def test_ignorable_extenders_are_called_last() -> None:
     ):
         run = extended_harness(filtering(first, ignorable=True), filtering(second))
         run.settle()
-    [request] = first.asked("filter")
+    [request] = first.requests_for("filter")
     assert [node["metadata"]["name"] for node in request["Nodes"]["items"]] == ["n0"]
 
 
@@ -172,7 +172,7 @@ def test_later_extenders_are_sent_what_earlier_ones_sent_back() -> None:
         run = extended_harness(filtering(first), both)
         run.settle()
     for verb in ("filter", "prioritize"):
-        [request] = second.asked(verb)
+        [request] = second.requests_for(verb)
         labels = [node["metadata"]["labels"] for node in request["Nodes"]["items"]]
         assert labels == [{"seen": "yes"}] * (3 if verb == "filter" else 2)
 
@@ -344,7 +344,7 @@ def test_a_nominated_node_must_pass_the_extenders_too() -> None:
     with fake_extender(filter=keep("n1")) as extender:
         run = extended_harness(filtering(extender), pod=pod)
         run.settle()
-    first, second = extender.asked("filter")
+    first, second = extender.requests_for("filter")
     assert [node["metadata"]["name"] for node in first["Nodes"]["items"]] == ["n0"]
     assert len(second["Nodes"]["items"]) == 3
     assert run.node_of("pod") == "n1"

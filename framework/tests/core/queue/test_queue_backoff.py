@@ -143,16 +143,16 @@ def test_rule_07_gates_are_called_on_the_way_into_backoff_and_not_out_of_it(
     gate = CountingGate()
     rig = QueueRig(gates={"G": gate})
     queued = rig.add_rejected("p")
-    gate.asked.clear()
+    gate.calls.clear()
     rig.queue.move_all(NODE_ADD, None, NODE)
-    assert gate.asked == ["p"]
+    assert gate.calls == ["p"]
     gate.blocked.add("p")
     if way == "flush":
         rig.clock.advance(2.0)
     elif way == "activate":
         rig.queue.activate([queued.pod])
     assert rig.pop() is queued
-    assert gate.asked == ["p"]
+    assert gate.calls == ["p"]
 
 
 def test_rule_07_a_gated_pod_does_not_enter_backoff() -> None:

@@ -111,11 +111,11 @@ def test_rule_24_an_option_makes_the_flush_call_gates_as_later_versions_do() -> 
     queued = rig.queue.get("default/p")
     assert queued is not None
     rig.clock.advance(90.0)
-    assert gate.asked == ["p", "p"]
+    assert gate.calls == ["p", "p"]
     assert queued.queue is UNSCHEDULABLE
     assert not queued.was_flushed
     rig.clock.advance(60.0)
-    assert gate.asked == ["p", "p"], "it has been asked less than 60 seconds ago"
+    assert gate.calls == ["p", "p"], "it has been asked less than 60 seconds ago"
     gate.blocked.clear()
     rig.clock.advance(30.0)
     assert queued.queue is ACTIVE

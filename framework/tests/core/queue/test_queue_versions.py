@@ -168,9 +168,9 @@ def test_the_flush_calls_the_gates_every_five_minutes_since_1_37(
     times, calls = [0.0], 1
     for step in range(1, 25):
         rig.clock.advance(30.0)
-        if len(gate.asked) > calls:
+        if len(gate.calls) > calls:
             times.append(step * 30.0)
-            calls = len(gate.asked)
+            calls = len(gate.calls)
     assert times == expected
 
 

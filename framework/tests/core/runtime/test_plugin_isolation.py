@@ -35,13 +35,13 @@ from tests.kit.faulty import Answer, Faulty, gives, schedule_two
 class InPreFilter(Faulty):
     @hookimpl
     def pre_filter(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InFilter(Faulty):
     @hookimpl
     def filter(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InFilterNodes(Faulty):
@@ -51,7 +51,7 @@ class InFilterNodes(Faulty):
 
     @hookimpl
     def filter_nodes(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InPostFilter(Faulty):
@@ -61,13 +61,13 @@ class InPostFilter(Faulty):
 
     @hookimpl
     def post_filter(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InPreScore(Faulty):
     @hookimpl
     def pre_score(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
     @hookimpl
     def score(self) -> int:
@@ -77,7 +77,7 @@ class InPreScore(Faulty):
 class InScore(Faulty):
     @hookimpl
     def score(self, pod: Pod) -> object:
-        return self.told(pod, 0)
+        return self.answer_for(pod, 0)
 
 
 class InScoreNodes(Faulty):
@@ -87,7 +87,7 @@ class InScoreNodes(Faulty):
 
     @hookimpl
     def score_nodes(self, pod: Pod) -> object:
-        return self.told(pod, np.zeros(2, dtype=np.int64))
+        return self.answer_for(pod, np.zeros(2, dtype=np.int64))
 
 
 class InNormalizeScore(Faulty):
@@ -97,13 +97,13 @@ class InNormalizeScore(Faulty):
 
     @hookimpl
     def normalize_score(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InReserve(Faulty):
     @hookimpl
     def reserve(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
     @hookimpl
     def unreserve(self) -> None:
@@ -113,13 +113,13 @@ class InReserve(Faulty):
 class InPermit(Faulty):
     @hookimpl
     def permit(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InPreFlight(Faulty):
     @hookimpl
     def pre_bind_pre_flight(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
     @hookimpl
     def pre_bind(self) -> None:
@@ -129,13 +129,13 @@ class InPreFlight(Faulty):
 class InPreBind(Faulty):
     @hookimpl
     def pre_bind(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InBind(Faulty):
     @hookimpl
     def bind(self, pod: Pod) -> object:
-        return self.told(pod, Status.skip())
+        return self.answer_for(pod, Status.skip())
 
 
 class InAddPod(Faulty):
@@ -147,7 +147,7 @@ class InAddPod(Faulty):
 
     @hookimpl
     def add_pod(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
     @hookimpl
     def filter(self) -> None:
@@ -161,25 +161,25 @@ class InUnreserve(Faulty):
 
     @hookimpl
     def unreserve(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InPostBind(Faulty):
     @hookimpl
     def post_bind(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InPreEnqueue(Faulty):
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 class InQueueSort(Faulty):
     @hookimpl
     def queue_sort(self, queued: QueuedPodInfo) -> object:
-        return self.told(queued.pod, (-queued.pod.priority, queued.timestamp))
+        return self.answer_for(queued.pod, (-queued.pod.priority, queued.timestamp))
 
 
 def raises() -> object:

@@ -40,7 +40,7 @@ class Proxy:
 class InQueueSort(Faulty):
     @hookimpl
     def queue_sort(self, queued: QueuedPodInfo) -> object:
-        return self.told(queued.pod, (-queued.pod.priority, queued.timestamp))
+        return self.answer_for(queued.pod, (-queued.pod.priority, queued.timestamp))
 
 
 def raises() -> object:
@@ -96,7 +96,7 @@ def test_keys_that_fail_to_compare_lose_no_pod(
 class Interrupted(Faulty):
     @hookimpl
     def filter(self, pod: Pod) -> object:
-        return self.told(pod)
+        return self.answer_for(pod)
 
 
 def interrupts() -> object:
@@ -214,7 +214,7 @@ class CallsLater(Faulty):
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> None:
-        self.told(pod)
+        self.answer_for(pod)
 
 
 LATER: Mapping[str, Callable[[Any], object]] = {

@@ -6,7 +6,7 @@ from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import PersistentVolume
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_node, make_persistent_volume, make_pod
-from tests.kit.informers import Deaf
+from tests.kit.informers import IgnoresChanges
 from tests.kit.internals.engine import EngineInformers
 
 
@@ -46,7 +46,7 @@ def test_informers_log_the_changes_of_watches_and_lists() -> None:
     log = informers.changes(PersistentVolume)
     nodes = informers.changes(Node)
     cluster.create(make_persistent_volume(name="a"))
-    informers.start(Deaf())
+    informers.start(IgnoresChanges())
     cluster.create(make_persistent_volume(name="b"))
     cluster.delete(PersistentVolume, "a")
     informers.sync()
@@ -58,7 +58,7 @@ def test_informers_log_only_kinds_with_readers() -> None:
     cluster = InMemoryCluster(VirtualClock())
     informers = EngineInformers(cluster, lambda: None)
     cluster.create(make_pod(name="a"))
-    informers.start(Deaf())
+    informers.start(IgnoresChanges())
     assert informers.changes(Pod).revision == 0
 
 

@@ -314,3 +314,22 @@ def test_changes_have_a_short_text() -> None:
         "repack",
         "config",
     ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        RemoveNodes(nodes="held"),
+        FailNodes(nodes="held"),
+        Delete(target=target("node/held")),
+    ],
+    ids=str,
+)
+def test_a_node_with_the_finalizer_of_another_controller_is_removed(
+    simulated: Made, change: ClusterChange
+) -> None:
+    node = make_node(name="held")
+    metadata = replace(node.metadata, finalizers=("wrangler.cattle.io/node",))
+    simulation = simulated(replace(node, metadata=metadata))
+    settled(simulation, change)
+    assert "held" not in [node.name for node in simulation.cluster.list(Node).items]

@@ -101,3 +101,12 @@ def test_a_copy_has_no_properties_of_the_old_machine() -> None:
     assert new.labels["kubernetes.io/hostname"] == "n0-1"
     assert new.labels["pool"] == "old"
     assert [taint.key for taint in new.spec.taints] == ["dedicated"]
+
+
+def test_a_node_with_a_finalizer_of_another_controller_is_replaced() -> None:
+    metadata = replace(NODES[0].metadata, finalizers=("karpenter.sh/termination",))
+    node = replace(NODES[0], metadata=metadata)
+    with Simulation([node], config=CONFIG, registry=REGISTRY) as simulation:
+        RotateNodes(nodes="n0").apply(simulation)
+        simulation.settle()
+        assert [n.name for n in simulation.cluster.list(Node).items] == ["n0-1"]

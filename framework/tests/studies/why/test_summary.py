@@ -58,11 +58,12 @@ def test_pods_are_grouped_by_workload_with_the_largest_first() -> None:
 def test_causes_count_the_nodes_that_each_plugin_rejected() -> None:
     [group] = summary_of(*NODES, WEB).groups
     assert group.causes == (
-        Cause(plugin="NodeResourcesFit", reason="Insufficient cpu", nodes=1),
+        Cause(plugin="NodeResourcesFit", reason="Insufficient cpu", nodes=1, alone=1),
         Cause(
             plugin="TaintToleration",
             reason="node(s) had untolerated taint(s)",
             nodes=1,
+            alone=1,
         ),
     )
 
@@ -103,3 +104,30 @@ def test_without_pending_pods_the_summary_is_empty() -> None:
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(PodNotFoundError, match="no such pod"):
         summary_of(*NODES, pods=("nobody",))
+
+
+def test_causes_that_alone_keep_pods_from_nodes_come_first() -> None:
+    closed = make_node(
+        name="closed", capacity={"cpu": "1", "pods": "9"}, taints=["k=v:NoSchedule"]
+    )
+    small = make_node(name="small", capacity={"cpu": "1", "pods": "9"})
+    pods = [make_pod(name=f"p-{n}", requests={"cpu": "2"}) for n in range(2)]
+    summary = summary_of(closed, small, *pods)
+    counts = [(cause.plugin, cause.helped, cause.pods) for cause in summary.causes]
+    assert counts == [("NodeResourcesFit", 2, 2), ("TaintToleration", 0, 2)]
+    assert summary.groups[0].causes[0].reason == "Insufficient cpu"
+
+
+def test_one_change_places_the_pods_of_workloads_with_the_same_cause() -> None:
+    node = make_node(name="a", capacity={"cpu": "4", "pods": "9"})
+    workloads = [
+        make_deployment(name=name, replicas=3, pod=make_pod(requests={"cpu": "2"}))
+        for name in ("web", "api")
+    ]
+    summary = summary_of(node, *workloads, suggest=True)
+    changes = {id(group.change): group.change for group in summary.groups}
+    [change] = changes.values()
+    assert change is not None
+    assert change.text.startswith("add 2 nodes like a; ")
+    assert change.placed == 4
+    assert summary.trials < 5

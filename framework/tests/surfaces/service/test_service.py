@@ -153,7 +153,8 @@ def test_explain_returns_scores_and_rejections(client: Client) -> None:
             "node": "n0",
             "plugin": "NodeResourcesFit",
             "reasons": ["Insufficient cpu"],
-            "details": [],
+            "details": ["wants cpu 3", "free cpu 1 of 4"],
+            "postFilter": [],
         }
     ]
 

@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from tests.kit.internals.service import TimedProtocol
+from tests.kit.internals.serving import ConnectionLimits, make_protocol
 
 HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 
@@ -51,6 +51,9 @@ class Connection(asyncio.Transport):
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.written = self.written + bytes(data)
 
+    def get_write_buffer_size(self) -> int:
+        return len(self.written)
+
 
 async def answer(_scope: Any, _receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI
     await send({"type": "http.response.start", "status": 204, "headers": []})
@@ -68,7 +71,7 @@ def test_silent_connection_is_closed_in_time(said: list[bytes], waits: bool) -> 
         config = uvicorn.Config(answer, lifespan="off")
         config.load()
         loop = cast("asyncio.AbstractEventLoop", timers)
-        protocol = TimedProtocol(config, ServerState(), {}, loop, idle={}, most=9)
+        protocol = make_protocol()(config, ServerState(), {}, loop)
         protocol.connection_made(connection)
         for data in said:
             protocol.data_received(data)
@@ -93,9 +96,9 @@ def play(protocols: int, *said: bytes, most: int = 9) -> list[Connection]:
         config = uvicorn.Config(answer, lifespan="off")
         config.load()
         state, connections = ServerState(), []
-        idle: dict[TimedProtocol, None] = {}
+        make = make_protocol(ConnectionLimits(connections=most))
         for _ in range(protocols):
-            protocol = TimedProtocol(config, state, {}, idle=idle, most=most)
+            protocol = make(config, state, {})
             connections.append(Connection())
             protocol.connection_made(connections[-1])
             for data in said:
@@ -125,3 +128,48 @@ def test_head_that_is_too_large_is_answered_with_400(said: list[bytes]) -> None:
 def test_connection_that_is_idle_for_longest_makes_room_for_another() -> None:
     connections = play(3, most=2)
     assert [each.is_closed for each in connections] == [True, False, False]
+
+
+def test_client_that_sends_requests_without_waiting_is_answered_with_400() -> None:
+    (connection,) = play(1, HEAD * 99)
+    assert connection.is_closed
+    assert b"HTTP/1.1 400 " in connection.written
+
+
+@pytest.mark.parametrize(("read", "is_closed"), [(0, True), (9, False)])
+def test_client_that_does_not_read_is_closed_in_time(
+    read: int, is_closed: bool
+) -> None:
+    async def play() -> None:
+        timers, connection = Timers(asyncio.get_running_loop()), Connection()
+        config = uvicorn.Config(answer, lifespan="off")
+        config.load()
+        loop = cast("asyncio.AbstractEventLoop", timers)
+        limits = ConnectionLimits(head_seconds=1, unread_seconds=7)
+        protocol = make_protocol(limits)(config, ServerState(), {}, loop)
+        protocol.connection_made(connection)
+        connection.written = b"a" * 100
+        protocol.pause_writing()
+        connection.written = connection.written[read:]
+        (judge,) = [end for delay, end, _ in timers.set if delay == 7]
+        judge()
+        assert connection.is_closed is is_closed
+        protocol.connection_lost(None)
+        assert all(timer.cancelled() for delay, _, timer in timers.set if delay == 1)
+
+    asyncio.run(play())
+
+
+def test_client_that_reads_slowest_makes_room_for_another() -> None:
+    async def play() -> list[bool]:
+        config = uvicorn.Config(answer, lifespan="off")
+        config.load()
+        make = make_protocol(ConnectionLimits(unread_responses=2))
+        state, connections = ServerState(), [Connection() for _ in range(3)]
+        for connection in connections:
+            protocol = make(config, state, {})
+            protocol.connection_made(connection)
+            protocol.pause_writing()
+        return [connection.is_closed for connection in connections]
+
+    assert asyncio.run(play()) == [True, False, False]

@@ -19,12 +19,14 @@ from quaymaster import (
     Code,
     CycleState,
     Handle,
+    NodeInfo,
     NodeStatuses,
     NominatingInfo,
     NominatingMode,
     Pod,
     PostFilterResult,
     QueueingHint,
+    StateKey,
     Status,
     hookimpl,
     on_pod,
@@ -44,9 +46,11 @@ from quaymaster_default_preemption.args import (
     DefaultPreemptionArgs,
     candidates_wanted,
 )
+from quaymaster_default_preemption.facts import Outcomes
 
 __all__ = ["DefaultPreemption"]
 
+_OUTCOMES: Final = StateKey[Outcomes]("ExplainDefaultPreemption")
 _UNDER_WAY: Final = Status.unresolvable(
     "waiting for the preemption for this pod to be finished"
 )
@@ -107,6 +111,25 @@ class DefaultPreemption:
         self._evictions.start(stored, best)
         message = _success(best) if self._tells_of_success else ""
         return PostFilterResult(nominating=_nominate(best.node_name), message=message)
+
+    @hookimpl
+    def explain_post_filter(
+        self, state: CycleState, pod: Pod, node: NodeInfo, statuses: NodeStatuses
+    ) -> Sequence[str]:
+        if statuses[node.name].code is not Code.UNSCHEDULABLE:
+            return ()
+        problem = why_not_eligible(self._handle, state, pod, statuses)
+        if problem:
+            return [f"preemption: {problem.rstrip('.')}"]
+        outcome = state.get(_OUTCOMES)
+        if outcome is None:  # one search for all nodes
+            rows = statuses.rows_with(Code.UNSCHEDULABLE)
+            search = self._dry_run.find(state, pod, rows)
+            outcome = state[_OUTCOMES] = Outcomes(search, self._budgets())
+        return outcome.explain(pod, node)
+
+    def _budgets(self) -> Sequence[PodDisruptionBudget]:
+        return self._handle.informers.list(PodDisruptionBudget)
 
     def find_candidates(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses

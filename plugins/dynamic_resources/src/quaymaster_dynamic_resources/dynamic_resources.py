@@ -41,7 +41,7 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.cluster import ApiError, Verb, Write
-from quaymaster.devices import ExtendedResources
+from quaymaster.devices import DeviceTotals, ExtendedResources
 from quaymaster.errors import SelectorError
 from quaymaster.objects import (
     AllocationResult,
@@ -131,6 +131,7 @@ class DynamicResources:
         self._tracker = handle.shared(
             ClaimTracker, lambda: ClaimTracker(informers, kubernetes)
         )
+        handle.shared(DeviceTotals, DeviceTotals).follow(self._tracker)
         self._resources = ExtendedResources(informers)
         timeout = args.binding_timeout.total_seconds()
         self._judge = NodeJudge(args, handle, self._tracker, self._resources)

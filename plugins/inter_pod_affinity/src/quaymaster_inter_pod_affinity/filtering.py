@@ -26,17 +26,17 @@ from quaymaster_inter_pod_affinity.terms import (
     existing_anti_affinity,
 )
 
-__all__ = ["FilterState"]
+__all__ = ["FAR", "NEAR", "UNWELCOME", "FilterState"]
 
-_FAR: Final = Status.unresolvable("node(s) didn't match pod affinity rules")
-_NEAR: Final = Status.unschedulable("node(s) didn't match pod anti-affinity rules")
-_UNWELCOME: Final = Status.unschedulable(
+FAR: Final = Status.unresolvable("node(s) didn't match pod affinity rules")
+NEAR: Final = Status.unschedulable("node(s) didn't match pod anti-affinity rules")
+UNWELCOME: Final = Status.unschedulable(
     "node(s) didn't satisfy existing pods anti-affinity rules"
 )
 # The first check has the highest code, so that the highest of several codes decides.
 _UNWELCOME_CODE, _NEAR_CODE, _FAR_CODE = 1, 2, 3
 _UINT8: Final = tuple(map(np.uint8, range(4)))
-_STATUSES: Final = (None, _UNWELCOME, _NEAR, _FAR)
+_STATUSES: Final = (None, UNWELCOME, NEAR, FAR)
 
 Codes = npt.NDArray[np.uint8]
 
@@ -141,11 +141,11 @@ class FilterState:
     def judge(self, node: NodeInfo) -> Status | None:
         """Return the first of three reasons why a node is rejected, or None."""
         if not self._has_affinity(node):
-            return _FAR
+            return FAR
         if _is_near(self._anti_affinity, node):
-            return _NEAR
+            return NEAR
         if _is_near(self._existing, node):
-            return _UNWELCOME
+            return UNWELCOME
         return None
 
     def judge_rows(self, rows: Rows) -> NodeVerdicts | None:

@@ -36,6 +36,7 @@ from quaymaster.columns import Revised
 from quaymaster.counting import Namespaces, PerTemplate
 from quaymaster.objects import Namespace
 from quaymaster_inter_pod_affinity.args import InterPodAffinityArgs
+from quaymaster_inter_pod_affinity.facts import AffinityFacts
 from quaymaster_inter_pod_affinity.filtering import FilterState
 from quaymaster_inter_pod_affinity.hints import (
     keys_of_pod_change,
@@ -167,6 +168,13 @@ class InterPodAffinity:
     @hookimpl
     def filter_nodes(self, state: CycleState, rows: Rows) -> NodeVerdicts | None:
         return state[_FILTER_STATE].judge_rows(rows)
+
+    @hookimpl
+    def explain_filter(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Sequence[str]:
+        facts = AffinityFacts(pod, self._handle.snapshot, self._namespaces)
+        return facts.explain(state[_FILTER_STATE], node)
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> Status | None:

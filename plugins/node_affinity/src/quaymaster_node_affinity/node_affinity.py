@@ -44,6 +44,7 @@ from quaymaster_node_affinity.columns import (
     matcher_matches,
     preference_scores,
 )
+from quaymaster_node_affinity.facts import explain_matcher, explain_required
 from quaymaster_node_affinity.terms import node_affinity_terms
 
 __all__ = ["NodeAffinity"]
@@ -110,6 +111,13 @@ class NodeAffinity:
             np.where(enforced, codes, np.int8(2)),
             lambda code: _MISMATCH if code == 1 else _NOT_ENFORCED,
         )
+
+    @hookimpl
+    def explain_filter(self, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        enforced = self._enforced
+        if enforced is not None and not enforced.matches(node.node):
+            return explain_matcher("the profile's addedAffinity", enforced, node)
+        return explain_required(node_affinity_terms(pod).required, node)
 
     @hookimpl
     def pre_score(self, pod: Pod) -> Status | None:

@@ -104,6 +104,15 @@ class NodeCoolDown:
         return NodeVerdicts.reject_where(np.array(is_cooling, dtype=bool), _COOLING)
 
     @hookimpl
+    def explain_filter(self, node: NodeInfo) -> Sequence[str]:
+        facts = ["the node's kubelet has rejected a pod"]
+        rest = self._rests.get(node.name)
+        if rest is not None:
+            left = max(0.0, rest.end - self._handle.clock.now())
+            facts.append(f"gets no pods for {left:.3g} of {rest.seconds:g} seconds")
+        return facts
+
+    @hookimpl
     def reserve(self, pod: Pod, node_name: str) -> Status | None:
         # `filter` may use cached results, but this hook is called for every pod that is
         # about to be bound. So it checks for rejections that have arrived since.

@@ -10,7 +10,7 @@ from typing import Final
 
 from quaymaster.objects import PodSpec, SpecKey
 
-__all__ = ["required_features"]
+__all__ = ["NEEDS", "required_features"]
 
 
 def required_features(spec: PodSpec) -> frozenset[str]:
@@ -43,3 +43,9 @@ _RULES: Final[dict[str, Callable[[PodSpec], bool]]] = {
     "RestartAllContainersOnContainerExits": _restarts_all_containers,
     "UserNamespacesHostNetworkSupport": _has_own_users_in_host_network,
 }
+
+NEEDS: Final[dict[str, str]] = {
+    "RestartAllContainersOnContainerExits": "a restart rule RestartAllContainers",
+    "UserNamespacesHostNetworkSupport": "hostUsers: false with hostNetwork: true",
+}
+"""Feature -> the part of a pod that needs it."""

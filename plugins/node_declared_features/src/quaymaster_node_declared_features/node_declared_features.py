@@ -27,7 +27,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster_node_declared_features.features import required_features
+from quaymaster_node_declared_features.features import NEEDS, required_features
 
 __all__ = ["NodeDeclaredFeatures"]
 
@@ -75,6 +75,14 @@ class NodeDeclaredFeatures:
         return (
             None if required.issubset(node.node.status.declared_features) else _LACKING
         )
+
+    @hookimpl
+    def explain_filter(self, state: CycleState, node: NodeInfo) -> Sequence[str]:
+        missing = state[_REQUIRED].difference(node.node.status.declared_features)
+        return [
+            f"the node does not declare the feature {name}, which {NEEDS[name]} needs"
+            for name in sorted(missing)
+        ]
 
 
 def _after_node_change(_pod: Pod, old: Node | None, new: Node) -> QueueingHint:

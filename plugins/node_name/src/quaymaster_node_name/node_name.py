@@ -38,8 +38,8 @@ class NodeName:
     pod_use = PodUse.NONE
     reads = ()
 
-    def __init__(self, _args: None, _handle: Handle) -> None:
-        """Create the plugin, which uses neither arguments nor the framework."""
+    def __init__(self, _args: None, handle: Handle) -> None:
+        self._handle = handle
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -68,3 +68,9 @@ class NodeName:
         if wanted is None:
             return _OTHER_NODE
         return NodeVerdicts.reject_where(nodes.row_numbers(rows) != wanted, _OTHER_NODE)
+
+    @hookimpl
+    def explain_filter(self, pod: Pod) -> Sequence[str]:
+        node = self._handle.snapshot.get(pod.node_name)
+        missing = ", which does not exist" if node is None else ""
+        return [f"spec.nodeName is {pod.node_name}{missing}"]

@@ -33,6 +33,7 @@ from quaymaster import (
 )
 from quaymaster.columns import HostPorts
 from quaymaster.objects import ContainerPort, host_ports
+from quaymaster_node_ports.facts import explain_ports
 
 __all__ = ["NodePorts"]
 
@@ -93,6 +94,10 @@ class NodePorts:
                 if node is not None and _conflict((port,), node.used_ports):
                     taken[row] = True
         return NodeVerdicts.reject_where(taken[rows], _TAKEN)
+
+    @hookimpl
+    def explain_filter(self, state: CycleState, node: NodeInfo) -> Sequence[str]:
+        return explain_ports(state[_WANTED], node)
 
 
 def _conflict(wanted: Sequence[ContainerPort], used: HostPorts) -> bool:

@@ -59,11 +59,25 @@ class Demands:
         parts: A reader for each resource of a node, and the request.
         balanced: The same resources, for many nodes.
         requests: Shape ``(K, 1)``, dtype int64: the requests.
+        has_devices: Whether devices may serve one of them; columns lack these.
     """
 
     parts: Sequence[tuple[ReadNode, int]]
     balanced: Balanced
     requests: Int64Array
+    has_devices: bool = False
+
+    def read_devices(self, readers: Sequence[ReadNode | None]) -> None:
+        """Let devices count on nodes that do not offer a resource themselves.
+
+        Args:
+            readers: For each resource its reader with devices, or None.
+        """
+        self.has_devices = any(readers)
+        self.parts = [
+            (reader or read, request)
+            for reader, (read, request) in zip(readers, self.parts, strict=True)
+        ]
 
     @classmethod
     def of(cls, balanced: Balanced, requests: Sequence[int]) -> "Demands":

@@ -1,12 +1,11 @@
 """Prefer nodes whose resources are used evenly with the pod.
 
 Mirrors ``NodeResourcesBalancedAllocation`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go``). Unlike in
-upstream, extended resources that device classes provide are not looked up.
+``pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go``).
 """
 
 import itertools
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 import numpy as np
@@ -26,7 +25,8 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.columns import ResourceColumn, lines_at
-from quaymaster.objects import pod_usage
+from quaymaster.devices import DeviceTotals, ExtendedResources, ServedResources
+from quaymaster.objects import DeviceClass, pod_usage
 from quaymaster_node_resources_balanced_allocation.args import (
     NodeResourcesBalancedAllocationArgs,
 )
@@ -51,12 +51,12 @@ class NodeResourcesBalancedAllocation:
 
     Args:
         args: The resources to balance.
-        _handle: Not used.
+        handle: The framework.
     """
 
     Args = NodeResourcesBalancedAllocationArgs
     scope = Scope.NODE
-    reads = ()
+    reads = (DeviceClass,)
 
     def __init__(
         self, args: NodeResourcesBalancedAllocationArgs, handle: Handle
@@ -64,10 +64,18 @@ class NodeResourcesBalancedAllocation:
         self._kubernetes = handle.kubernetes
         self._resources = tuple(ResourceColumn(spec.name) for spec in args.resources)
         self._balanced: dict[tuple[bool, ...], Balanced] = {}
+        self._devices = ServedResources(
+            (spec.name for spec in args.resources),
+            ExtendedResources(handle.informers),
+            handle.shared(DeviceTotals, DeviceTotals),
+        )
 
     @hookimpl
-    def sign_pod(self, pod: Pod) -> Hashable:
-        return self._requests(pod)
+    def sign_pod(self, pod: Pod) -> Hashable | None:
+        requests = self._requests(pod)
+        if self._devices.names and self._wants_devices(requests):
+            return None  # its score depends on devices, too
+        return requests
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> Status | None:
@@ -80,8 +88,9 @@ class NodeResourcesBalancedAllocation:
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
         demands = state.get(_PRE_SCORE) or self._demands(pod)
-        if demands is None:
-            return 0
+        return 0 if demands is None else self._score(demands, node)
+
+    def _score(self, demands: Demands, node: NodeInfo) -> int:
         before, after = [], []
         # Converted to floats before the division, as in upstream. Inlined, because four
         # calls for each changed node take half as long again.
@@ -100,6 +109,9 @@ class NodeResourcesBalancedAllocation:
         demands = state.get(_PRE_SCORE) or self._demands(pod)
         if demands is None:
             return np.zeros(nodes.count(rows), dtype=np.int64)
+        if demands.has_devices:
+            infos = nodes.infos_at(rows)
+            return np.array([self._score(demands, n) for n in infos], dtype=np.int64)
         scores = balance_of_nodes(nodes, rows, demands)
         scores += lines_at(demands.balanced.less_before.of(nodes), rows)
         scores >>= 1  # faster than //, and equal for numbers of at least 0
@@ -125,4 +137,14 @@ class NodeResourcesBalancedAllocation:
         if balanced is None:
             balanced = Balanced([resource for resource, _ in counted])
             self._balanced[counts] = balanced
-        return Demands.of(balanced, [request for _, request in counted])
+        demands = Demands.of(balanced, [request for _, request in counted])
+        if self._devices.names:
+            readers = [self._devices.reader(resource.name) for resource, _ in counted]
+            demands.read_devices(readers)
+        return demands
+
+    def _wants_devices(self, requests: Sequence[int]) -> bool:
+        return any(
+            request and resource.name in self._devices.names
+            for resource, request in zip(self._resources, requests, strict=True)
+        )

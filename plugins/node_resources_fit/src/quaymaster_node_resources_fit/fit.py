@@ -2,8 +2,7 @@
 
 Mirrors ``NodeResourcesFit`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/noderesources/fit.go``). Unlike in upstream,
-devices do not count in the scores of resources that they serve, and placements of pod
-groups are not scored.
+placements of pod groups are not scored.
 """
 
 from collections.abc import Hashable, Sequence
@@ -33,7 +32,12 @@ from quaymaster import (
     on_node,
     on_pod,
 )
-from quaymaster.devices import ExtendedResources, may_be_served_by_devices
+from quaymaster.devices import (
+    DeviceTotals,
+    ExtendedResources,
+    ServedResources,
+    may_be_served_by_devices,
+)
 from quaymaster.objects import (
     DeviceClass,
     PodSpec,
@@ -48,6 +52,7 @@ from quaymaster_node_resources_fit.args import (
     ScoringStrategy,
     ScoringStrategyType,
 )
+from quaymaster_node_resources_fit.facts import explain_shortages
 from quaymaster_node_resources_fit.hints import (
     after_device_class_change,
     after_node_change,
@@ -106,9 +111,16 @@ class NodeResourcesFit:
 
     def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
         self._args = args
+        self._handle = handle
         self._kubernetes = handle.kubernetes
         self._served = ExtendedResources(handle.informers)
-        self._resources = ScoredResources(args.scoring_strategy.resources)
+        scored = args.scoring_strategy.resources
+        devices = ServedResources(
+            (spec.name for spec in scored),
+            self._served,
+            handle.shared(DeviceTotals, DeviceTotals),
+        )
+        self._resources = ScoredResources(scored, devices)
         self._strategy = _make_strategy(args.scoring_strategy)
 
     @hookimpl
@@ -150,6 +162,11 @@ class NodeResourcesFit:
         )
 
     @hookimpl
+    def explain_filter(self, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        nodes = self._handle.snapshot.nodes
+        return explain_shortages(pod, node, nodes, self._is_ignored, self._is_served)
+
+    @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> None:
         state[_PRE_SCORE] = self._demands(pod)
 
@@ -165,6 +182,9 @@ class NodeResourcesFit:
         demands = state.get(_PRE_SCORE) or self._demands(pod)
         if not demands.parts:
             return np.zeros(nodes.count(rows), dtype=np.int64)
+        if demands.has_devices:
+            scores = [self._strategy.score(n, demands) for n in nodes.infos_at(rows)]
+            return np.array(scores, dtype=np.int64)
         return self._strategy.score_nodes(share_columns(nodes, rows, demands))
 
     def _is_ignored(self, name: str) -> bool:

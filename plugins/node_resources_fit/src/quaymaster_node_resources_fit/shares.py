@@ -25,6 +25,7 @@ from quaymaster.columns import (
     ResourceBlock,
     ResourceColumn,
 )
+from quaymaster.devices import ServedResources
 from quaymaster.objects import Resources
 from quaymaster_node_resources_fit.args import ResourceSpec
 
@@ -64,11 +65,13 @@ class Demands:
         parts: The weight of each, its reader for a node, and the request.
         counted: The same resources, for many nodes.
         requests: Shape ``(K, 1)``, dtype int64: the requests.
+        has_devices: Whether devices may serve one of them; columns lack these.
     """
 
     parts: Sequence[tuple[int, ReadNode, int]]
     counted: _Counted
     requests: Int64Array
+    has_devices: bool = False
 
 
 @attrs.define(eq=False)  # not frozen, which is slower to make
@@ -161,9 +164,11 @@ class ScoredResources:
 
     Args:
         specs: Their names and weights.
+        devices: The resources that devices may serve.
     """
 
-    def __init__(self, specs: Sequence[ResourceSpec]) -> None:
+    def __init__(self, specs: Sequence[ResourceSpec], devices: ServedResources) -> None:
+        self._devices = devices
         self._parts = [
             (spec.weight, ResourceColumn(spec.name, non_zero=True)) for spec in specs
         ]
@@ -187,7 +192,22 @@ class ScoredResources:
             (weight, resource.read, amount)
             for (weight, resource), amount in zip(picked, amounts, strict=True)
         ]
-        return Demands(parts, counted, np.array(amounts, dtype=np.int64)[:, None])
+        column = np.array(amounts, dtype=np.int64)[:, None]
+        demands = Demands(parts, counted, column)
+        if self._devices.names:
+            self._add_devices(demands, [resource.name for _, resource in picked])
+        return demands
+
+    def _add_devices(self, demands: Demands, names: Sequence[str]) -> None:
+        """Let devices count on nodes that do not offer a resource themselves."""
+        readers = [self._devices.reader(name) for name in names]
+        demands.has_devices = any(readers)
+        demands.parts = [
+            (weight, reader or read, amount)
+            for reader, (weight, read, amount) in zip(
+                readers, demands.parts, strict=True
+            )
+        ]
 
 
 def _counting(parts: Sequence[tuple[int, ResourceColumn]]) -> _Counted:

@@ -24,10 +24,12 @@ from quaymaster.columns import CPU, EPHEMERAL_STORAGE, MEMORY, lines_at
 from quaymaster.objects import Resources
 
 __all__ = [
+    "Comparison",
     "IsIgnored",
     "IsServed",
     "Shortage",
     "Wanted",
+    "compared",
     "find_shortages",
     "has_room",
     "judge_nodes",
@@ -51,6 +53,27 @@ class Shortage(NamedTuple):
 
     reason: str
     is_unresolvable: bool
+
+
+class Comparison(NamedTuple):
+    """The amounts of a resource that are compared.
+
+    Attributes:
+        name: The resource.
+        amount: What the pod requests.
+        offered: What the node offers.
+        used: What the pods on it request.
+    """
+
+    name: str
+    amount: int
+    offered: int
+    used: int
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the node has too little left."""
+        return self.amount > 0 and self.amount > self.offered - self.used
 
 
 _TOO_MANY_PODS: Final = Shortage("Too many pods", False)
@@ -90,28 +113,46 @@ def find_shortages(
         is_ignored: Whether to ignore a resource.
         is_served: Whether devices serve a resource that the node does not offer.
     """
+    is_full = len(node.pods) + 1 > node.allocatable.allowed_pods
+    shortages = [_TOO_MANY_PODS] if is_full else []
+    for comparison in compared(wanted, node, is_ignored, is_served):
+        if comparison.is_short:
+            is_too_much = comparison.amount > comparison.offered
+            shortages.append(Shortage(_insufficient(comparison.name), is_too_much))
+    return shortages
+
+
+def compared(
+    wanted: Resources, node: NodeInfo, is_ignored: IsIgnored, is_served: IsServed
+) -> list[Comparison]:
+    """Return the resources to compare, in the order of the reasons.
+
+    Args:
+        wanted: What the pod requests.
+        node: The node with its pods.
+        is_ignored: Whether to ignore a resource.
+        is_served: Whether devices serve a resource that the node does not offer.
+    """
     offered, used = node.allocatable, node.requested
-    amounts = [
-        ("cpu", wanted.milli_cpu, offered.milli_cpu, used.milli_cpu),
-        ("memory", wanted.memory, offered.memory, used.memory),
-        (
+    comparisons = [
+        Comparison("cpu", wanted.milli_cpu, offered.milli_cpu, used.milli_cpu),
+        Comparison("memory", wanted.memory, offered.memory, used.memory),
+        Comparison(
             "ephemeral-storage",
             wanted.ephemeral_storage,
             offered.ephemeral_storage,
             used.ephemeral_storage,
         ),
     ]
-    amounts += [
-        (name, amount, offered.scalars.get(name, 0), used.scalars.get(name, 0))
+    comparisons += [
+        Comparison(
+            name, amount, offered.scalars.get(name, 0), used.scalars.get(name, 0)
+        )
         for name, amount in sorted(wanted.scalars.items())
         if not is_ignored(name)
         and (offered.scalars.get(name, 0) > 0 or not is_served(name))
     ]
-    found = [_TOO_MANY_PODS] if len(node.pods) + 1 > offered.allowed_pods else []
-    for name, amount, capacity, taken in amounts:
-        if amount > 0 and amount > capacity - taken:
-            found.append(Shortage(_insufficient(name), amount > capacity))
-    return found
+    return comparisons
 
 
 def rejection(shortages: Sequence[Shortage]) -> Status | None:

@@ -79,6 +79,11 @@ class NodeUnschedulable:
         cordoned = nodes.unschedulable[rows].copy()
         return NodeVerdicts.reject_where(cordoned, _UNSCHEDULABLE)
 
+    @hookimpl
+    def explain_filter(self) -> Sequence[str]:
+        taint = f"{_CORDON.key}:{_CORDON.effect}"
+        return [f"the node is cordoned, and the pod does not tolerate {taint}"]
+
 
 def _tolerates_cordon(pod: Pod) -> bool:
     return is_tolerated(_CORDON, pod.spec.tolerations)

@@ -52,6 +52,7 @@ from quaymaster_node_volume_limits.attachable import (
     volumes_to_attach,
 )
 from quaymaster_node_volume_limits.attachments import Attachments
+from quaymaster_node_volume_limits.facts import explain_limits, explain_missing
 from quaymaster_node_volume_limits.hints import (
     after_attachment_deleted,
     after_claim_added,
@@ -253,6 +254,27 @@ class NodeVolumeLimits:
                 if problem is not None:
                     verdicts.errors[problem[0]] = Status.from_error(problem[1])
         return verdicts.result()
+
+    @hookimpl
+    def explain_filter(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Sequence[str]:
+        lookups = state.get(_LOOKUPS) or _Lookups(self._handle, pod)
+        csi_node = self._informers.get(CSINode, node.name)
+        wanted = lookups.wanted(has_csi_node=csi_node is not None)
+        if isinstance(wanted, Status):
+            return ()  # its message names the claim
+        drivers = {entry.name for entry in csi_node.spec.drivers} if csi_node else set()
+        for driver in self._awaited(wanted):
+            if driver not in drivers:
+                return explain_missing(driver, csi_node)
+        self._attachments.sync()
+        try:
+            in_use = self._in_use(node)
+        except VolumeError:
+            return ()  # as above
+        there = in_use | self._attachments.of(node.name)
+        return explain_limits(wanted - in_use, there, volume_limits(csi_node))
 
     @hookimpl
     def filter_pod_use(self) -> PodUse:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from quaymaster import Int64Array, Node, NodeInfo, NodeVerdicts, Pod, Rows, Status
-from quaymaster.counting import DomainCounts, PodCounts
+from quaymaster.counting import DomainCounts, Domains, PodCounts
 from quaymaster_pod_topology_spread.constraints import Constraint
 
 __all__ = ["FilterState", "counts_for"]
@@ -54,7 +54,14 @@ class FilterState:
         counts: The result of `counts_for`.
     """
 
-    __slots__ = ("_constraints", "_counts", "_imagined", "_minima", "_pod")
+    __slots__ = (
+        "_constraints",
+        "_counts",
+        "_imagined",
+        "_minima",
+        "_pod",
+        "_summaries",
+    )
 
     def __init__(
         self,
@@ -67,6 +74,7 @@ class FilterState:
         self._counts = counts
         self._imagined: list[dict[int, int]] = [{} for _ in constraints]
         self._minima: list[int | None] = [None] * len(constraints)
+        self._summaries: dict[int, str] | None = None
 
     def clone(self) -> "FilterState":
         """Return a copy to which hypothetical pods can be added."""
@@ -76,6 +84,7 @@ class FilterState:
         other._counts = self._counts
         other._imagined = [dict(changes) for changes in self._imagined]
         other._minima = list(self._minima)
+        other._summaries = None
         return other
 
     def imagine(self, other: Pod, node: Node, change: int) -> None:
@@ -96,6 +105,7 @@ class FilterState:
             changes = self._imagined[index]
             changes[domain] = changes.get(domain, 0) + change
             self._minima[index] = None
+            self._summaries = None
 
     def judge(self, node: NodeInfo) -> Status | None:
         """Return why a node is rejected, or None; the first constraint decides."""
@@ -124,6 +134,46 @@ class FilterState:
             more = domains.spread(verdicts, rows)
             codes = more if codes is None else np.where(codes, codes, more)
         return None if codes is None else NodeVerdicts(codes, _status_of)
+
+    # For explanations -----------------------------------------------------------------
+
+    @property
+    def constraints(self) -> Sequence[Constraint]:
+        """The pod's hard constraints."""
+        return self._constraints
+
+    @property
+    def summaries(self) -> dict[int, str]:
+        """The texts about constraints that explanations have rendered, by index."""
+        if self._summaries is None:
+            self._summaries = {}
+        return self._summaries
+
+    def violated(self, node: NodeInfo) -> int | None:
+        """Return the index of the constraint that decides `judge`, or None."""
+        for index, constraint in enumerate(self._constraints):
+            value = node.labels.get(constraint.topology_key)
+            if value is None or self.count(index, value) > self._limit(index):
+                return index
+        return None
+
+    def domains(self, index: int) -> Domains:
+        """Return the domains of a constraint."""
+        return self._counts[index].domains
+
+    def count(self, index: int, value: str) -> int:
+        """Return the number of pods in the domain of a value."""
+        domain = self._counts[index].domains.number(value)
+        return self._counts[index].at(domain) + self._imagined[index].get(domain, 0)
+
+    def minimum(self, index: int) -> int:
+        """Return the number of pods that the smallest domain counts with."""
+        return self._minimum(index)
+
+    def counts_itself(self, index: int) -> bool:
+        """Whether the pod matches the constraint's own selector."""
+        constraint = self._constraints[index]
+        return constraint.selector.matches(self._pod.metadata.labels)
 
     def _limit(self, index: int) -> int:
         """Return the highest count with which a domain accepts another pod."""

@@ -53,6 +53,7 @@ from quaymaster_pod_topology_spread.defaults import (
     SYSTEM_CONSTRAINTS,
     DefaultSelectors,
 )
+from quaymaster_pod_topology_spread.facts import explain_spread
 from quaymaster_pod_topology_spread.filtering import FilterState, counts_for
 from quaymaster_pod_topology_spread.hints import (
     is_involved,
@@ -176,6 +177,18 @@ class PodTopologySpread:
     @hookimpl
     def filter_nodes(self, state: CycleState, rows: Rows) -> NodeVerdicts | None:
         return state[_FILTER_STATE].judge_rows(rows)
+
+    @hookimpl
+    def explain_filter(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Sequence[str]:
+        return explain_spread(
+            pod,
+            node,
+            self._handle.snapshot.nodes,
+            state[_FILTER_STATE],
+            compares_numbers=self._compares_numbers,
+        )
 
     @hookimpl
     def pre_score(

@@ -35,6 +35,7 @@ from quaymaster import (
 )
 from quaymaster.hookspecs import since_kubernetes
 from quaymaster.objects import Taint, Toleration, find_untolerated_taint, is_tolerated
+from quaymaster_taint_toleration.facts import explain_taints
 
 __all__ = ["TaintToleration"]
 
@@ -88,6 +89,13 @@ class TaintToleration:
             lambda taints: self._is_closed(taints or (), pod), rows
         )
         return NodeVerdicts.reject_where(closed, _UNTOLERATED)
+
+    @hookimpl
+    def explain_filter(self, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        tolerations = pod.spec.tolerations
+        return explain_taints(
+            node.taints, tolerations, compares_numbers=self._compares_numbers
+        )
 
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> None:

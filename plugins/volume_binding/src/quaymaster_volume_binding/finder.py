@@ -12,7 +12,7 @@ from quaymaster_volume_binding.lookup import Lookup, as_handled
 from quaymaster_volume_binding.plans import NOTHING_TO_DO, StaticBinding, VolumePlan
 from quaymaster_volume_binding.pod_claims import DelayedClaim, PodClaims
 
-__all__ = ["Finder", "Problem", "Reasons", "reasons_of"]
+__all__ = ["Finder", "Problem", "Reasons", "reasons_of", "why_not_provisioned"]
 
 Reasons = tuple[str, ...]
 
@@ -127,28 +127,38 @@ class Finder:
         return topology
 
     def _plan(self, node_name: str, labels: Mapping[str, str]) -> VolumePlan | Problem:
-        claims = self.claims
         if not self.has_waiting:
             return NOTHING_TO_DO
         if self.selected_nodes - {node_name}:
             return Problem.BIND_CONFLICT
+        static, unmatched = self.match(labels)
+        provision: list[PersistentVolumeClaim] = []
+        for claim in unmatched:
+            problem = why_not_provisioned(claim, labels)
+            if problem:
+                return problem
+            provision.append(claim.claim)
+        return VolumePlan(static, provision)
+
+    def match(
+        self, labels: Mapping[str, str]
+    ) -> tuple[list[StaticBinding], list[DelayedClaim]]:
+        """Return the claims that get existing volumes on a node, and the others.
+
+        Args:
+            labels: The node's labels.
+        """
         static: list[StaticBinding] = []
-        unmatched: list[DelayedClaim] = list(claims.selected)
+        unmatched: list[DelayedClaim] = list(self.claims.selected)
         taken: set[str] = set()
-        for claim in claims.open:
+        for claim in self.claims.open:
             volume = claim.candidates.best(labels, taken)
             if volume is None:
                 unmatched.append(claim)
             else:
                 taken.add(volume.metadata.name)
                 static.append(StaticBinding(claim.claim, volume))
-        provision: list[PersistentVolumeClaim] = []
-        for claim in unmatched:
-            problem = _why_not_provisioned(claim, labels)
-            if problem:
-                return problem
-            provision.append(claim.claim)
-        return VolumePlan(static, provision)
+        return static, unmatched
 
 
 def reasons_of(*, conflict: bool, problem: Problem, missing: bool) -> Reasons:
@@ -167,7 +177,8 @@ def reasons_of(*, conflict: bool, problem: Problem, missing: bool) -> Reasons:
     return tuple(reasons)
 
 
-def _why_not_provisioned(claim: DelayedClaim, labels: Mapping[str, str]) -> Problem:
+def why_not_provisioned(claim: DelayedClaim, labels: Mapping[str, str]) -> Problem:
+    """Return why no volume can be provisioned for a claim on a node with labels."""
     storage_class = claim.storage_class
     if storage_class.provisioner in ("", NO_PROVISIONER):
         return Problem.BIND_CONFLICT

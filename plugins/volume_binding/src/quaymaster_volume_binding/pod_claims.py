@@ -34,10 +34,12 @@ class BoundClaim(msgspec.Struct, frozen=True, eq=False):
     """A claim with a volume.
 
     Attributes:
+        claim: The claim.
         volume: The volume, or None if it does not exist.
         is_in_tree: Whether its plugin was migrated out of Kubernetes.
     """
 
+    claim: PersistentVolumeClaim
     volume: PersistentVolume | None
     is_in_tree: bool
 
@@ -147,7 +149,7 @@ def _check(claim: PersistentVolumeClaim) -> None:
 def _bound(lookup: Lookup, claim: PersistentVolumeClaim) -> BoundClaim:
     volume = lookup.volumes.get(claim.spec.volume_name)
     is_in_tree = volume is not None and in_tree_plugin(volume) is not None
-    return BoundClaim(volume, is_in_tree)
+    return BoundClaim(claim, volume, is_in_tree)
 
 
 def _examined(

@@ -62,6 +62,7 @@ from quaymaster_volume_binding.binding import (
     Reservation,
     WrittenBindings,
 )
+from quaymaster_volume_binding.facts import explain_volumes
 from quaymaster_volume_binding.finder import Finder
 from quaymaster_volume_binding.hints import (
     after_capacity_changed,
@@ -225,6 +226,16 @@ class VolumeBinding:
         else:
             volumes.passed[rows] |= verdicts.codes == 0
         return verdicts
+
+    @hookimpl
+    def explain_filter(self, state: CycleState, node: NodeInfo) -> Sequence[str]:
+        finder = state[_VOLUMES].finder
+        if finder is None:
+            return ()
+        try:
+            return explain_volumes(finder, self._handle.informers, node)
+        except TranslationError as error:
+            return [str(error)]
 
     @hookimpl
     def pre_score(self) -> Status | None:

@@ -8,7 +8,7 @@ Mirrors ``VolumeRestrictions`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go``).
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -37,6 +37,7 @@ from quaymaster import (
 from quaymaster.objects import PersistentVolumeClaim, Volume
 from quaymaster.volumes import claim_key, volumes_fragment, volumes_of
 from quaymaster_volume_restrictions.disks import conflict, exclusive_disks
+from quaymaster_volume_restrictions.facts import explain_claims, explain_disks
 from quaymaster_volume_restrictions.users import DiskUsers
 
 __all__ = ["VolumeRestrictions"]
@@ -66,6 +67,7 @@ class _Wanted:
         return attrs.evolve(self)
 
 
+_CLAIM_USERS = StateKey[Sequence[tuple[str, Pod]]]("ClaimUsersVolumeRestrictions")
 _WANTED = StateKey[_Wanted](
     "PreFilterVolumeRestrictions",
     missing='cannot read "PreFilterVolumeRestrictions" from cycleState',
@@ -147,6 +149,36 @@ class VolumeRestrictions:
             np.where(taken, 1, 2),
             lambda code: _DISK_CONFLICT if code == 1 else _CLAIM_IN_USE,
         )
+
+    @hookimpl
+    def explain_filter(
+        self, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Sequence[str]:
+        wanted = state.get(_WANTED)
+        disks = exclusive_disks(pod) if wanted is None else wanted.disks
+        if disks and _has_conflict(disks, node):
+            return explain_disks(disks, node)
+        if wanted is None or wanted.users <= 0:
+            return ()
+        keys = [claim_key(pod, name) for name in wanted.claims]
+        return explain_claims(keys, node, self._claim_users(state, keys, node))
+
+    def _claim_users(
+        self, state: CycleState, keys: Sequence[str], node: NodeInfo
+    ) -> Iterator[tuple[str, Pod]]:
+        """Yield the claims of pods, on the node first, with the pods."""
+        for other in node.pods.values():
+            yield from ((key, other) for key in _claim_keys(other))
+        users = state.get(_CLAIM_USERS)
+        if users is None:  # equal for all nodes, so they are searched once
+            users = state[_CLAIM_USERS] = [
+                (key, other)
+                for info in self._handle.snapshot
+                for other in info.pods.values()
+                for key in _claim_keys(other)
+                if key in keys
+            ]
+        yield from (user for user in users if user[1].node_name != node.name)
 
     def _taken(self, disks: Sequence[Volume], nodes: NodeTable) -> BoolArray:
         """Return the rows where pods mount the disks exclusively."""

@@ -7,7 +7,7 @@ Mirrors ``VolumeZone`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/volumezone/volume_zone.go``).
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -40,6 +40,7 @@ from quaymaster.volumes import (
     volumes_fragment,
     volumes_of,
 )
+from quaymaster_volume_zone.facts import explain_zones
 from quaymaster_volume_zone.topology import (
     TOPOLOGY_LABELS,
     VolumeTopology,
@@ -122,6 +123,21 @@ class VolumeZone:
         for topology in topologies:
             rejected |= ~_allowed(topology, nodes, rows)
         return NodeVerdicts.reject_where(labelled & rejected, _CONFLICT)
+
+    @hookimpl
+    def explain_filter(self, pod: Pod, node: NodeInfo) -> Sequence[str]:
+        return explain_zones(self._bound(pod), node)
+
+    def _bound(
+        self, pod: Pod
+    ) -> Iterator[tuple[PersistentVolumeClaim, PersistentVolume]]:
+        """Yield the bound claims of a pod, with their volumes."""
+        for name in _claim_names(pod):
+            claim = self._informers.get(PersistentVolumeClaim, claim_key(pod, name))
+            if claim is not None and claim.spec.volume_name:
+                volume = self._informers.get(PersistentVolume, claim.spec.volume_name)
+                if volume is not None:
+                    yield claim, volume
 
     def _prepared(
         self, state: CycleState, pod: Pod

@@ -49,6 +49,14 @@ LABEL_OPERATORS: Final[frozenset[str]] = frozenset(
 )
 NODE_OPERATORS: Final[frozenset[str]] = frozenset(Operator)
 
+_LISTING: Final = frozenset({Operator.IN, Operator.NOT_IN})
+_SIGNS: Final = {
+    Operator.IN: "=",
+    Operator.NOT_IN: "!=",
+    Operator.GREATER_THAN: ">",
+    Operator.LESS_THAN: "<",
+}
+
 
 class Requirement(NamedTuple):
     """One condition on one label.
@@ -80,6 +88,18 @@ class Requirement(NamedTuple):
             return False
         bound = int(self.values[0])
         return number > bound if operator is Operator.GREATER_THAN else number < bound
+
+    def __str__(self) -> str:
+        """Return the condition as kubectl writes it, such as ``tier in (a,b)``."""
+        key, operator, values = self.key, self.operator, ",".join(self.values)
+        if operator is Operator.EXISTS:
+            return key
+        if operator is Operator.DOES_NOT_EXIST:
+            return f"!{key}"
+        sign = _SIGNS[operator]
+        if operator in _LISTING and len(self.values) != 1:
+            return f"{key} {operator.lower()} ({values})"
+        return f"{key}{sign}{values}"
 
 
 def parse_int64(text: str) -> int | None:

@@ -125,6 +125,12 @@ class Selector:
     def __hash__(self) -> int:
         return hash((self.requirements, self.matches_nothing))
 
+    def __str__(self) -> str:
+        """Return the selector as kubectl writes it, such as ``app=web,!canary``."""
+        if self.matches_nothing:
+            return "<none>"
+        return ",".join(map(str, self.requirements)) or "<all>"
+
     def __repr__(self) -> str:
         if self.matches_nothing:
             return "Selector(nothing)"
@@ -154,6 +160,10 @@ class FieldRequirement(NamedTuple):
     value: str
     equal: bool
 
+    def __str__(self) -> str:
+        """Return the condition, such as ``metadata.name=node-1``."""
+        return f"{self.key}{'=' if self.equal else '!='}{self.value}"
+
 
 class NodeTerm(NamedTuple):
     """A compiled `NodeSelectorTerm`: conditions that must all hold.
@@ -178,6 +188,11 @@ class NodeTerm(NamedTuple):
             if name and (value == field.value) is not field.equal:
                 return False
         return True
+
+    def __str__(self) -> str:
+        """Return the conditions, such as ``zone=a,metadata.name!=node-1``."""
+        texts = [str(requirement) for requirement in self.labels.requirements]
+        return ",".join((*texts, *map(str, self.fields)))
 
 
 class NodeMatcher:

@@ -139,6 +139,25 @@ class PluginHarness(HarnessBase):
             self._compare("filter", rejected, twin)
         return rejected
 
+    def explain_filter(self, pod: Pod) -> dict[str, tuple[str, ...]]:
+        """Return the facts of ``explain_filter`` for each node that `filter` rejects.
+
+        Args:
+            pod: The pod to place.
+
+        Raises:
+            ContractError: ``filter`` and ``filter_nodes`` differ.
+            PluginStatusError: ``pre_filter`` rejected the pod, or a hook failed.
+        """
+        rejected = self.filter(pod)
+        call = self._call("filter")
+        facts = {}
+        for node in self.snapshot:
+            if node.name in rejected:
+                answer = self._ask(call, "explain_filter", self.state, pod, node)
+                facts[node.name] = tuple(_value(answer))
+        return facts
+
     def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
         """Return the raw score of every node.
 
@@ -245,6 +264,24 @@ class PluginHarness(HarnessBase):
         if isinstance(answer, PostFilterResult):
             return answer
         return PostFilterResult(answer)
+
+    def explain_post_filter(self, pod: Pod) -> dict[str, tuple[str, ...]]:
+        """Return the facts of ``explain_post_filter`` for each node.
+
+        Args:
+            pod: A pod that fits nowhere.
+
+        Raises:
+            ValueError: The pod fits somewhere.
+            PluginStatusError: A plugin failed before, or the hook failed.
+        """
+        statuses = self.attempt(pod)
+        call, state = self._call("postFilter"), self.state
+        facts = {}
+        for node in self.snapshot:
+            answer = self._ask(call, "explain_post_filter", state, pod, node, statuses)
+            facts[node.name] = tuple(_value(answer))
+        return facts
 
     def events(self) -> Sequence[ClusterEventWithHint]:
         """Return the answer of ``events_to_register``."""

@@ -49,7 +49,7 @@ class HarnessBase:
         for pod in pods:
             self.snapshot.add_pod(pod)
         self.cluster = InMemoryCluster(clock, kubernetes=kubernetes)
-        self.cluster.load([*nodes, *pods, *objects])
+        self._fill_cluster([*nodes, *pods, *objects])
         self.state = CycleState()
         self._informers = FixedObjects(
             [*nodes, *pods, *objects], kinds_of(*beside, plugin)
@@ -72,6 +72,9 @@ class HarnessBase:
         )
         self.plugin = self._framework.profile.plugins[self._name]
         self.handle = self._framework.handle.for_plugin(self._name)
+
+    def _fill_cluster(self, objects: Sequence[ApiObject]) -> None:
+        self.cluster.load(objects)
 
     def __enter__(self) -> Self:
         """Be a context that closes the plugin at its end."""

@@ -89,11 +89,14 @@ class Connections:
     """Tracks the open connections, and can close them.
 
     If there are too many, the one that has been idle for longest is closed.
+
+    Args:
+        most: The most connections.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self._lock = threading.Lock()
-        self._most = most_connections()
+        self._most = most
         self._idle: dict[socket.socket, None] = {}
         self._busy: set[socket.socket] = set()
 

@@ -29,6 +29,9 @@ class _Limits(Protocol):
     @property
     def read_seconds(self) -> float: ...
 
+    @property
+    def connections(self) -> int: ...
+
 
 class TimedServer(ThreadingMixIn, HTTPServer):
     """Accepts connections, with TLS or without.
@@ -36,9 +39,9 @@ class TimedServer(ThreadingMixIn, HTTPServer):
     Args:
         address: Host and port; port 0 takes a free one.
         handler: Handles one connection.
-        limits: The certificates, if any, and two times in seconds: how long a
-            connection may be idle between requests, and how long a request may take to
-            arrive.
+        limits: The certificates, if any, two times in seconds (how long a connection
+            may be idle between requests, and how long a request may take to arrive),
+            and the most connections.
 
     Attributes:
         tls: Wraps connections; None leaves them as they are.
@@ -59,7 +62,7 @@ class TimedServer(ThreadingMixIn, HTTPServer):
         self.tls = limits.tls
         self.idle_seconds = limits.idle_seconds
         self.read_seconds = limits.read_seconds
-        self.connections = Connections()
+        self.connections = Connections(limits.connections)
         super().__init__(address, handler)
 
     @property

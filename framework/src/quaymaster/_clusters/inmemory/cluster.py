@@ -137,6 +137,18 @@ class InMemoryCluster:
         """The version of the last change."""
         return self._core.version
 
+    def load_unchecked(self, objects: Iterable[ApiObject]) -> None:
+        """Load objects that an API server would reject, such as those of unit tests.
+
+        They are stored as they are: without defaults, quotas and warnings, and their
+        workloads get no pods.
+
+        Args:
+            objects: The objects; of several with the same key, the last one stays.
+        """
+        for obj in objects:
+            self._core.add_unchecked(obj)
+
     def load(self, objects: Iterable[ApiObject], *, as_it_is: bool = False) -> None:
         """Load many objects at once: all of them, or none if some are invalid.
 

@@ -205,6 +205,16 @@ class ClusterCore:
             self.catch_up_on(new.name)
         return new
 
+    def add_unchecked(self, obj: ApiObject) -> None:
+        """Store a new object that was not admitted, and start nothing for it."""
+        self.version += 1
+        metadata = self._new_metadata(obj.metadata, obj.name)
+        if obj.metadata.resource_version:
+            version = obj.metadata.resource_version
+            metadata = replace(metadata, resource_version=version)
+        new = replace(obj, metadata=metadata)
+        self.store(type(obj)).put(_ADDED, new.key, new, self.version)
+
     def change(self, old: ObjT, new: ObjT) -> ObjT:
         """Replace a stored object by one that needs no admission."""
         new = replace(new, metadata=self._next_metadata(new.metadata))

@@ -11,9 +11,9 @@ __all__ = ["BUILTIN_KINDS", "is_builtin_group"]
 
 _KINDS_OF: Final[Mapping[str, str]] = {
     "": """
-        ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume
-        PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota
-        Secret Service ServiceAccount
+        ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node
+        PersistentVolume PersistentVolumeClaim Pod PodTemplate ReplicationController
+        ResourceQuota Secret Service ServiceAccount
     """,
     "admissionregistration.k8s.io": """
         MutatingAdmissionPolicy MutatingAdmissionPolicyBinding

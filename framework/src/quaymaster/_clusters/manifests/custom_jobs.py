@@ -2,13 +2,18 @@
 
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
 
 from quaymaster._base.errors import Problem
-from quaymaster._clusters.manifests.custom_kinds import Count, CustomKind, PodSource
+from quaymaster._clusters.manifests.custom_kinds import (
+    Count,
+    CustomKind,
+    PodSource,
+    UnfollowedField,
+)
 from quaymaster._core.config.naming import join_path, show
 
 __all__ = [
@@ -21,6 +26,8 @@ __all__ = [
 
 _LONGEST_NAME: Final = 63  # that of a Job is also the value of a label
 _ENDING: Final = ("Never", "OnFailure")
+
+_NAMES: Final = re.compile(r"\[\"([^\"]+)\"\]|([^.\[\]]+)")
 
 Tree = Mapping[str, object]
 
@@ -56,8 +63,8 @@ def custom_jobs(
     if _is_true(owner, kind.suspend):
         return
     for source in kind.pods:
-        for path, name, item in _items(owner, source, problems):
-            count = _product(item, source.count, path, problems)
+        for path, part, item in _items(owner, source, problems):
+            pods = _Pods(owner, kind, source, path, part, item)
             template = _first(item, source.template)
             if template is None or not isinstance(template[1], Mapping):
                 expected = " or ".join(
@@ -65,28 +72,94 @@ def custom_jobs(
                 )
                 message = f"expected a pod template at {expected}"
                 problems.append(Problem(path=path, message=message))
-            elif count and not _is_true(item, source.suspend):
-                spec = {
-                    "parallelism": count,
-                    "completions": count,
-                    "template": _ending(_with_copies(template[1], owner, kind)),
-                }
-                tree = _job(owner, name, spec)
-                yield CustomJob(
-                    tree=tree, owner=name_of(owner), path=join_path(path, template[0])
-                )
+            elif not _is_true(item, source.suspend):
+                for tree in _groups(pods, template[1], problems):
+                    yield CustomJob(
+                        tree=tree,
+                        owner=name_of(owner),
+                        path=join_path(path, template[0]),
+                    )
+
+
+@attrs.frozen
+class _Pods:
+    """The pods of one source of an object, in one of its items."""
+
+    owner: Tree
+    kind: CustomKind
+    source: PodSource
+    path: str
+    part: str
+    item: Tree
+
+
+def _groups(pods: _Pods, template: Tree, problems: list[Problem]) -> Iterator[Tree]:
+    """Yield a Job for each group of pods."""
+    source, part = pods.source, pods.part
+    jobs = _product(pods.item, source.jobs, pods.path, problems)
+    for index in range(jobs):
+        spec = _job_spec(pods, problems)
+        if spec.get("parallelism") == 0:
+            return
+        labelled = _labelled(template, pods, index)
+        with_copies = _with_copies(labelled, pods.owner, pods.kind)
+        spec = {**spec, "template": _ending(with_copies)}
+        yield _job(pods.owner, f"{part}-{index}" if source.jobs else part, spec)
+
+
+def _job_spec(pods: _Pods, problems: list[Problem]) -> Tree:
+    """Return the spec of a group's Job, without its template."""
+    source = pods.source
+    own = None if source.job is None else _at(pods.item, source.job)
+    if not isinstance(own, Mapping):
+        count = _product(pods.item, source.count, pods.path, problems)
+        return {"parallelism": count, "completions": count}
+    spec = {key: value for key, value in own.items() if key != "suspend"}
+    has_number = "completions" in spec or "parallelism" not in spec
+    if source.indexed and has_number:
+        spec.setdefault("completionMode", "Indexed")
+    return spec
+
+
+def _labelled(template: Tree, pods: _Pods, index: int) -> Tree:
+    """Return a template with the labels that the operator adds."""
+    if not pods.source.labels:
+        return template
+    metadata = _metadata(pods.owner)
+    values = {
+        "{name}": str(metadata.get("name") or ""),
+        "{namespace}": str(metadata.get("namespace") or "default"),
+        "{part}": pods.part,
+        "{index}": str(index),
+    }
+    own = _metadata(template)
+    labels = own.get("labels")
+    added = {key: _filled(text, values) for key, text in pods.source.labels.items()}
+    labels = {**(labels if isinstance(labels, Mapping) else {}), **added}
+    return {**template, "metadata": {**own, "labels": labels}}
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    for placeholder, value in values.items():
+        text = text.replace(placeholder, value)
+    return text
 
 
 def unfollowed_fields(owner: Tree, kind: CustomKind) -> Iterator[tuple[str, str]]:
     """Yield path and effect of the fields of an object that nothing here follows."""
-    for unfollowed in kind.unfollowed:
-        if not _is_unset(_at(owner, unfollowed.path)):
-            yield unfollowed.path, unfollowed.effect
+    yield from _set_fields(owner, "", kind.unfollowed)
     for source in kind.pods:
         for path, _, item in _items(owner, source, []):
-            for unfollowed in source.unfollowed:
-                if not _is_unset(_at(item, unfollowed.path)):
-                    yield join_path(path, unfollowed.path), unfollowed.effect
+            yield from _set_fields(item, path, source.unfollowed)
+
+
+def _set_fields(
+    item: Tree, path: str, unfollowed: Iterable[UnfollowedField]
+) -> Iterator[tuple[str, str]]:
+    for field in unfollowed:
+        value = _at(item, field.path)
+        if not _is_unset(value) and (field.default is None or value != field.default):
+            yield join_path(path, field.path), field.effect
 
 
 def job_of_cron_job(owner: Tree) -> CustomJob | None:
@@ -162,8 +235,17 @@ def _product(
             message = f"expected an integer of at least 0, got {show(value)}"
             problems.append(Problem(path=join_path(path, where), message=message))
             return 0
-        product *= max(value + count.plus, 0)
+        product *= max(_bounded(item, count, value) + count.plus, 0)
     return product
+
+
+def _bounded(item: Tree, count: Count, value: int) -> int:
+    """Return a number within the limits that the item itself sets."""
+    _, least = _first(item, count.least) or ("", None)
+    _, most = _first(item, count.most) or ("", None)
+    if isinstance(least, int) and value < least:
+        return least
+    return min(value, most) if isinstance(most, int) else value
 
 
 def _first(item: Tree, paths: tuple[str, ...]) -> tuple[str, object] | None:
@@ -175,7 +257,8 @@ def _first(item: Tree, paths: tuple[str, ...]) -> tuple[str, object] | None:
 
 
 def _at(tree: object, path: str) -> object:
-    for name in path.split("."):
+    for quoted, plain in _NAMES.findall(path):
+        name = quoted or plain
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree
 

@@ -44,7 +44,8 @@ __all__ = [
 ]
 
 _PATH: Final = matching(
-    r"[^.\[\]]+(\.[^.\[\]]+)*", "names of fields with dots in between"
+    r"[^.\[\]]+(\.[^.\[\]]+|\[\"[^\"\[\]]+\"\])*",
+    'names of fields with dots in between, or ["NAME"] for names with dots',
 )
 _LABEL: Final = matching(
     r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", "lower-case letters, digits and '-'"
@@ -59,11 +60,15 @@ class Count:
         paths: The possible paths of the number; the first one that exists counts.
         default: The number if no path exists.
         plus: A constant to add.
+        least: The possible paths of the smallest number.
+        most: The possible paths of the largest number.
     """
 
     paths: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(_PATH)])
     default: int = 1
     plus: int = 0
+    least: tuple[str, ...] = attrs.field(default=(), validator=each_item(_PATH))
+    most: tuple[str, ...] = attrs.field(default=(), validator=each_item(_PATH))
 
 
 @attrs.frozen(kw_only=True)
@@ -88,10 +93,12 @@ class UnfollowedField:
     Attributes:
         path: The path of the field in the object or item.
         effect: What the field does in a cluster.
+        default: The value that changes nothing.
     """
 
     path: str = attrs.field(validator=_PATH)
     effect: str = attrs.field(validator=non_empty())
+    default: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -106,6 +113,13 @@ class PodSource:
             is the key of a mapping or the index in a list.
         template: The possible paths of the template in the item; the first one counts.
         count: The factors of the number of pods, in the item; without any, it is 1.
+        jobs: The factors of the number of groups of so many pods; without any, there is
+            one group, whose name has no number.
+        job: The path of a JobSpec, which each group has instead of a number of pods.
+        indexed: Whether such a JobSpec is indexed unless it says otherwise.
+        labels: Labels of the pods. In them ``{name}`` and ``{namespace}`` are those of
+            the object, ``{part}`` is the name of the source, and ``{index}`` the
+            number of the group.
         suspend: The path of a field of the item that is true if it runs no pods.
         unfollowed: Fields of the item that get a warning.
     """
@@ -115,6 +129,10 @@ class PodSource:
     name_from: str | None = attrs.field(default=None, validator=_PATH)
     template: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(_PATH)])
     count: tuple[Count, ...] = ()
+    jobs: tuple[Count, ...] = ()
+    job: str | None = attrs.field(default=None, validator=_PATH)
+    indexed: bool = False
+    labels: Mapping[str, str] = attrs.field(factory=dict)
     suspend: str | None = attrs.field(default=None, validator=_PATH)
     unfollowed: tuple[UnfollowedField, ...] = ()
 

@@ -366,7 +366,8 @@ class FilterPlugin(Protocol):
 
         Optional. Called only for explanations, never in an attempt, after
         ``pre_filter`` and ``filter`` of the same plugin. It may be slow, and it must
-        not change anything.
+        not change anything. If the plugin rejects the node only with the pods that are
+        nominated to it, ``node`` and ``state`` are copies with these pods.
 
         Args:
             state: This pod's scratch space.
@@ -416,6 +417,26 @@ class PostFilterPlugin(Protocol):
         Returns:
             Success (None or a `PostFilterResult` without status) if the pod may fit
             next time; Unschedulable if nothing helped.
+        """
+
+    @hookspec(since="0.1")
+    def explain_post_filter(
+        self, state: CycleState, pod: Pod, node: NodeInfo, statuses: NodeStatuses
+    ) -> Sequence[str]:
+        """Explain to people what ``post_filter`` can do for a pod on one node.
+
+        Optional. Called only for explanations, never in an attempt, for a pod that fits
+        on no node, and for each node. It may be slow, and it must not change anything.
+
+        Args:
+            state: This pod's scratch space after filtering.
+            pod: The pod being explained.
+            node: A node that was rejected.
+            statuses: The status with which each node was rejected.
+
+        Returns:
+            Sentences that are shown after those of ``explain_filter``; may be empty.
+            The first one should be equal for similar nodes, as there.
         """
 
 

@@ -77,6 +77,9 @@ class SchedulerOptions:
         trace: Writes lines about hooks, queues and cache, if set.
         kept_attempts: How many of the last attempts are kept, so that their results can
             be explained; 0 keeps none.
+        daemon_sets_first: Whether pending pods of DaemonSets are tried before all other
+            pods, whatever their priorities. No kube-scheduler does so. Autoscalers
+            reserve room for these pods on every new node, and plans assume the same.
 
     Raises:
         ValueError: A number of seconds is not above 0, ``verify`` or ``kept_attempts``
@@ -97,6 +100,7 @@ class SchedulerOptions:
     )
     trace: Trace | None = None
     kept_attempts: int = attrs.field(default=4096, validator=_check_count)
+    daemon_sets_first: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -85,10 +85,13 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
     if status is not None and not explanation.rejections:
         rejections = tuple(_failing(algorithm, pod, calls.get(status.plugin)))
     else:
-        rejections = tuple(
-            _with_details(calls.get(rejection.plugin), attempt, rejection)
-            for rejection in explanation.rejections
-        )
+        facts = _Facts(algorithm, attempt)
+        rejections = tuple(map(facts.added, explanation.rejections))
+        if scored is None and not attempt.diagnosis.pre_filter_message:
+            rejections = tuple(
+                _with_post_filter(algorithm, attempt, rejection)
+                for rejection in rejections
+            )
     return attrs.evolve(
         explanation,
         rejections=rejections,
@@ -100,9 +103,20 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
 def explain_and_score(
     algorithm: Algorithm, pod: Pod, scheduler: str
 ) -> tuple[Explanation, Scored | None]:
-    """Return an explanation without details, and the scores of all nodes, if any."""
-    explanation, scored, _ = _explained(algorithm, pod, scheduler)
-    return explanation, scored
+    """Return an explanation and the scores of all nodes, if any.
+
+    Of the nodes that a plugin rejected for the same reasons, only the first has
+    details.
+    """
+    explanation, scored, attempt = _explained(algorithm, pod, scheduler)
+    facts = _Facts(algorithm, attempt)
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    rejections: list[NodeRejection] = []
+    for rejection in explanation.rejections:
+        group = rejection.plugin, rejection.reasons
+        rejections.append(rejection if group in seen else facts.added(rejection))
+        seen.add(group)
+    return attrs.evolve(explanation, rejections=tuple(rejections)), scored
 
 
 def _explained(
@@ -160,11 +174,12 @@ def judge_node(algorithm: Algorithm, pod: Pod, name: str) -> JudgedNode:
 def _filtered(
     algorithm: Algorithm, attempt: Attempt, node: NodeInfo
 ) -> Iterator[NodeRejection]:
+    facts = _Facts(algorithm, attempt)
     for call in algorithm.filter.calls:
         if call.plugin not in attempt.state.skip_filter_plugins:
             status = call.judge(attempt.state, attempt.pod, node)
             if status is not None:
-                yield _with_details(call, attempt, _rejection(node.name, status))
+                yield facts.added(_rejection(node.name, status))
 
 
 def _failing(
@@ -180,21 +195,75 @@ def _failing(
     attempt = Attempt.begin(CycleState(), pod, nodes)
     if algorithm.pre_filter.run(attempt).status is not None:
         return
+    facts = _Facts(algorithm, attempt)
     for node in nodes.infos_at(nodes.rows):
         status = call.judge(attempt.state, pod, node)
         if status is not None and status.is_error:
-            yield _with_details(call, attempt, _rejection(node.name, status))
+            yield facts.added(_rejection(node.name, status))
 
 
-def _with_details(
-    call: FilterCall | None, attempt: Attempt, rejection: NodeRejection
+class _Facts:
+    """Adds the facts of plugins to the rejections of an attempt.
+
+    Args:
+        algorithm: The plugins.
+        attempt: The attempt, after its filters.
+    """
+
+    def __init__(self, algorithm: Algorithm, attempt: Attempt) -> None:
+        self._algorithm = algorithm
+        self._attempt = attempt
+        self._calls = {call.plugin: call for call in algorithm.filter.calls}
+
+    def added(self, rejection: NodeRejection) -> NodeRejection:
+        """Return a rejection with facts, unless PreFilter has rejected the pod."""
+        attempt = self._attempt
+        node = attempt.nodes.get(rejection.node)
+        if node is None or attempt.diagnosis.pre_filter_message:
+            return rejection
+        if rejection.plugin:
+            details = self._by_filter(rejection.plugin, node)
+        else:
+            details = self._by_pre_filter(node) if rejection.reasons else ()
+        return attrs.evolve(rejection, details=tuple(details)) if details else rejection
+
+    def _by_filter(self, plugin: str, node: NodeInfo) -> Sequence[str]:
+        call = self._calls.get(plugin)
+        if call is None or not call.explains:
+            return ()
+        state, pod = self._attempt.state, self._attempt.pod
+        ahead = nominated_ahead(pod, self._algorithm.nominated.on(node.name))
+        if not ahead or call.judge(state, pod, node) is not None:
+            return call.explain(state, pod, node)
+        # It rejects the node only with the pods that are nominated to it.
+        state, imagined = self._algorithm.filter.with_pods(state, pod, node, ahead)
+        names = ", ".join(other.key for other in ahead)
+        facts = call.explain(state, pod, imagined)
+        return (*facts, f"room is kept for the nominated pod {names}")
+
+    def _by_pre_filter(self, node: NodeInfo) -> Sequence[str]:
+        """Return the facts of the plugins whose PreFilter left the node out."""
+        attempt = self._attempt
+        state, pod = attempt.state, attempt.pod
+        facts: list[str] = []
+        for plugin in sorted(attempt.diagnosis.pre_filter_plugins):
+            call = self._calls.get(plugin)
+            if call is not None and call.judge(state, pod, node) is not None:
+                facts += call.explain(state, pod, node)
+        return facts
+
+
+def _with_post_filter(
+    algorithm: Algorithm, attempt: Attempt, rejection: NodeRejection
 ) -> NodeRejection:
-    """Add the plugin's details, unless PreFilter rejected the node."""
+    """Add what PostFilter can do on the node, for a pod that fits nowhere."""
     node = attempt.nodes.get(rejection.node)
-    if call is None or node is None or attempt.diagnosis.pre_filter_message:
+    if node is None:
         return rejection
-    details = call.explain(attempt.state, attempt.pod, node)
-    return attrs.evolve(rejection, details=tuple(details)) if details else rejection
+    facts = algorithm.post_filter.explain(
+        attempt.state, attempt.pod, node, attempt.diagnosis
+    )
+    return attrs.evolve(rejection, post_filter=facts) if facts else rejection
 
 
 def _rejection(node: str, status: Status) -> NodeRejection:

@@ -25,7 +25,9 @@ class NodeRejection:
         plugin: The first plugin that rejected it; empty if PreFilter excluded it.
         code: The code of the plugin's status.
         reasons: The reasons of the plugin's status.
-        details: Further explanations of the plugin.
+        details: The facts of the plugin behind its reasons.
+        post_filter: What PostFilter plugins can do on the node, such as preemption, if
+            the pod fits on no node.
     """
 
     node: str
@@ -33,6 +35,7 @@ class NodeRejection:
     code: Code
     reasons: tuple[str, ...]
     details: tuple[str, ...] = ()
+    post_filter: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

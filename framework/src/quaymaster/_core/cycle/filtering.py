@@ -152,15 +152,31 @@ class FilterStation:
         self, state: CycleState, pod: Pod, node: NodeInfo, others: Sequence[Pod]
     ) -> Status | None:
         """Run the plugins on a copy of a node, with other pods added."""
-        # Copies, because the imagined pods must not stay in the snapshot. Upstream
-        # clones in ``addGENominatedPods``.
-        imagined, imagined_state = node.clone(), state.clone()
+        imagined_state, imagined = state.clone(), node.clone()
+        status = self._add_pods(imagined_state, pod, imagined, others)
+        return self.run(imagined_state, pod, imagined) if status is None else status
+
+    def with_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo, others: Sequence[Pod]
+    ) -> tuple[CycleState, NodeInfo]:
+        """Return copies of a state and a node with other pods; for explanations."""
+        imagined_state, imagined = state.clone(), node.clone()
+        self._add_pods(imagined_state, pod, imagined, others)
+        return imagined_state, imagined
+
+    def _add_pods(
+        self, state: CycleState, pod: Pod, node: NodeInfo, others: Sequence[Pod]
+    ) -> Status | None:
+        """Add pods to copies, because imagined pods must not stay in the snapshot.
+
+        Upstream clones in ``addGENominatedPods``.
+        """
         for other in others:
-            imagined.add_pod(other)
-            status = self.pre_filter.add_pod(imagined_state, pod, other, imagined)
+            node.add_pod(other)
+            status = self.pre_filter.add_pod(state, pod, other, node)
             if status is not None:
                 return status
-        return self.run(imagined_state, pod, imagined)
+        return None
 
     def run_with_pods_on_rows(
         self, attempt: Attempt, ahead: Ahead, nominated: NominatedPods

@@ -17,6 +17,7 @@ from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.diagnosis import Diagnosis
 from quaymaster._core.cycle.errors import failed, reasons_of
 from quaymaster._core.runtime.profile import Call, HookFunction
+from quaymaster._core.state.node_info import NodeInfo
 
 __all__ = ["PostFilterStation"]
 
@@ -26,6 +27,11 @@ class PostFilterStation:
 
     def __init__(self, calls: Sequence[Call]) -> None:
         self._calls = [(call.plugin, call.hooks["post_filter"]) for call in calls]
+        self._explaining = [
+            call.hooks["explain_post_filter"]
+            for call in calls
+            if "explain_post_filter" in call.hooks
+        ]
 
     def __bool__(self) -> bool:
         return bool(self._calls)
@@ -54,6 +60,17 @@ class PostFilterStation:
             rejector = rejector or plugin
         status = Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)
         return PostFilterResult(status, nominating)
+
+    def explain(
+        self, state: CycleState, pod: Pod, node: NodeInfo, diagnosis: Diagnosis
+    ) -> tuple[str, ...]:
+        """Return what the plugins can do on a node, for an explanation."""
+        facts: list[str] = []
+        for explain in self._explaining:
+            answer: Sequence[str] | Status = explain(state, pod, node, diagnosis)
+            if not isinstance(answer, Status):
+                facts += answer
+        return tuple(facts)
 
 
 def _answer(

@@ -126,7 +126,11 @@ def _queue(runner: ProfileRunner) -> SchedulingQueue:
     options = runner.options
     return SchedulingQueue(
         clock=runner.clock,
-        profiles=queue_profiles(runner.frameworks, runner.config),
+        profiles=queue_profiles(
+            runner.frameworks,
+            runner.config,
+            daemon_sets_first=options.daemon_sets_first,
+        ),
         nominator=runner.nominator,
         backoff=backoff_policy(runner.config),
         max_in_unschedulable_seconds=options.max_in_unschedulable_seconds,

@@ -82,12 +82,14 @@ class RejectedNodes:
         reasons: Why.
         nodes: How many they are.
         such_as: The names of the first few.
+        details: The plugin's facts about the first of them.
     """
 
     plugin: str
     reasons: tuple[str, ...]
     nodes: int
     such_as: tuple[str, ...]
+    details: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -226,17 +228,18 @@ def grouped_rejections(
         rejections: The rejections.
         most_names: How many nodes of each group are named at most.
     """
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[NodeRejection]] = {}
     for rejection in rejections:
         group = groups.setdefault((rejection.plugin, rejection.reasons), [])
-        group.append(rejection.node)
+        group.append(rejection)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     return tuple(
         RejectedNodes(
             plugin=plugin,
             reasons=reasons,
-            nodes=len(nodes),
-            such_as=tuple(nodes[:most_names]),
+            nodes=len(group),
+            such_as=tuple(rejection.node for rejection in group[:most_names]),
+            details=(*group[0].details, *group[0].post_filter),
         )
-        for (plugin, reasons), nodes in ordered
+        for (plugin, reasons), group in ordered
     )

@@ -33,6 +33,7 @@ from quaymaster._core.memo.lasting import LastingMemory
 from quaymaster._core.memo.recheck import Recheck
 from quaymaster._core.memo.signatures import Signatures
 from quaymaster._core.queue.backoff import BackoffPolicy
+from quaymaster._core.queue.daemon_order import daemons_first
 from quaymaster._core.queue.profile import QueueProfile
 from quaymaster._core.registry.access import USUAL_KINDS
 from quaymaster._core.registry.registry import PluginRegistry
@@ -263,14 +264,29 @@ def backoff_policy(config: SchedulerConfig) -> BackoffPolicy:
 
 
 def queue_profiles(
-    frameworks: Mapping[str, Framework], config: SchedulerConfig
+    frameworks: Mapping[str, Framework],
+    config: SchedulerConfig,
+    *,
+    daemon_sets_first: bool = False,
 ) -> Mapping[str, QueueProfile]:
-    """Return the parts of the profiles that the queue uses, by scheduler name."""
+    """Return the parts of the profiles that the queue uses, by scheduler name.
+
+    Args:
+        frameworks: The profiles.
+        config: The configuration.
+        daemon_sets_first: As `SchedulerOptions` has it.
+    """
     # Extenders register no events, so any event may change their answers.
     extended = bool(config.extenders)
-    return {
+    profiles = {
         name: _queue_profile(framework.profile, extended=extended)
         for name, framework in frameworks.items()
+    }
+    if not daemon_sets_first:
+        return profiles
+    return {
+        name: attrs.evolve(profile, sort_key=daemons_first(profile.sort_key))
+        for name, profile in profiles.items()
     }
 
 

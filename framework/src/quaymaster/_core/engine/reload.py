@@ -27,7 +27,9 @@ def reload(engine: Engine, config: SchedulerConfig) -> ConfigChanges:
 
     def renew_queue(frameworks: Mapping[str, Framework]) -> None:
         nonlocal removed
-        profiles = queue_profiles(frameworks, config)
+        profiles = queue_profiles(
+            frameworks, config, daemon_sets_first=runner.options.daemon_sets_first
+        )
         removed = engine.queue.reload(profiles, backoff_policy(config))
 
     before = frozenset(runner.frameworks)

@@ -4,7 +4,6 @@ A plugin's class declares ``reads = (Service,)`` and ``writes = (Write(...),)``.
 that declares neither gets the usual kinds and writes.
 """
 
-import inspect
 from collections.abc import Iterable, Sequence
 from types import NoneType
 from typing import Any, Final
@@ -89,7 +88,8 @@ def declares_access(plugin: type) -> bool:
 
 def _declared(plugin: type, name: str) -> Any:  # noqa: ANN401 - checked at load
     """Return an attribute of a class; None if it is missing or a method."""
-    value = inspect.getattr_static(plugin, name, None)
+    owners = (base for base in plugin.__mro__ if name in vars(base))
+    value = next((vars(owner)[name] for owner in owners), None)
     return None if hasattr(value, "__get__") else value
 
 

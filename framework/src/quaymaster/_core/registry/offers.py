@@ -6,10 +6,10 @@ installation, or a change of the path.
 """
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
-from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -75,6 +75,7 @@ def _offer(entry: metadata.EntryPoint) -> Offer:
 def _changed(place: str) -> int:
     """Return when a folder of the path changed, in ns; an installation changes it."""
     try:
-        return Path(place or ".").stat().st_mtime_ns
+        # Each simulation asks, and `Path.stat` would take three times as long.
+        return os.stat(place or ".").st_mtime_ns  # noqa: PTH116
     except OSError:
         return 0

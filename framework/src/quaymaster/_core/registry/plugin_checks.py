@@ -45,8 +45,9 @@ _PASSED_ON: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEY
 
 def marked_hooks(plugin: type) -> Iterator[str]:
     """Return the names of a class's methods that have the ``hookimpl`` mark."""
-    for name in dir(plugin):
-        if _mark(_class_attribute(plugin, name)) is not None:
+    for name, value in sorted(_static(plugin).items()):
+        is_method = isinstance(value, FunctionType)
+        if _mark(value if is_method else _class_attribute(plugin, name)) is not None:
             yield name
 
 
@@ -270,8 +271,9 @@ def _missing_partners(plugin: type, wrong: set[str]) -> Iterator[str]:
 
 def _wrong_attributes(plugin: type) -> Iterator[str]:
     kinds: Mapping[str, type] = {"scope": Scope, "pod_use": PodUse, "blocks": bool}
+    members = _static(plugin)
     for name, kind in kinds.items():
-        value = _static(plugin).get(name, _MISSING)
+        value = members.get(name, _MISSING)
         if isinstance(value, kind) or value is _MISSING or hasattr(value, "__get__"):
             continue  # missing, valid, or a property of each plugin
         yield f"{name}: expected a {kind.__name__}, got {value!r}"

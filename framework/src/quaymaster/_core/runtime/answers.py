@@ -315,6 +315,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         accept=_post_filter,
         good="answer is None",
     ),
+    "explain_post_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
     "pre_score": ExpectedAnswer(accept=_with_one_skip),
     "score": ExpectedAnswer(
         kinds=None,

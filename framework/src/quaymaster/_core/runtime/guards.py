@@ -19,6 +19,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
@@ -41,6 +42,9 @@ __all__ = [
 ]
 
 Failed: TypeAlias = Callable[[str, str, str, BaseException], None]
+
+_NAMED: Final[dict[tuple[object, str], CodeType]] = {}
+"""What makes a guard, and its name -> its code, which profiles share."""
 
 MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
 """Hooks that run off the engine's thread, where they may wait for a server."""
@@ -205,7 +209,7 @@ class HookGuards(msgspec.Struct, frozen=True):
         guarded = make(
             function, plugin, hook, failures.answer, checked_answer, now, limit, slow
         )
-        _name_code(guarded, f"{hook} of {plugin}")
+        _name_code(guarded, make, f"{hook} of {plugin}")
         for watch in self.watches:
             # Outside of the guard, so that a watch sees the checked answer, never an
             # exception of the plugin.
@@ -213,9 +217,18 @@ class HookGuards(msgspec.Struct, frozen=True):
         return guarded
 
 
-def _name_code(function: Any, name: str) -> None:  # noqa: ANN401 - a generated function
-    """Name a guard in stacks, where a process that watches this one finds it."""
-    function.__code__ = function.__code__.replace(co_name=name)
+def _name_code(function: Any, make: object, name: str) -> None:  # noqa: ANN401 - a generated function
+    """Name a guard in stacks, where a process that watches this one finds it.
+
+    Args:
+        function: The guard.
+        make: What made the guard; all that it makes have the same code.
+        name: The name.
+    """
+    code = _NAMED.get((make, name))
+    if code is None:
+        code = _NAMED[make, name] = function.__code__.replace(co_name=name)
+    function.__code__ = code
 
 
 def unguarded(function: HookFunction) -> HookFunction:

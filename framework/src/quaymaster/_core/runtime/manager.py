@@ -5,11 +5,13 @@ object that equals no other. pluggy also inspects each name of a plugin and of a
 hookspec slowly, without running code of the plugin, and each hook twice. It uses bound
 methods in an object's own attributes as they are (measured: the default profile is
 built in 6 ms instead of 14). The hookspecs are all functions, so they need no
-inspection (0.3 ms instead of 2.2).
+inspection (0.3 ms instead of 2.2), and they are registered from one module that has no
+other names.
 """
 
 from collections.abc import Mapping, Sequence
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from typing import Final
 
 import pluggy
 
@@ -22,13 +24,25 @@ _UNUSUAL = (staticmethod, classmethod, MethodType, MemberDescriptorType)
 """The types, besides functions, that pluggy may accept as a hook in a class."""
 
 
+def _specs() -> ModuleType:
+    """Return a module of all hookspecs: pluggy looks up each name of a namespace."""
+    specs = ModuleType("hookspecs")
+    for point in EXTENSION_POINTS:
+        for name, value in vars(point.spec).items():
+            if hasattr(value, f"{PROJECT}_spec"):
+                setattr(specs, name, value)
+    return specs
+
+
+_SPECS: Final = _specs()
+
+
 class HookManager(pluggy.PluginManager):
     """A plugin manager that has all hookspecs, and reads marks quickly."""
 
     def __init__(self) -> None:
         super().__init__(PROJECT)
-        for point in EXTENSION_POINTS:
-            self.add_hookspecs(point.spec)
+        self.add_hookspecs(_SPECS)
 
     def parse_hookspec_opts(
         self, module_or_class: ModuleType | type, name: str
@@ -70,13 +84,18 @@ class _Hooks:
         return repr(self.__plugin)
 
 
+def _is_marked_function(value: object) -> bool:
+    is_function = isinstance(value, (FunctionType, MethodType))
+    return is_function and hasattr(value, f"{PROJECT}_impl")
+
+
 def _marked_methods(plugin: object) -> Mapping[str, MethodType] | None:
     """Return the methods that have marks; None if other objects may have marks.
 
     A mark is an attribute of the function, and most functions have no attributes.
     """
     own: Mapping[str, object] = getattr(plugin, "__dict__", {})
-    if any(isinstance(value, (FunctionType, MethodType)) for value in own.values()):
+    if any(map(_is_marked_function, own.values())):
         return None
     members: dict[str, object] = {}
     for base in reversed(type(plugin).__mro__):

@@ -29,4 +29,12 @@ class StepLimitError(QuaymasterError):
 
 
 class VerdictError(QuaymasterError):
-    """An expression cannot be compiled, or has no value for a device."""
+    """An expression cannot be compiled, or has no value for a device.
+
+    Attributes:
+        depends_on_device: Whether it may have a value for another device.
+    """
+
+    def __init__(self, problem: str, *, depends_on_device: bool = True) -> None:
+        super().__init__(problem)
+        self.depends_on_device = depends_on_device

@@ -149,6 +149,11 @@ class Inventory:
             self._seen[node.name] = found
         return found[1]
 
+    def slices_near(self, node: Node) -> Iterator[SlicedDevices]:
+        """Yield the slices that a node may reach, of every generation."""
+        yield from self._local.get(node.name, {}).values()
+        yield from self._shared.values()
+
     def _taint_anew(self, rules: Sequence[DeviceTaintRule]) -> Sequence[ResourceSlice]:
         concerned = [
             sliced.slice

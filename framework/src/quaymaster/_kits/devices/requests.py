@@ -94,6 +94,7 @@ class Request:
                 if not device.matches(expression):
                     return False
             except VerdictError as error:
+                names_device = names_device and error.depends_on_device
                 on_device = f" on device {device.id}" if names_device else ""
                 hint = _HINT if names_device and _NO_KEY in str(error) else ""
                 text = f"{where}{on_device}: {error}{hint}"
@@ -181,7 +182,8 @@ def _make(
     device_class = class_of(request.device_class_name)
     if device_class is None:
         raise AllocationError(
-            f"{where}: could not retrieve device class {request.device_class_name}"
+            f"{where}: could not retrieve device class {request.device_class_name}: "
+            f'deviceclass.resource.k8s.io "{request.device_class_name}" not found'
         )
     if request.allocation_mode not in _MODES:
         raise AllocationError(

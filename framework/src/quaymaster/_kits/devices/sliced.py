@@ -144,6 +144,21 @@ class SlicedDevices:
             device.is_on(node) for device in self.devices
         )
 
+    def may_be_on(self, node: Node) -> bool:
+        """Whether a node may reach the devices, for scores.
+
+        Unlike an allocation, upstream's scores count a slice that names no nodes.
+
+        Raises:
+            AllocationError: The node selector cannot be read.
+        """
+        spec = self.slice.spec
+        if spec.per_device_node_selection:
+            return True
+        if spec.node_name or spec.all_nodes or spec.node_selector is not None:
+            return self._reach.includes(node)
+        return True
+
 
 class _Reach:
     """The nodes that reach a slice, or a device that says it for itself."""

@@ -41,7 +41,8 @@ class SelectorSubject:
         try:
             selector = compile_selector(expression, self._environment)
         except CelCompilationError as error:
-            return VerdictError(f"CEL compile error: {error}")
+            text = f"CEL compile error: {error.detail}"
+            return VerdictError(text, depends_on_device=False)
         try:
             if self._value is None:
                 self._value = _value_of(

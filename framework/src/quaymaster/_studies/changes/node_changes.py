@@ -20,6 +20,7 @@ from quaymaster._studies.changes.change import (
     Effect,
     Evicted,
 )
+from quaymaster._studies.changes.deletion import delete_object
 from quaymaster._studies.changes.node_choice import chosen_nodes
 from quaymaster._studies.changes.pods import is_made_anew, is_of_daemon_set, pods_on
 from quaymaster._studies.simulation.run import Simulation
@@ -99,7 +100,7 @@ class RemoveNodes:
         effect = _done(self, now, nodes)
         for node in nodes:
             _note_lost(effect, cluster, node)
-            cluster.delete(Node, node.key)
+            delete_object(cluster, node)
         return effect
 
 
@@ -203,7 +204,7 @@ def _fail(
         _note_lost(effect, cluster, node)
         for pod in pods_on(cluster, node.name):
             cluster.delete(type(pod), pod.key, grace_period_seconds=0.0)
-        cluster.delete(Node, node.key)
+        delete_object(cluster, node)
         metadata = ObjectMeta(
             name=node.name, labels=node.labels, annotations=node.annotations
         )

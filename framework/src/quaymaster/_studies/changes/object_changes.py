@@ -14,6 +14,7 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.manifests.applying import applied
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._studies.changes.change import ChangeError, Effect
+from quaymaster._studies.changes.deletion import delete_object
 from quaymaster._studies.changes.node_changes import RemoveNodes
 from quaymaster._studies.changes.target import Target
 from quaymaster._studies.changes.workload_changes import SIZED
@@ -146,8 +147,7 @@ class Delete:
         if isinstance(obj, Namespace):
             gone = [*_inside(obj.name, cluster, kinds), obj]
         for obj in gone:
-            if _stored(obj, cluster) is not None:
-                cluster.delete(type(obj), obj.key)
+            delete_object(cluster, obj)
         return _done(self, simulation, gone)
 
 

@@ -13,6 +13,7 @@ from quaymaster._api.objects import Node
 from quaymaster._base.errors import counted
 from quaymaster._studies.changes.change import Effect
 from quaymaster._studies.changes.cordoning import set_cordons
+from quaymaster._studies.changes.deletion import delete_object
 from quaymaster._studies.changes.draining import (
     DRAIN_TIMEOUT_SECONDS,
     Drain,
@@ -142,7 +143,7 @@ class _Rotation:
             for pod in rest:
                 cluster.delete(type(pod), pod.key, grace_period_seconds=0.0)
             for obj in (*objects_of_node(cluster, old), old):
-                cluster.delete(type(obj), obj.key)
+                delete_object(cluster, obj)
             effect.objects.append(f"Node/{old.name}")
             self._replaced += 1
         self._order()

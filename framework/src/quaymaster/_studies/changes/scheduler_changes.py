@@ -7,7 +7,7 @@ from quaymaster._api.objects import ObjectMeta, Pod, PodStatus
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._studies.changes.change import Effect
-from quaymaster._studies.changes.pods import is_of_daemon_set, is_of_node
+from quaymaster._studies.changes.unplaced import may_move
 from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["Repack", "UseConfig"]
@@ -28,7 +28,7 @@ class Repack:
         """Make the change, now; see `ClusterChange.apply`."""
         cluster, now = simulation.cluster, simulation.now
         effect = Effect(change=str(self), at=now, ended=now)
-        pods = [pod for pod in cluster.list(Pod).items if _may_move(pod)]
+        pods = [pod for pod in cluster.list(Pod).items if may_move(pod)]
         for pod in pods:
             _take_away(pod, cluster)
         for pod in pods:
@@ -56,12 +56,6 @@ class UseConfig:
         """Make the change, now; see `ClusterChange.apply`."""
         simulation.use_config(self.config)
         return Effect(change=str(self), at=simulation.now, ended=simulation.now)
-
-
-def _may_move(pod: Pod) -> bool:
-    is_free = not is_of_daemon_set(pod) and not is_of_node(pod)
-    is_alive = not pod.is_finished and not pod.is_terminating
-    return bool(pod.node_name) and is_free and is_alive
 
 
 def _take_away(pod: Pod, cluster: InMemoryCluster) -> None:

@@ -62,6 +62,21 @@ class Demand:
     others: Sequence[Pod] = ()
     pods: int
 
+    def without_left_out(self, question: Question) -> "Demand":
+        """Return the demand without the pending pods that the question leaves out."""
+        if not question.left_out:
+            return self
+        is_out = [
+            not wanted.node and question.leaves_out(wanted.pod)
+            for wanted in self.wanted
+        ]
+        pairs = list(zip(self.wanted, is_out, strict=True))
+        return attrs.evolve(
+            self,
+            wanted=[wanted for wanted, out in pairs if not out],
+            others=[*self.others, *(wanted.pod for wanted, out in pairs if out)],
+        )
+
     def rooms(self, question: Question) -> list[Amounts]:
         """Return the room of each node of the input beside the pods that it keeps."""
         return [

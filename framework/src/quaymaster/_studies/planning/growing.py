@@ -7,6 +7,7 @@ import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._studies.planning.pace import Pace
 from quaymaster._studies.planning.question import Counts, Question
 from quaymaster._studies.simulation.run import Simulation
 
@@ -30,12 +31,14 @@ class GrowingCluster:
         simulation: The simulation.
         rounds: The nodes that were added so far, by round.
         pending: After each round, how many pods had no node.
+        pace: Ends the simulation when the time of the search is over.
     """
 
     question: Question
     simulation: Simulation
     rounds: list[Counts]
     pending: list[int]
+    pace: Pace
 
     @property
     def cluster(self) -> InMemoryCluster:
@@ -48,39 +51,48 @@ class GrowingCluster:
         return sum_of(self.rounds)
 
     def add(self, more: Counts) -> None:
-        """Add the nodes of one round, and let the cluster settle."""
+        """Add the nodes of one round, and let the cluster settle.
+
+        Raises:
+            LateError: The time of the search is over.
+        """
         self.rounds.append(more)
         made = self.question.nodes_of_rounds(self.rounds)
         for nodes, count in zip(made, more, strict=True):
             for node in nodes[len(nodes) - count :]:
                 self.cluster.create(node)
-        self.simulation.settle()
+        self.pace.settle(self.simulation)
         self.pending.append(len(self.pending_pods()))
 
     def pending_pods(self) -> list[Pod]:
-        """Return the pods that need a node."""
+        """Return the pods that need a node, without those that are left out."""
         return [
             pod
             for pod in self.cluster.list(Pod).items
             if not (pod.node_name or pod.is_finished or pod.is_terminating)
+            and not self.question.leaves_out(pod)
         ]
 
 
 @contextmanager
-def growing_cluster(question: Question, first: Counts) -> Iterator[GrowingCluster]:
+def growing_cluster(
+    question: Question, first: Counts, pace: Pace
+) -> Iterator[GrowingCluster]:
     """Open a settled cluster with the input and the nodes of the first round.
 
     Raises:
         AdmissionError: Some objects break rules, or ask for too many pods.
+        LateError: The time of the search is over.
     """
     cluster = question.cluster(first)
     with question.simulation(cluster) as simulation:
-        simulation.settle()
+        pace.settle(simulation)
         growing = GrowingCluster(
             question=question,
             simulation=simulation,
             rounds=[first],
             pending=[],
+            pace=pace,
         )
         growing.pending.append(len(growing.pending_pods()))
         yield growing

@@ -11,7 +11,14 @@ from quaymaster._studies.planning.groups import NodeGroup
 from quaymaster._studies.planning.trials import Utilization
 from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
 
-__all__ = ["Plan", "PlannedGroup", "PlannedRound", "Utilization"]
+__all__ = [
+    "Lack",
+    "Plan",
+    "PlannedGroup",
+    "PlannedRound",
+    "UnplacedKind",
+    "Utilization",
+]
 
 
 @attrs.frozen(kw_only=True)
@@ -56,6 +63,39 @@ class PlannedRound:
 
 
 @attrs.frozen(kw_only=True)
+class Lack:
+    """A resource of which a pod requests more than any node offers.
+
+    Attributes:
+        requested: What the pod requests: CPU in millicores, memory in bytes.
+        largest: What the node with most of it offers.
+    """
+
+    requested: int
+    largest: int
+
+
+@attrs.frozen(kw_only=True)
+class UnplacedKind:
+    """Pods of one workload that a plan does not place, for the same reason.
+
+    Attributes:
+        workload: The topmost owner, as ``deployment.apps/NAMESPACE/NAME``; for pods
+            without an owner, one of them.
+        pods: How many pods.
+        example: The key of one of them.
+        message: Why, in the scheduler's words.
+        lacks: The resources of which each of them requests more than any node offers.
+    """
+
+    workload: str
+    pods: int
+    example: str
+    message: str
+    lacks: Mapping[str, Lack] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
 class Plan:
     """The nodes with which everything fits, or the reason why there is no such plan.
 
@@ -76,8 +116,15 @@ class Plan:
         lower_bound_in_rounds: The same for all plans.
         tried: How many plans were tried, each by at least one simulation.
         utilization: Resource -> how much of it is requested on all nodes in the end.
+        daemon_sets_first: Whether pods of DaemonSets were tried before all others.
         obstacle: Why there is no plan, in one line; empty if there is one.
         unplaced: Without a plan, the pods that did not fit.
+        unplaced_kinds: The same by workload and reason, the most pods first.
+        partial: Without a plan for all pods, one for the others, if it places any:
+            `unplaced` of that plan are the pods that it leaves pending. It has a lower
+            bound if no group can take these pods.
+        has_bound: Whether the lower bounds are those of a search. If not, the plan is
+            the best one that was bought in rounds while pods could be placed.
         result: The simulation of the plan, or of the last one that was tried; None if
             none was.
         notices: What was left out or assumed.
@@ -94,8 +141,12 @@ class Plan:
     lower_bound_in_rounds: Decimal = Decimal(0)
     tried: int = 0
     utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
+    daemon_sets_first: bool = False
     obstacle: str = ""
     unplaced: tuple[UnscheduledPod, ...] = ()
+    unplaced_kinds: tuple[UnplacedKind, ...] = ()
+    partial: "Plan | None" = None
+    has_bound: bool = True
     result: SimulationResult | None = attrs.field(default=None, repr=False)
     notices: tuple[Notice, ...] = ()
 

@@ -1,18 +1,19 @@
 """The input of `plan`, and the clusters in which plans are tried."""
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Final, TypeAlias
 
 import attrs
 
-from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._api.objects import ApiObject, DaemonSet, Node, Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._clusters.inmemory.nodes_spec import make_nodes
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.changes.pods import is_of_daemon_set, is_of_node
 from quaymaster._studies.planning.enforcement import (
@@ -22,6 +23,7 @@ from quaymaster._studies.planning.enforcement import (
     probed_node,
 )
 from quaymaster._studies.planning.groups import NodeGroup
+from quaymaster._studies.planning.pod_kinds import signature
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.run import Simulation
 
@@ -65,6 +67,8 @@ class Question:
         max_utilization: Resource -> the largest part of the total of all nodes that may
             be requested in the end.
         loss: What may be lost; None for nothing.
+        daemon_sets_first: Whether pods of DaemonSets are tried before all others.
+        left_out: The signatures of pods that may stay pending.
     """
 
     objects: Sequence[ApiObject]
@@ -75,6 +79,8 @@ class Question:
     max_pods: int
     max_utilization: Mapping[str, Fraction]
     loss: Loss | None
+    daemon_sets_first: bool = True
+    left_out: frozenset[Hashable] = frozenset()
     _enforced: dict[tuple[str, Rule], bool] = attrs.field(factory=dict, init=False)
 
     def nodes(self, counts: Counts) -> list[Node]:
@@ -127,8 +133,23 @@ class Question:
             ProfileError: A profile's plugins cannot be built.
         """
         return Simulation(
-            cluster, config=self.config, registry=self.registry, seed=self.seed
+            cluster,
+            config=self.config,
+            registry=self.registry,
+            seed=self.seed,
+            options=SchedulerOptions(daemon_sets_first=self.daemon_sets_first),
         )
+
+    @property
+    def tries_daemons_first(self) -> bool:
+        """Whether there are DaemonSets whose pods are tried before all others."""
+        return self.daemon_sets_first and any(
+            isinstance(obj, DaemonSet) for obj in self.objects
+        )
+
+    def leaves_out(self, pod: Pod) -> bool:
+        """Whether a pod may stay pending, since no plan can place it."""
+        return bool(self.left_out) and signature(pod) in self.left_out
 
     def enforces(self, pod: Pod, rule: Rule) -> bool:
         """Whether the scheduler enforces a rule for a pod."""

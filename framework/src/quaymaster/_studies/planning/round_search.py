@@ -9,12 +9,14 @@ change is simulated from the beginning.
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import attrs
 
 from quaymaster._studies.planning.estimates import Estimates
 from quaymaster._studies.planning.growing import GrowingCluster, Rounds, sum_of
+from quaymaster._studies.planning.pace import LateError
 from quaymaster._studies.planning.question import Counts
 from quaymaster._studies.planning.refutation import Refutation
 from quaymaster._studies.planning.trials import Trial, Trials
@@ -130,6 +132,9 @@ class RoundSearch:
         lows: The fewest nodes of each group.
         highs: The most nodes of each group.
         budget: How many plans may be tried.
+
+    Attributes:
+        closest: The plan that places most pods, of those that leave pods pending.
     """
 
     def __init__(
@@ -148,13 +153,34 @@ class RoundSearch:
         self._weights, self._lows, self._highs = weights, lows, highs
         self._budget = budget
         self._best: Trial | None = None
+        self.closest: Trial | None = None
 
     def run(self) -> Trial | None:
-        """Search; return the lightest plan, or None.
+        """Search until the time is over; return the lightest plan, or None.
 
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.
         """
+        with suppress(LateError):
+            self._search()
+        return self._best
+
+    def run_once(self) -> None:
+        """Buy nodes once, to find out how many pods can be placed.
+
+        Raises:
+            AdmissionError: Some objects break rules, or ask for too many pods.
+        """
+        groups = range(len(self._weights))
+        buyer = _Buyer(self._estimates, groups, self._highs, 1, self._is_in_vain)
+
+        def buy(growing: GrowingCluster, trial: Trial | None) -> Counts | None:
+            return buyer.next(growing, None) if trial is None else None
+
+        with suppress(LateError):
+            self._keep(self._trials.grown(self._lows, buy))
+
+    def _search(self) -> None:
         groups = range(len(self._weights))
         for part in _PARTS:
             self._buy(groups, part)
@@ -165,7 +191,6 @@ class RoundSearch:
             self._join()
             self._leave_out()
             self._join()
-        return self._best
 
     def _buy(self, groups: Sequence[int], part: float) -> None:
         if self._trials.number >= self._budget:
@@ -179,7 +204,17 @@ class RoundSearch:
         if fits and not self._is_too_heavy(trial.counts):
             self._best = trial
             self._trials.report(trial)
+        elif trial.pending and self._is_closer(trial):
+            self.closest = trial
         return fits
+
+    def _is_closer(self, trial: Trial) -> bool:
+        """Whether a plan that leaves pods pending places most pods so far."""
+        if self.closest is None:
+            return True
+        left, before = len(trial.pending), len(self.closest.pending)
+        is_lighter = self._weigh(trial.counts) < self._weigh(self.closest.counts)
+        return left < before or (left == before and is_lighter)
 
     def _is_too_heavy(self, counts: Counts) -> bool:
         return self._best is not None and self._weigh(counts) >= self._weigh(

@@ -12,6 +12,7 @@ plan.
 import math
 from collections import deque
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from itertools import combinations
 from typing import Final
 
@@ -19,6 +20,7 @@ import attrs
 
 from quaymaster._studies.planning.amounts import requested
 from quaymaster._studies.planning.order import Order
+from quaymaster._studies.planning.pace import LateError
 from quaymaster._studies.planning.question import Counts, Question
 from quaymaster._studies.planning.refutation import Refutation
 from quaymaster._studies.planning.round_search import RoundSearch
@@ -33,6 +35,11 @@ _ROUNDS: Final = 40
 """How often a plan is made larger before the search stops growing it."""
 _STEP: Final = 1 / 64
 """By which part a plan is made larger at first; the part doubles every round."""
+_VAIN_ROUNDS: Final = 3
+"""How often a plan grows while no group can take any of the pending pods.
+
+More nodes may still take other pods from those nodes of the input that could.
+"""
 _VAIN: Final = 20
 """How many plans are tried at most after growing has found none, if not all may be."""
 _VAIN_BESIDE_ROUNDS: Final = 5
@@ -115,11 +122,16 @@ class Search:
         self._failed: Trial | None = None
 
     def run(self) -> Found:
-        """Search.
+        """Search until the time is over.
 
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.
         """
+        with suppress(LateError):
+            self._search()
+        return self._found()
+
+    def _search(self) -> None:
         first = self._next()
         if first is None:
             if self._floor() < math.inf:
@@ -138,7 +150,6 @@ class Search:
                     self._vary()
                     self._shrink()
             self._try_lighter_ones()
-        return self._found()
 
     def _buy(self) -> None:
         """Search for a plan in rounds, so that no heavier one is looked at."""
@@ -241,7 +252,8 @@ class Search:
             trial = self._failed
         if trial is None and sum(self._highs) <= self._enough:
             # Every plan was refuted: the largest one shows what is missing.
-            trial = self._trials.at(self._highs)
+            with suppress(LateError):
+                trial = self._trials.at(self._highs)
         in_rounds = trial is not None and len(trial.rounds) > 1 and trial.fits
         return Found(
             trial=trial,
@@ -304,6 +316,8 @@ class Search:
     def _grow_from(self, trial: Trial, groups: Collection[int]) -> None:
         """Add nodes of some groups until no pod is pending or the plan is too heavy."""
         for round_number in range(_ROUNDS):
+            if round_number >= _VAIN_ROUNDS and self._is_in_vain(trial):
+                return
             larger = self._larger(trial, 2**round_number, groups)
             if larger == trial.counts or sum(larger) > self._enough:
                 return
@@ -314,6 +328,11 @@ class Search:
             trial = self._tried_once(larger)
             if trial.fits:
                 return
+
+    def _is_in_vain(self, trial: Trial) -> bool:
+        """Whether no group can take any of the pending pods."""
+        pods = [pod for pod, _ in trial.pending]
+        return bool(pods) and not any(map(self._shapes.takers, pods))
 
     def _larger(self, trial: Trial, factor: int, groups: Collection[int]) -> Counts:
         """Return a plan with more nodes of the groups that may help."""

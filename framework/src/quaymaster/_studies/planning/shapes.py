@@ -7,12 +7,9 @@ from itertools import chain
 from typing import Final
 
 import attrs
-from msgspec.structs import replace
 
 from quaymaster._api.objects import (
-    Affinity,
     ApiObject,
-    Container,
     DaemonSet,
     Deployment,
     Job,
@@ -28,12 +25,11 @@ from quaymaster._api.objects import (
     ResourceQuota,
     StatefulSet,
 )
-from quaymaster._api.objects.codec import ENCODER
 from quaymaster._api.objects.resources import host_ports
-from quaymaster._api.objects.spec_key import SpecKey
 from quaymaster._studies.planning.amounts import Amounts, offered, requested, total
 from quaymaster._studies.planning.enforcement import HOST, PORTS
 from quaymaster._studies.planning.finality import is_final
+from quaymaster._studies.planning.pod_kinds import plain_spec, signature
 from quaymaster._studies.planning.question import Question, is_lasting
 from quaymaster._studies.simulation.results import UnscheduledPod
 from quaymaster._studies.simulation.run import Simulation
@@ -154,46 +150,12 @@ class Shapes:
             yield simulation
 
 
-def signature(pod: Pod) -> Hashable:
-    """Return a key; pods with the same key fit on the same empty nodes."""
-    return _SIGNATURES.of(pod)
-
-
-def _signature(spec: PodSpec) -> bytes:
-    return ENCODER.encode(_plain(spec))
-
-
-_SIGNATURES: Final = SpecKey(_signature)
-
-
-def _plain(spec: PodSpec) -> PodSpec:
-    """Return a spec without fields that depend on other pods, volumes and devices."""
-    affinity = spec.affinity
-    if affinity is not None:
-        affinity = Affinity(node_affinity=affinity.node_affinity)
-    return replace(
-        spec,
-        affinity=affinity,
-        topology_spread_constraints=(),
-        resource_claims=(),
-        scheduling_group=None,
-        volumes=(),
-        init_containers=tuple(map(_unclaiming, spec.init_containers)),
-        containers=tuple(map(_unclaiming, spec.containers)),
-    )
-
-
-def _unclaiming(container: Container) -> Container:
-    """Return a container without claims of devices, which its pod no longer has."""
-    return replace(container, resources=replace(container.resources, claims=()))
-
-
 def _verdict(simulation: Simulation, pod: Pod) -> UnscheduledPod | None:
     """Return why a copy of a pod fits on no empty node, or None if it fits."""
     cluster = simulation.cluster
     probe = Pod(
         metadata=ObjectMeta(name=_NAME, namespace=pod.namespace),
-        spec=_plain(pod.spec),
+        spec=plain_spec(pod.spec),
         status=PodStatus(),
     )
     key = cluster.create(probe).key

@@ -33,12 +33,14 @@ from quaymaster._studies.planning.growing import (
     Rounds,
     growing_cluster,
 )
+from quaymaster._studies.planning.pace import Pace
 from quaymaster._studies.planning.question import (
     Counts,
     Loss,
     Question,
     is_tied,
 )
+from quaymaster._studies.planning.shapes import Shapes
 from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
 
 __all__ = ["Trial", "Trials", "Utilization", "utilization_of"]
@@ -115,7 +117,8 @@ class Trials:
         question: The input.
         on_try: Called with the number of plans that were tried, before each.
         on_better: Called with each plan that does and is better than those before.
-        is_late: Whether the search has taken too long.
+        pace: Ends the search, and the plan that is being tried, when the time is over.
+        shapes: The shapes of the groups' nodes.
 
     Attributes:
         tried: Plan -> whether it does if all nodes are there from the beginning.
@@ -128,12 +131,14 @@ class Trials:
         question: Question,
         on_try: Callable[[int], None],
         on_better: Callable[[Trial], None] = lambda _trial: None,
-        is_late: Callable[[], bool] = lambda: False,
+        pace: Pace | None = None,
+        shapes: Shapes | None = None,
     ) -> None:
         self._question = question
         self._on_try = on_try
         self.report = on_better
-        self._is_late = is_late
+        self._pace = pace or Pace()
+        self._shapes = shapes
         self._irreplaceable: frozenset[str] | None = None
         self._missing: frozenset[str] = frozenset()
         self.tried: dict[Counts, bool] = {}
@@ -155,13 +160,14 @@ class Trials:
     @property
     def is_over(self) -> bool:
         """Whether no more plans may be tried, since the search has taken too long."""
-        return self._is_late()
+        return self._pace.is_late()
 
     def at(self, counts: Counts) -> Trial:
         """Try a plan whose nodes are all there from the beginning.
 
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.
+            LateError: The time of the search is over.
         """
         return self.replayed((counts,))
 
@@ -170,6 +176,7 @@ class Trials:
 
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.
+            LateError: The time of the search is over.
         """
         rest = iter(rounds[1:])
         trial = self.grown(rounds[0], lambda _growing, _trial: next(rest, None), True)
@@ -187,10 +194,11 @@ class Trials:
 
         Raises:
             AdmissionError: Some objects break rules, or ask for too many pods.
+            LateError: The time of the search is over.
         """
         self._on_try(self.number)
         self.number += 1
-        with growing_cluster(self._question, first) as growing:
+        with growing_cluster(self._question, first, self._pace) as growing:
             while True:
                 trial = None
                 if not is_fixed and not growing.pending[-1]:
@@ -226,8 +234,12 @@ class Trials:
     ) -> Trial:
         """Return the trial of a settled cluster, with its pending pods."""
         pods = {pod.key: pod for pod in cluster.list(Pod).items}
-        pending = tuple((pods[pod.pod], pod) for pod in result.unscheduled)
-        problem = self._problem(result, after)
+        pending = tuple(
+            (pods[verdict.pod], verdict)
+            for verdict in result.unscheduled
+            if not self._question.leaves_out(pods[verdict.pod])
+        )
+        problem = self._problem(result, len(pending), after)
         at_node = _by_node(pods.values())
         taken = {name: total(map(requested, there)) for name, there in at_node.items()}
         return Trial(
@@ -240,9 +252,9 @@ class Trials:
             result=result,
         )
 
-    def _problem(self, result: SimulationResult, after: str) -> str:
-        if result.unscheduled:
-            return f"{after}no node for {counted(len(result.unscheduled), 'pod')}"
+    def _problem(self, result: SimulationResult, pending: int, after: str) -> str:
+        if pending:
+            return f"{after}no node for {counted(pending, 'pod')}"
         for victim in result.preempted:
             if victim.pod in (self._irreplaceable or ()):
                 return f"{after}pod {victim.pod}: preempted by {victim.by} for good"
@@ -279,19 +291,37 @@ class Trials:
             own = [next(made) for _ in range(count)]
             here = [node for node in own if node.name in there]
             bare = {
-                zone_of(node) for node in here if all(map(is_tied, at_node[node.name]))
+                zone_of(node) for node in here if self._is_bare(at_node, node, index)
             }
             lost = {zone_of(node) for node in own} - {zone_of(node) for node in here}
             if bare and bare >= {*group.zones()} - lost:
                 idle.add(index)
         return frozenset(idle)
 
+    def _is_bare(
+        self, at_node: Mapping[str, Sequence[Pod]], node: Node, index: int
+    ) -> bool:
+        """Whether a node has only the pods that every node of its group has."""
+        pods = at_node.get(node.name, ())
+        if not all(map(is_tied, pods)):
+            return False
+        if self._shapes is None:
+            return True
+        # A DaemonSet may have a pod on this node and on no other one of the group.
+        usual = self._shapes.shapes[index].taken
+        taken = total(map(requested, pods))
+        return all(
+            amount <= usual.get(name, 0)
+            for name, amount in taken.items()
+            if name != "pods"
+        )
+
     def _bereft(self, trial: Trial, cluster: InMemoryCluster, loss: Loss) -> Trial:
         """Remove each zone, or each node, and test whether its pods fit on the rest."""
         for name, lost in _losses(cluster, loss):
             rest = self._question.cluster_of(_objects_after(cluster, lost))
             with self._question.simulation(rest) as simulation:
-                simulation.settle()
+                self._pace.settle(simulation)
                 result = simulation.result()
             after = f"after the loss of {loss} {name}: "
             judged = self._judged(trial.counts, rest, result, after)

@@ -103,6 +103,7 @@ class SimulationResult:
         nodes: How many nodes there are.
         notices: What was left out or assumed.
         started: When the virtual time began, in seconds since the Unix epoch.
+        kept: How many pods had their node from the beginning and still have it.
     """
 
     placements: tuple[Placement, ...]
@@ -112,6 +113,7 @@ class SimulationResult:
     nodes: int
     notices: tuple[Notice, ...] = ()
     started: float = 0.0
+    kept: int = 0
 
     @property
     def makespan(self) -> float:

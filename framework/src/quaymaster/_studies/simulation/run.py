@@ -361,7 +361,16 @@ class Simulation:
             pods=len(record.placements) + len(waiting),
             nodes=len(self.cluster.list(Node).items),
             started=record.started,
+            kept=self._kept(),
             notices=self.notices(),
+        )
+
+    def _kept(self) -> int:
+        """Return how many pods have a node that no decision of this run gave them."""
+        placed = {uid for uid, _ in self._record.placements}
+        return sum(
+            bool(pod.node_name) and not pod.is_finished and pod.uid not in placed
+            for pod in self.cluster.list(Pod).items
         )
 
     def notices(self) -> tuple[Notice, ...]:

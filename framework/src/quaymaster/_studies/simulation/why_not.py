@@ -45,6 +45,11 @@ def _fate(attempt: Attempt, judged: JudgedNode, scores: NodeScores | None) -> No
     return NodeFate.NOT_LOOKED_AT if scores is None else NodeFate.FEASIBLE
 
 
+def _post_filter_facts(attempt: Attempt, node: str) -> tuple[str, ...]:
+    rejections = attempt.explanation.rejections if attempt.explanation else ()
+    return next((it.post_filter for it in rejections if it.node == node), ())
+
+
 def _preemption(attempt: Attempt, judged: JudgedNode) -> str:
     """Describe the result of preemption for a rejected node, if any."""
     if attempt.outcome is not AttemptOutcome.UNSCHEDULABLE:
@@ -55,5 +60,8 @@ def _preemption(attempt: Attempt, judged: JudgedNode) -> str:
         return "pods are preempted there, and the pod is nominated to it"
     if attempt.nominated_node:
         return f"preemption has chosen {attempt.nominated_node}"
+    facts = _post_filter_facts(attempt, judged.node)
+    if facts:
+        return "; ".join(facts)
     _, _, said = attempt.message.partition(_PREEMPTION)
     return f"preemption was tried there, too: {said}" if said else ""

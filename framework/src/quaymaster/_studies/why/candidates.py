@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
+import msgspec
+
 from quaymaster._api.objects import (
     Deployment,
     Node,
@@ -21,13 +23,14 @@ from quaymaster._core.cycle.explanation import NodeRejection
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.changes import Candidate, ChangeKind
 from quaymaster._studies.why.editing import Editing
-from quaymaster._studies.why.new_nodes import added_nodes
+from quaymaster._studies.why.new_nodes import added_nodes, series_of_nodes
 from quaymaster._studies.why.node_edits import (
     labelled_nodes,
     required_labels,
     uncordoned_nodes,
     zones_of_volumes,
 )
+from quaymaster._studies.why.node_facts import passing_taints
 from quaymaster._studies.why.requests import lowered_requests
 from quaymaster._studies.why.spec_edits import (
     dropped_affinity,
@@ -40,9 +43,10 @@ from quaymaster._studies.why.spec_edits import (
 from quaymaster._studies.why.spread_edits import changed_policies, relaxed_spreading
 from quaymaster._studies.why.storage_edits import other_classes
 from quaymaster._studies.why.subject import Subject
+from quaymaster._studies.why.usable_nodes import usable_nodes
 from quaymaster._studies.why.workload_edits import changed_rollouts, higher_priorities
 
-__all__ = ["candidates"]
+__all__ = ["candidates", "more_nodes"]
 
 _INSUFFICIENT: Final = "Insufficient "
 _REPELLING: Final = ("NoSchedule", "NoExecute")
@@ -88,9 +92,9 @@ def _of_spec(
     yield from lowered_requests(editing, spec, _lacking(rejections))
     # The first plugin that rejects a node hides the others, so changes of what the pod
     # requires are offered in any case.
-    yield from tolerations(
-        editing, _taints(pod, _nodes(cluster).values(), cluster.kubernetes)
-    )
+    nodes = _nodes(cluster).values()
+    taints = _taints(pod, nodes, cluster.kubernetes)
+    yield from tolerations(editing, taints, usable_nodes(pod, nodes))
     yield from dropped_ports(editing, spec)
     yield from relaxed_spreading(editing, spec)
     yield from dropped_selectors(editing, spec)
@@ -116,8 +120,40 @@ def _of_nodes(pod: Pod, cluster: InMemoryCluster, pending: int) -> Iterator[Cand
     zones = zones_of_volumes(_volumes(pod, cluster))
     required = required_labels(pod.spec) or [{}]
     yield from added_nodes(
-        list(nodes.values()), [{**labels, **zones} for labels in required], pending
+        _suitable_first(pod, cluster),
+        [{**labels, **zones} for labels in required],
+        pending,
     )
+
+
+def more_nodes(pods: Sequence[Pod], cluster: InMemoryCluster) -> Iterator[Candidate]:
+    """Return the changes of the nodes that may place pods of several workloads.
+
+    Args:
+        pods: The pods; the first one decides which kinds of nodes are tried.
+        cluster: The cluster in which they are pending.
+    """
+    nodes = _nodes(cluster).values()
+    yield from uncordoned_nodes(node for node in nodes if node.spec.unschedulable)
+    yield from series_of_nodes(_suitable_first(pods[0], cluster), len(pods))
+
+
+def _suitable_first(pod: Pod, cluster: InMemoryCluster) -> list[Node]:
+    """Return the nodes, beginning with those that a pod can use if they have room."""
+    nodes = _nodes(cluster).values()
+    usable = {node.name for node in usable_nodes(pod, nodes)}
+
+    def rank(node: Node) -> tuple[bool, bool]:
+        lasting = set(node.spec.taints) - set(passing_taints(node.spec.taints))
+        without = [_with_taints(node, lasting)]
+        return node.name not in usable, bool(_taints(pod, without, cluster.kubernetes))
+
+    return sorted(nodes, key=rank)
+
+
+def _with_taints(node: Node, taints: Iterable[Taint]) -> Node:
+    spec = msgspec.structs.replace(node.spec, taints=tuple(taints))
+    return msgspec.structs.replace(node, spec=spec)
 
 
 def _nodes(cluster: InMemoryCluster) -> Mapping[str, Node]:

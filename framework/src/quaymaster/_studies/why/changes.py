@@ -54,7 +54,7 @@ class ChangeKind(enum.StrEnum):
     """One topology spread constraint requires less."""
 
     TOLERATION = "toleration"
-    """One taint is tolerated."""
+    """One taint is tolerated, of the only nodes that the pod could use."""
 
     STORAGE_CLASS = "storage-class"
     """One claim has another class."""
@@ -66,10 +66,14 @@ class ChangeKind(enum.StrEnum):
     """One required affinity term is dropped."""
 
     LOWER_REQUEST_FAR = "lower-request-far"
-    """One request of one container is lowered by more than a quarter."""
+    """One request of one container is lowered by more than a quarter, at most by half.
+    """
 
     ADD_NODE = "add-node"
     """Nodes like an existing one are added."""
+
+    RESERVED_NODES = "reserved-nodes"
+    """One taint is tolerated, of nodes that are reserved for other pods."""
 
     UNCORDON = "uncordon"
     """One node may be used again."""

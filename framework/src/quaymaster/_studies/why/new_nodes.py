@@ -26,7 +26,7 @@ from quaymaster._studies.why.node_facts import (
     passing_taints,
 )
 
-__all__ = ["added_nodes"]
+__all__ = ["added_nodes", "series_of_nodes"]
 
 _SHAPES: Final = 8
 """How many kinds of nodes are tried as one more node."""
@@ -69,10 +69,20 @@ def added_nodes(
         yield single(_added(nodes, node, {}, 1))
     for node in shapes:
         yield from map(single, _with_labels(nodes, node, alternatives))
+    yield from series_of_nodes(nodes, pending)
+
+
+def series_of_nodes(nodes: Sequence[Node], pending: int) -> Iterator[Candidate]:
+    """Offer several more nodes of each of the first kinds.
+
+    Args:
+        nodes: The nodes of the input.
+        pending: How many pods are pending: the most nodes that are offered.
+    """
     most = min(pending, _MOST)
     if most < 2:
         return
-    for node in shapes[:_SERIES]:
+    for node in islice(_shapes(nodes), _SERIES):
         yield Candidate(
             kind=ChangeKind.ADD_NODE,
             levels=most - 1,

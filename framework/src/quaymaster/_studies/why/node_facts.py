@@ -151,6 +151,8 @@ _WORDS: Final = frozenset(
 
 _RUN_ON: Final = frozenset({"arch", "architecture", "os", "windowsbuild"})
 """Labels that a container image is built for."""
+_MACHINES: Final = frozenset({"instancetype", "machinetype"})
+"""Labels that name a kind of machine, on which the size of a pod may depend."""
 _DEVICE_DOMAINS: Final = (
     "nvidia.com",
     "amd.com",
@@ -224,13 +226,13 @@ def can_be_ignored(key: str) -> bool:
     """Return whether a pod may run on nodes that lack a label it selects.
 
     An image that is built for an architecture or an operating system, or a program
-    that needs a device, fails on other nodes.
+    that needs a device or a kind of machine, fails on other nodes.
 
     Args:
         key: The label's key.
     """
     domain, _, name = key.rpartition("/")
-    if _plain(name) in _RUN_ON or _is_in(domain, _DEVICE_DOMAINS):
+    if _plain(name) in _RUN_ON | _MACHINES or _is_in(domain, _DEVICE_DOMAINS):
         return False
     return not any(word in name.lower() for word in _DEVICE_WORDS)
 

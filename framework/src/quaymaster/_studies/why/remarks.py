@@ -24,6 +24,7 @@ from quaymaster._studies.why.node_facts import HOSTNAME
 __all__ = ["remarks"]
 
 _NO_VICTIMS: Final = "No preemption victims found"
+_IMPLIED: Final = "deviceclass.resource.kubernetes.io/"
 _VALUES: Final = 5
 """How many values of a label are listed."""
 
@@ -40,12 +41,21 @@ def remarks(pod: Pod, message: str, cluster: InMemoryCluster) -> list[str]:
     pods = cluster.list(Pod).items if _NO_VICTIMS in message else ()
     return list(
         chain(
+            _missing_nodes(nodes),
             _missing_labels(pod, nodes),
             _missing_resources(pod, nodes, cluster),
             _claims(pod, cluster),
             _priorities(pod, pods),
         )
     )
+
+
+def _missing_nodes(nodes: Sequence[Node]) -> Iterator[str]:
+    if not nodes:
+        yield (
+            "the input has no nodes; --nodes adds some, and 'quaymaster plan' finds "
+            "how many are needed"
+        )
 
 
 def _missing_labels(pod: Pod, nodes: Sequence[Node]) -> Iterator[str]:
@@ -78,10 +88,7 @@ def _existing(key: str, nodes: Iterable[Node]) -> str:
 def _missing_resources(
     pod: Pod, nodes: Sequence[Node], cluster: InMemoryCluster
 ) -> Iterator[str]:
-    by_class = {
-        device_class.spec.extended_resource_name
-        for device_class in cluster.list(DeviceClass).items
-    }
+    by_class = set(_resources_of_classes(cluster))
     for name, amount in pod_request_list(pod).items():
         if not amount.nanos or name in by_class or not nodes:
             continue
@@ -92,6 +99,13 @@ def _missing_resources(
             yield f"no node offers {name}"
         elif amount.nanos > largest.nanos:
             yield f"no node offers {name} {amount}; the largest has {largest}"
+
+
+def _resources_of_classes(cluster: InMemoryCluster) -> Iterator[str]:
+    """Yield the extended resources that device classes offer: own names and implied."""
+    for device_class in cluster.list(DeviceClass).items:
+        yield device_class.spec.extended_resource_name or ""
+        yield f"{_IMPLIED}{device_class.name}"
 
 
 def _offered(node: Node, name: str) -> Quantity:

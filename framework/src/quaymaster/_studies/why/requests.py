@@ -16,9 +16,11 @@ from quaymaster._studies.why.editing import Editing
 __all__ = ["lowered_requests", "units_of"]
 
 _STEPS: Final = 64
-"""The number of steps in which a request is lowered, about."""
+"""A request is lowered in steps of about one part in so many."""
 _CONTAINERS: Final = 3
 """How many containers' requests are tried, the largest first."""
+_LEAST: Final = 2
+"""A request is lowered to one part in so many at most: less is another program."""
 _FAR: Final = 4
 """A request counts as lowered far if it loses more than one part in so many."""
 _NANO: Final = 10**9
@@ -69,13 +71,13 @@ def lowered_requests(
 
 
 def units_of(resource: str, amount: Quantity) -> Sequence[Quantity]:
-    """Return the smaller amounts to try, ascending: round numbers above 0."""
+    """Return the smaller amounts to try, ascending: round numbers, at least half."""
     smallest = _MICRO if resource == _CPU else _NANO
     total = amount.nanos // smallest
     unit = _round_unit(total // _STEPS, amount.format is QuantityFormat.BINARY_SI)
     return [
         _quantity(count * unit * smallest, amount)
-        for count in range(1, -(-total // unit))
+        for count in range(max(1, -(-total // (_LEAST * unit))), -(-total // unit))
     ]
 
 

@@ -10,6 +10,7 @@ import msgspec
 from quaymaster._api.objects import (
     Affinity,
     Container,
+    Node,
     NodeSelectorTerm,
     PodAffinityTerm,
     PodSpec,
@@ -58,25 +59,49 @@ def opened_gates(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
         yield editing.candidate(ChangeKind.GATES, text, field, edit)
 
 
-def tolerations(editing: Editing, taints: Iterable[Taint]) -> Iterator[Candidate]:
-    """Offer to tolerate each of some taints."""
+def tolerations(
+    editing: Editing, taints: Iterable[Taint], usable: Collection[Node]
+) -> Iterator[Candidate]:
+    """Offer to tolerate each of some taints.
+
+    Args:
+        editing: Makes the changes.
+        taints: The taints.
+        usable: The nodes that the pod could use but for taints. If some lack the taint,
+            it reserves nodes for other pods.
+    """
     for taint in taints:
         if is_protective(taint):
             continue
-        toleration = Toleration(
-            key=taint.key,
-            operator="Equal" if taint.value else "Exists",
-            value=taint.value,
-            effect=taint.effect,
-        )
+        is_only_way = all(_has(node, taint) for node in usable)
+        kind = ChangeKind.TOLERATION if is_only_way else ChangeKind.RESERVED_NODES
+        yield _tolerating(editing, taint, kind)
 
-        def edit(spec: PodSpec, new: Toleration = toleration) -> PodSpec:
-            return _replaced(spec, tolerations=(*spec.tolerations, new))
 
-        shown = f"{taint.key}={taint.value}" if taint.value else taint.key
-        text = f"let {editing.subject} tolerate the taint {shown}:{taint.effect}"
-        field = editing.field("tolerations[]", "", _as_text(toleration))
-        yield editing.candidate(ChangeKind.TOLERATION, text, field, edit)
+def _has(node: Node, taint: Taint) -> bool:
+    return any(
+        (each.key, each.value, each.effect) == (taint.key, taint.value, taint.effect)
+        for each in node.spec.taints
+    )
+
+
+def _tolerating(editing: Editing, taint: Taint, kind: ChangeKind) -> Candidate:
+    toleration = Toleration(
+        key=taint.key,
+        operator="Equal" if taint.value else "Exists",
+        value=taint.value,
+        effect=taint.effect,
+    )
+
+    def edit(spec: PodSpec) -> PodSpec:
+        return _replaced(spec, tolerations=(*spec.tolerations, toleration))
+
+    shown = f"{taint.key}={taint.value}" if taint.value else taint.key
+    text = f"let {editing.subject} tolerate the taint {shown}:{taint.effect}"
+    if kind is ChangeKind.RESERVED_NODES:
+        text += ", if it may use the nodes that this reserves"
+    field = editing.field("tolerations[]", "", _as_text(toleration))
+    return editing.candidate(kind, text, field, edit)
 
 
 def _as_text(toleration: Toleration) -> str:

@@ -1,6 +1,7 @@
 """Changes of the storage class of claims and of claim templates."""
 
 from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Final
 
@@ -50,7 +51,7 @@ def other_classes(
         if claim is None:
             continue
         old = claim.spec.storage_class_name or ""
-        for name in classes:
+        for name in sorted(classes, key=lambda each: _distance(each, old)):
             if name == old:
                 continue
             if volume.ephemeral is not None:
@@ -61,6 +62,11 @@ def other_classes(
                 yield single(_of_claim(claim, old, name))
             else:
                 yield single(_of_template(*made, claim, old, name))
+
+
+def _distance(name: str, other: str) -> float:
+    """Return how far two names differ: a class that is missing may be misspelt."""
+    return -SequenceMatcher(None, name, other).ratio()
 
 
 def _claim_without_volume(

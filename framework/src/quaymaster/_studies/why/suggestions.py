@@ -27,7 +27,13 @@ from quaymaster._studies.why.trials import (
     pending_pods,
 )
 
-__all__ = ["MAX_TRIALS", "Suggestions", "search", "suggest_changes"]
+__all__ = [
+    "MAX_TRIALS",
+    "Suggestions",
+    "search",
+    "smallest",
+    "suggest_changes",
+]
 
 MAX_TRIALS: Final = 100
 """How many simulations are run at most, by default."""
@@ -165,7 +171,7 @@ def search(
     """
     given = trials.given
     subject = Subjects(given.objects).of(pods[0], run.cluster)
-    goal = Goal.of(subject, pods, run, given.objects, result)
+    goal = Goal.of(pods, run, given.objects, result)
     profiles = [profile.scheduler_name for profile in given.config.profiles]
     offered = candidates(run, pods, subject, profiles)
     before = trials.count
@@ -253,14 +259,14 @@ def _singles(
     for candidate in offered:
         if candidate.kind in done:
             continue
-        change = _smallest(candidate, goal, trials)
+        change = smallest(candidate, goal, trials)
         if change is not None:
             yield change
             if candidate.kind in _ONE_OF:
                 done.add(candidate.kind)
 
 
-def _smallest(
+def smallest(
     candidate: Candidate,
     goal: Goal,
     trials: Trials,
@@ -312,7 +318,7 @@ def _pairs(
         if trials.meets(goal, largest.apply(trials.given.objects)) is None:
             continue
         half = first.at(_level(first, second, goal, trials))
-        change = _smallest(second, goal, trials, partial(both, half))
+        change = smallest(second, goal, trials, partial(both, half))
         if change is not None:
             yield change
 

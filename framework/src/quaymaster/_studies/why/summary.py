@@ -1,7 +1,7 @@
 """Explains why many pods have no node: a summary by owner and by cause."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
@@ -10,17 +10,25 @@ from quaymaster._base.notices import Notice
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.cycle.sole_rejections import sole_rejections
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.names import Wanted
-from quaymaster._studies.simulation.results import ProgressFn
+from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.changes import SuggestedChange
+from quaymaster._studies.why.joint_changes import joint_change
+from quaymaster._studies.why.remarks import remarks
 from quaymaster._studies.why.subject import Subject, Subjects
 from quaymaster._studies.why.suggestions import MAX_TRIALS, search
-from quaymaster._studies.why.trials import Input, Trials, pending_pods
+from quaymaster._studies.why.trials import (
+    Input,
+    OutOfTrialsError,
+    Trials,
+    pending_pods,
+)
 
-__all__ = ["Cause", "PendingGroup", "PendingSummary", "explain_pending"]
+__all__ = ["Cause", "CauseCount", "PendingGroup", "PendingSummary", "explain_pending"]
 
 
 @attrs.frozen(kw_only=True)
@@ -32,11 +40,32 @@ class Cause:
             the nodes.
         reason: Its message.
         nodes: The number of nodes; 0 if the cause does not concern nodes.
+        alone: The number of these nodes that nothing else keeps from the pod.
     """
 
     plugin: str
     reason: str
     nodes: int
+    alone: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class CauseCount:
+    """A cause of all groups together.
+
+    Attributes:
+        plugin: As in `Cause`.
+        reason: As in `Cause`.
+        pods: How many pods the cause keeps from some node.
+        helped: How many of them have a node that only this cause keeps from them, or
+            no other cause. So many pods may get a node once it is removed, if there is
+            room.
+    """
+
+    plugin: str
+    reason: str
+    pods: int
+    helped: int
 
 
 @attrs.frozen(kw_only=True)
@@ -50,8 +79,10 @@ class PendingGroup:
         reason: One word, as in `UnscheduledPod.reason`.
         pods: The keys of the pods, sorted.
         message: Why the first of them has no node, in upstream's words.
-        causes: The causes for the first of them, the most frequent first.
-        change: The smallest change that places all of them, if requested and found.
+        causes: The causes for the first of them: first those that alone keep nodes from
+            it, then the most frequent.
+        change: The smallest change that places all of them, if requested and found. It
+            is the same object for groups that one change places together.
         remarks: Facts about the first of them, as in `Suggestions`, if a change was
             requested.
     """
@@ -91,6 +122,25 @@ class PendingSummary:
     def pods(self) -> int:
         """How many pods have no node."""
         return sum(len(group.pods) for group in self.groups)
+
+    @property
+    def causes(self) -> tuple[CauseCount, ...]:
+        """The causes of all groups: first those whose removal helps most pods."""
+        pods: Counter[tuple[str, str]] = Counter()
+        helped: Counter[tuple[str, str]] = Counter()
+        for group in self.groups:
+            for cause in group.causes:
+                name = (cause.plugin, cause.reason)
+                pods[name] += len(group.pods)
+                if cause.alone or len(group.causes) == 1:
+                    helped[name] += len(group.pods)
+        ordered = sorted(pods, key=lambda name: (-helped[name], -pods[name], name))
+        return tuple(
+            CauseCount(
+                plugin=name[0], reason=name[1], pods=pods[name], helped=helped[name]
+            )
+            for name in ordered
+        )
 
 
 def explain_pending(
@@ -193,7 +243,7 @@ def _group(
 ) -> PendingGroup:
     left = run.unscheduled(pods[0])
     attempts = run.scheduler.past_attempts.of(pods[0].key)
-    causes = _causes(attempts[-1]) if attempts else ()
+    causes = _causes(attempts[-1], _alone(run, pods[0])) if attempts else ()
     return PendingGroup(
         subject=str(subject),
         namespace=subject.namespace,
@@ -205,17 +255,35 @@ def _group(
     )
 
 
-def _causes(attempt: Attempt) -> tuple[Cause, ...]:
-    """Return the causes with their numbers of nodes, the most frequent first."""
+def _alone(run: Simulation, pod: Pod) -> Mapping[tuple[str, str], int]:
+    """Return how many nodes each cause alone keeps from a pod."""
+    framework = run.scheduler.frameworks.get(pod.spec.scheduler_name)
+    if framework is None:
+        return {}
+    with run.scheduler.hooks_unobserved():
+        return sole_rejections(framework.plain, pod)
+
+
+def _causes(
+    attempt: Attempt, alone: Mapping[tuple[str, str], int]
+) -> tuple[Cause, ...]:
+    """Return the causes with their numbers of nodes, the most important first."""
     counts = Counter(
         (rejection.plugin, reason)
         for rejection in attempt.rejections or ()
         for reason in rejection.reasons
     )
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ordered = sorted(
+        counts, key=lambda name: (-alone.get(name, 0), -counts[name], name)
+    )
     return tuple(
-        Cause(plugin=plugin, reason=reason, nodes=nodes)
-        for (plugin, reason), nodes in ordered
+        Cause(
+            plugin=name[0],
+            reason=name[1],
+            nodes=counts[name],
+            alone=min(counts[name], alone.get(name, 0)),
+        )
+        for name in ordered
     )
 
 
@@ -230,12 +298,44 @@ def _suggested(
     """Add the change that places each group; return whether all changes were tried."""
     by_key = {pod.key: pod for pod in pending_pods(run.cluster)}
     result = run.result()
-    found: list[PendingGroup] = []
-    is_complete = True
+    shared, is_complete = _shared(run, result, groups, by_key, trials)
+    suggested: list[PendingGroup] = []
     for group in groups:
         pods = [by_key[key] for key in group.pods]
+        joint = shared.get(group)
+        if joint is not None:
+            facts = tuple(remarks(pods[0], group.message, run.cluster))
+            suggested.append(attrs.evolve(group, change=joint, remarks=facts))
+            continue
         answer = search(run, result, pods, "", trials, is_one_enough=True)
         is_complete = is_complete and answer.is_complete
         change = answer.changes[0] if answer.changes else None
-        found.append(attrs.evolve(group, change=change, remarks=answer.remarks))
-    return found, is_complete
+        suggested.append(attrs.evolve(group, change=change, remarks=answer.remarks))
+    return suggested, is_complete
+
+
+def _shared(
+    run: Simulation,
+    result: SimulationResult,
+    groups: Sequence[PendingGroup],
+    by_key: Mapping[str, Pod],
+    trials: Trials,
+) -> tuple[dict[PendingGroup, SuggestedChange], bool]:
+    """Find one change for each cause that several workloads have."""
+    by_cause: dict[tuple[str, str], list[PendingGroup]] = {}
+    for group in groups:
+        cause = group.causes[0]
+        if cause.alone:
+            by_cause.setdefault((cause.plugin, cause.reason), []).append(group)
+    shared: dict[PendingGroup, SuggestedChange] = {}
+    for members in by_cause.values():
+        if len({(group.namespace, group.subject) for group in members}) < 2:
+            continue
+        pods = [by_key[key] for group in members for key in group.pods]
+        try:
+            change = joint_change(run, result, pods, trials)
+        except OutOfTrialsError:
+            return shared, False
+        if change is not None:
+            shared |= dict.fromkeys(members, change)
+    return shared, True

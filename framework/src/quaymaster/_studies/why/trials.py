@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._api.objects import ApiObject, DaemonSet, Node, Pod
 from quaymaster._base.errors import ManifestErrors
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -94,34 +94,53 @@ class Goal:
     """The required effect of a change.
 
     Attributes:
-        subject: The subject whose pods must be placed.
+        subjects: The subjects whose pods must be placed.
         keys: The pods that must have a node, if their names are stable.
         others: How many other pods may be pending, by owner.
         preempted: How many pods may be preempted.
         placed: How many pods have a node without any change.
+        nodes: The nodes without any change.
     """
 
-    subject: Subject
+    subjects: frozenset[Subject]
     keys: frozenset[str]
     others: Counter[Subject]
     preempted: int
     placed: int
+    nodes: frozenset[str]
 
     @classmethod
     def of(
         cls,
-        subject: Subject,
         pods: Sequence[Pod],
         run: Simulation,
         objects: Sequence[ApiObject],
         result: SimulationResult,
     ) -> "Goal":
         """Return the goal: these pods have a node, and no other pod has lost one."""
-        keys = frozenset(pod.key for pod in pods)
+        subjects = Subjects(objects)
+        owners = [(pod.key, subjects.of(pod, run.cluster)) for pod in pods]
+        own = frozenset(owner for _, owner in owners)
         others = _pending_by_subject(run.cluster, objects)
-        others.pop(subject, None)
-        count = len(result.placements)
-        return cls(subject, keys, others, len(result.preempted), count)
+        for subject in own:
+            others.pop(subject, None)
+        return cls(
+            own,
+            frozenset(key for key, owner in owners if owner.has_stable_names),
+            others,
+            len(result.preempted),
+            _with_nodes(run),
+            frozenset(node.name for node in run.cluster.list(Node).items),
+        )
+
+    def gain(self, run: Simulation) -> int:
+        """Return how many more pods have a node, without the agents of new nodes."""
+        agents = sum(
+            _is_agent(pod) and pod.node_name not in self.nodes
+            for pod in run.cluster.list(Pod).items
+            if pod.node_name
+        )
+        return _with_nodes(run) - agents - self.placed
 
     def is_met(
         self,
@@ -132,23 +151,37 @@ class Goal:
         may_evict: bool = False,
     ) -> bool:
         """Whether a settled simulation meets it."""
-        pending = _pending_by_subject(run.cluster, objects)
-        own = pending.pop(self.subject, 0)
         if not may_evict and self.losses(run, objects, result):
             return False
-        if not self.subject.has_stable_names:
-            return not own
+        pending = _pending_by_subject(run.cluster, objects)
+        changing = (each for each in self.subjects if not each.has_stable_names)
+        if any(pending[subject] for subject in changing):
+            return False
         placed = {pod.key for pod in run.cluster.list(Pod).items if pod.node_name}
         return self.keys <= placed
 
     def losses(
         self, run: Simulation, objects: Sequence[ApiObject], result: SimulationResult
     ) -> int:
-        """Return how many pods of other subjects have lost their nodes, or got none."""
+        """Return how many pods of other subjects have lost their nodes, or got none.
+
+        Only the number counts: ties are broken at random, so with a change, other pods
+        of equal rank may get the same room.
+        """
         pending = _pending_by_subject(run.cluster, objects)
-        pending.pop(self.subject, None)
-        more = (pending - self.others).total()
+        for subject in self.subjects:
+            pending.pop(subject, None)
+        more = max(0, pending.total() - self.others.total())
         return max(more, len(result.preempted) - self.preempted)
+
+
+def _is_agent(pod: Pod) -> bool:
+    controller = pod.metadata.controller
+    return controller is not None and controller.kind == DaemonSet.kind
+
+
+def _with_nodes(run: Simulation) -> int:
+    return sum(bool(pod.node_name) for pod in run.cluster.list(Pod).items)
 
 
 def _pending_by_subject(
@@ -209,8 +242,9 @@ class Trials:
                 result = run.result()
                 is_met = goal.is_met(run, objects, result, may_evict=may_evict)
                 evicted = goal.losses(run, objects, result)
+                gain = goal.gain(run)
         except (AdmissionError, ManifestErrors):
             return None
         if not is_met:
             return None
-        return Outcome(len(result.placements) - goal.placed, evicted)
+        return Outcome(gain, evicted)

@@ -6,6 +6,11 @@ from concurrent.futures import Future
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from quaymaster._base.serving.foreign_requests import (
+    Refusal,
+    SentFields,
+    refusal_of,
+)
 from quaymaster._base.serving.handler import TimedHandler
 from quaymaster._surfaces.extender_server.bodies import BodiesFullError, Part, Piece
 from quaymaster._surfaces.extender_server.messages import filter_error
@@ -66,6 +71,8 @@ class Handler(TimedHandler):
         if not self._is_known_client():
             expected = "expected a client certificate (--client-ca-file)"
             return HTTPStatus.UNAUTHORIZED, expected
+        if (refusal := self._refusal_of_web_page()) is not None:
+            return refusal
         length = self.headers.get("Content-Length", "")
         most = self._extender.options.max_request_bytes
         if not length.isdecimal():
@@ -77,10 +84,26 @@ class Handler(TimedHandler):
         return None
 
     def _is_known_client(self) -> bool:
+        return not self._has_certificates or bool(self.connection.getpeercert())
+
+    @property
+    def _has_certificates(self) -> bool:
         tls = self._extender.options.tls
-        if tls is None or not tls.asks_clients:
-            return True
-        return bool(self.connection.getpeercert())
+        return tls is not None and tls.asks_clients
+
+    def _refusal_of_web_page(self) -> Refusal | None:
+        """Return why a request may be that of a web page, or None.
+
+        kube-scheduler sends JSON without an ``Origin`` (``pkg/scheduler/extender.go``).
+        """
+        if self._has_certificates:
+            return None
+        fields = SentFields(
+            host=self.headers.get("Host", ""),
+            origin=self.headers.get("Origin", ""),
+            content_type=self.headers.get("Content-Type", ""),
+        )
+        return refusal_of(fields, checks_host=False)
 
     def _answer(self, verb: str, length: int) -> None:
         try:

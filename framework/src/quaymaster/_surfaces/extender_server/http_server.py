@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.serving.connections import most_connections
 from quaymaster._base.serving.server import TimedServer
 from quaymaster._base.serving.tls import ServerTLS
 from quaymaster._surfaces.extender_server.bodies import Body, Part
@@ -47,6 +48,7 @@ class ServerOptions:
             it, a request could be in transit.
         read_seconds: How long a request may take to arrive, and a response to be read.
         ready_seconds: How long a probe of ``/readyz`` waits for its turn.
+        connections: The most connections.
     """
 
     tls: ServerTLS | None = None
@@ -54,6 +56,7 @@ class ServerOptions:
     idle_seconds: float = 120.0
     read_seconds: float = 30.0
     ready_seconds: float = 1.0
+    connections: int = attrs.field(factory=most_connections)
 
 
 class ExtenderServer(TimedServer):

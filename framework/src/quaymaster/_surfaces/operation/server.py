@@ -6,14 +6,15 @@ import threading
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final, cast
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 import attrs
 
+from quaymaster._base.serving.connections import most_connections
 from quaymaster._base.serving.handler import TimedHandler
 from quaymaster._base.serving.server import TimedServer
 from quaymaster._base.serving.tls import WrapsConnections
-from quaymaster._surfaces.operation.access import Gate, client_of
+from quaymaster._surfaces.operation.access import ALWAYS_ALLOWED, Gate, client_of
 from quaymaster._surfaces.operation.pages import NOT_FOUND, Page, Reply, text_reply
 
 __all__ = ["PageServer", "ServingOptions"]
@@ -24,6 +25,8 @@ _HEADERS: Final = (
 )
 
 _POLL: Final = 0.1  # seconds; how long stopping may take
+
+_BUSY: Final = text_reply("too many requests at once\n", HTTPStatus.SERVICE_UNAVAILABLE)
 
 _log = logging.getLogger(__name__)
 
@@ -36,11 +39,16 @@ class ServingOptions:
         tls: Adds TLS to connections; None for tests without it.
         idle_seconds: How long a connection may be silent between two requests.
         read_seconds: How long a request may take to arrive, and a response to be read.
+        answers: How many requests are authorised and answered at once; more are
+            rejected. Health checks without a token do not count.
+        connections: The most connections.
     """
 
     tls: WrapsConnections | None = None
     idle_seconds: float = 90.0
     read_seconds: float = 30.0
+    answers: int = 16
+    connections: int = attrs.field(factory=most_connections)
 
 
 class _PageHandler(TimedHandler):
@@ -50,7 +58,20 @@ class _PageHandler(TimedHandler):
         """Authorise the request, and answer it."""
         server = cast("PageServer", self.server)
         target = urlsplit(self.path)
-        authorization = self.headers.get("Authorization", "")
+        authorization = _decoded(self.headers.get("Authorization", ""))
+        if target.path in ALWAYS_ALLOWED and not authorization:
+            self._answer(server, target, authorization)
+        elif server.slots.acquire(blocking=False):
+            try:
+                self._answer(server, target, authorization)
+            finally:
+                server.slots.release()
+        else:
+            self._send(_BUSY)
+
+    def _answer(
+        self, server: "PageServer", target: SplitResult, authorization: str
+    ) -> None:
         client = None
         if isinstance(self.connection, ssl.SSLSocket):
             client = client_of(self.connection.getpeercert())
@@ -58,10 +79,18 @@ class _PageHandler(TimedHandler):
         if reply is None:
             query = parse_qs(target.query, keep_blank_values=True)
             reply = _answered(server.pages.get(target.path), query)
+        self._send(reply)
+
+    def _send(self, reply: Reply) -> None:
         headers = (*_HEADERS, ("Content-Type", reply.content_type))
         self.send_body(reply.status, [reply.body], headers)
 
     do_HEAD = do_GET  # noqa: N815 - as the library calls it
+
+
+def _decoded(value: str) -> str:
+    """Return a header's value as UTF-8: the library decodes each byte by itself."""
+    return value.encode("latin-1", "replace").decode(errors="replace")
 
 
 def _answered(page: Page | None, query: Mapping[str, list[str]]) -> Reply:
@@ -86,6 +115,7 @@ class PageServer(TimedServer):
     Attributes:
         pages: The same.
         gate: The same.
+        slots: The answers that may still begin.
 
     Raises:
         OSError: The server cannot listen on the address.
@@ -100,6 +130,7 @@ class PageServer(TimedServer):
     ) -> None:
         self.pages = pages
         self.gate = gate
+        self.slots = threading.BoundedSemaphore(options.answers)
         super().__init__(address, _PageHandler, options)
         self._thread = threading.Thread(
             target=self.serve_forever, args=(_POLL,), name="pages", daemon=True

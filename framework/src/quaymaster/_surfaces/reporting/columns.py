@@ -207,7 +207,10 @@ def attempt_document(attempt: ObservedAttempt) -> dict[str, object]:
         "feasible": attempt.feasible_nodes,
         **scores_document(attempt.scores),
         "rejected": [
-            [group.plugin, list(group.reasons), group.nodes, list(group.such_as)]
+            [
+                *(group.plugin, list(group.reasons), group.nodes),
+                *(list(group.such_as), list(group.details)),
+            ]
             for group in attempt.rejected
         ],
     }

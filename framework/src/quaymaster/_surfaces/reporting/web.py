@@ -5,11 +5,13 @@ in a cookie that no other site's requests carry. Requests that name another host
 refused, so that no page elsewhere reaches this one by a name of its own.
 """
 
+import asyncio
 import hmac
 import socket
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
+import anyio
 import cattrs
 import msgspec
 import uvicorn
@@ -24,13 +26,25 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.serving.bounded_answers import BoundedAnswers
+from quaymaster._base.serving.foreign_requests import SentFields, refusal_of
+from quaymaster._base.serving.timed_protocol import (
+    BACKLOG,
+    ConnectionLimits,
+    make_protocol,
+)
 from quaymaster._surfaces.reporting.report import assets, live_page
 from quaymaster._surfaces.reporting.workbench import BusyError, Request, Workbench
 
-__all__ = ["make_app", "serve"]
+__all__ = ["make_app", "make_server", "serve"]
+
+DocumentT = TypeVar("DocumentT")
 
 _LARGEST: Final = 256 * 1024 * 1024
 """The largest request that is read, in bytes: manifests of a very large cluster."""
+_AT_ONCE: Final = 16
+"""The most requests at once: more than a browser sends."""
+_UNKNOWN: Final = "application/octet-stream"
 _HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
 _HEADERS: Final = {
     "Content-Security-Policy": (
@@ -46,12 +60,15 @@ _HEADERS: Final = {
 }
 
 
-def make_app(workbench: Workbench, token: str) -> Starlette:
+def make_app(
+    workbench: Workbench, token: str, *, body_seconds: float = 60.0
+) -> Starlette:
     """Make the application.
 
     Args:
         workbench: Handles the requests.
         token: What a browser has to know.
+        body_seconds: How long a body may take to arrive: files of this machine.
     """
     style, script, library = assets(live=True)
     texts = {
@@ -74,11 +91,11 @@ def make_app(workbench: Workbench, token: str) -> Starlette:
         return _json(workbench.progress())
 
     async def run(request: HttpRequest) -> Response:
-        settings = _structured(await _body(request))
+        settings = _structured(await _body(request, body_seconds))
         return _json(await run_in_threadpool(workbench.run, settings))
 
     async def explain(request: HttpRequest) -> Response:
-        body = msgspec.json.decode(await _body(request), type=dict[str, str])
+        body = _decoded(await _body(request, body_seconds), dict[str, str])
         found = await run_in_threadpool(
             workbench.explain, body.get("run", ""), body.get("pod", "")
         )
@@ -94,13 +111,19 @@ def make_app(workbench: Workbench, token: str) -> Starlette:
             Route("/api/explain", explain, methods=["POST"]),
         ],
         middleware=[
+            Middleware(
+                BoundedAnswers,
+                most=_AT_ONCE,
+                body=b"too many requests at once\n",
+                media_type="text/plain",
+            ),
             Middleware(_Guard, token=token),
             Middleware(GZipMiddleware, minimum_size=1024),
         ],
         exception_handlers={
             QuaymasterError: _refuse,
             msgspec.DecodeError: _refuse,
-            _TooLargeError: _refuse,
+            _BodyError: _refuse,
         },
     )
 
@@ -112,19 +135,33 @@ def serve(app: Starlette, listening: socket.socket) -> None:
         app: The application.
         listening: A socket that listens.
     """
+    make_server(app).run(sockets=[listening])
+
+
+def make_server(
+    app: Starlette, limits: ConnectionLimits | None = None
+) -> uvicorn.Server:
+    """Make a server of the application.
+
+    Args:
+        app: The application.
+        limits: The limits of its connections; None for the usual ones.
+    """
     config = uvicorn.Config(
         app,
         access_log=False,
+        backlog=BACKLOG,
+        http=cast("type[asyncio.Protocol]", make_protocol(limits)),
         lifespan="off",
-        log_level="warning",
+        log_level="error",  # a warning for each invalid request could fill a disk
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    return uvicorn.Server(config)
 
 
-class _TooLargeError(Exception):
-    """A request is too large."""
+class _BodyError(Exception):
+    """The body of a request is too large, or takes too long."""
 
 
 class _Guard:
@@ -159,19 +196,22 @@ class _Guard:
         if not self._is_token(request.cookies.get(cookie, "")):
             return _plain("open the address that was printed, with its token", 401)
         if request.method not in ("GET", "HEAD"):
-            return _checked_origin(request.headers, host)
+            return _foreign(request.headers, host)
         return None
 
     def _is_token(self, text: str) -> bool:
         return hmac.compare_digest(text.encode(), self._token.encode())
 
 
-def _checked_origin(headers: Headers, host: str) -> Response | None:
-    if headers.get("origin", f"http://{host}") != f"http://{host}":
-        return _plain("requests of other sites are refused", 403)
-    if headers.get("content-type", "").partition(";")[0] != "application/json":
-        return _plain("expected application/json", 415)
-    return None
+def _foreign(headers: Headers, host: str) -> Response | None:
+    """Return the response to a request of another site; None for one of the page."""
+    fields = SentFields(
+        host=host,
+        origin=headers.get("origin", ""),
+        content_type=headers.get("content-type", _UNKNOWN),
+    )
+    refusal = refusal_of(fields, checks_host=False, own_origin=f"http://{host}")
+    return None if refusal is None else _plain(refusal[1], refusal[0])
 
 
 def _with_headers(send: Send) -> Send:
@@ -184,23 +224,35 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _body(request: HttpRequest) -> bytes:
+async def _body(request: HttpRequest, seconds: float) -> bytes:
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > _LARGEST:
-            raise _TooLargeError(f"the request is larger than {_LARGEST} bytes")
-        parts.append(part)
+    try:
+        with anyio.fail_after(seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size > _LARGEST:
+                    raise _BodyError(f"the request is larger than {_LARGEST} bytes")
+                parts.append(part)
+    except TimeoutError as error:
+        problem = f"the request did not arrive within {seconds:g} s"
+        raise _BodyError(problem) from error
     return b"".join(parts)
 
 
 def _structured(body: bytes) -> Request:
     try:
-        return cattrs.structure(msgspec.json.decode(body), Request)
+        return cattrs.structure(_decoded(body, object), Request)
     except cattrs.BaseValidationError as error:
         text = "; ".join(cattrs.transform_error(error))
         raise QuaymasterError(f"this is no request to simulate: {text}") from error
+
+
+def _decoded(body: bytes, kind: type[DocumentT]) -> DocumentT:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except RecursionError as error:
+        raise QuaymasterError("the request is nested too deeply") from error
 
 
 def _json(value: Mapping[str, Any] | list[dict[str, Any]]) -> Response:

@@ -63,6 +63,7 @@ def explain_answer(found: Explanation, top: int) -> dict[str, object]:
                 "plugin": entry.plugin,
                 "reasons": list(entry.reasons),
                 "details": list(entry.details),
+                "postFilter": list(entry.post_filter),
             }
             for entry in found.rejections[:most]
         ],

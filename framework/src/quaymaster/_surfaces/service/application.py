@@ -9,10 +9,12 @@ from typing import Final
 import anyio
 import msgspec
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from quaymaster._base.serving.bounded_answers import BoundedAnswers
 from quaymaster._surfaces.service.answers import (
     explain_answer,
     fit_answer,
@@ -38,6 +40,7 @@ __all__ = ["make_app"]
 _JSON: Final = "application/json"
 _PROBLEM: Final = "application/problem+json"
 _BEARER: Final = b"bearer"
+_HEALTH: Final = "/healthz"
 _HEADERS: Final = {
     401: {"WWW-Authenticate": "Bearer"},
     408: {"Connection": "close"},  # the rest of the body may still come
@@ -62,15 +65,17 @@ def make_app(
         standing: Returns the readiness of the input for ``/healthz``; None for an input
             that is not refreshed.
     """
-    service = _Service(cluster, token, limits or ServiceLimits(), standing)
+    limits = limits or ServiceLimits()
+    service = _Service(cluster, token, limits, standing)
     app = Starlette(
         routes=[
             Route("/v1/fit", service.fit, methods=["POST"]),
             Route("/v1/explain", service.explain, methods=["POST"]),
             Route("/v1/simulate", service.simulate, methods=["POST"]),
             Route("/openapi.json", service.describe),
-            Route("/healthz", service.health),
+            Route(_HEALTH, service.health),
         ],
+        middleware=[_bounded(limits.requests)],
         exception_handlers={
             404: service.no_such_path,
             405: service.wrong_method,
@@ -80,6 +85,18 @@ def make_app(
     )
     app.router.redirect_slashes = False  # clients do not follow redirects of POST
     return app
+
+
+def _bounded(most: int) -> Middleware:
+    """Bound the requests that are received and answered at once."""
+    error = RequestError(503, "Too many requests", f"{most} requests are under way")
+    return Middleware(
+        BoundedAnswers,
+        most=most,
+        free=[_HEALTH],
+        body=problem_details(error),
+        media_type=_PROBLEM,
+    )
 
 
 class _Service:

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Sequence
 
 import attrs
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from quaymaster._base.serving.tls import ServerTLS
 from quaymaster._core.contract.clock import Clock, RealClock
@@ -35,7 +35,7 @@ class ServeOptions:
 
 
 def serve(
-    make_app: Callable[[], Starlette],
+    make_app: Callable[[], ASGIApp],
     sockets: Sequence[socket.socket],
     readiness: SharedReadiness,
     options: ServeOptions,
@@ -58,7 +58,7 @@ def serve(
     with Signals() as signals:
         workers = Workers(sockets, options.tls, options.grace_seconds, signals)
 
-        def make() -> Starlette:
+        def make() -> ASGIApp:
             with signals.interruptible():
                 return make_app()
 
@@ -82,7 +82,7 @@ def serve(
 
 def _goes_on(
     signals: Signals,
-    refresher: Refresher[Starlette],
+    refresher: Refresher[ASGIApp],
     workers: Workers,
     clock: Clock,
 ) -> bool:

@@ -8,17 +8,18 @@ from typing import Final, cast
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from quaymaster._base.serving.timed_protocol import (
+    BACKLOG,
+    ConnectionLimits,
+    make_protocol,
+)
 from quaymaster._base.serving.tls import ServerTLS
-from quaymaster._surfaces.service.protocol import make_protocol
 
 __all__ = ["LEAVE", "Worker"]
 
 LEAVE: Final = signal.SIGHUP
 """The signal to a worker that another one takes over."""
 
-# asyncio accepts so many connections at once, before it handles one of them. So there
-# must be room for more open files than `most_connections` has.
-_BACKLOG: Final = 128
 # More than the 90 s after which Go's clients close idle connections: if the server
 # closed them, a request could be in transit.
 _IDLE_SECONDS: Final = 120
@@ -34,9 +35,16 @@ class Worker(uvicorn.Server):
         app: The application.
         tls: The certificates; None for plain HTTP.
         grace_seconds: How long requests in flight may take at the end.
+        limits: The limits of connections; None for the usual ones.
     """
 
-    def __init__(self, app: ASGIApp, tls: ServerTLS | None, grace_seconds: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        tls: ServerTLS | None,
+        grace_seconds: int,
+        limits: ConnectionLimits | None = None,
+    ) -> None:
         self._app = app
         self._parent = os.getppid()
         self._must_leave = False
@@ -44,11 +52,11 @@ class Worker(uvicorn.Server):
         config = uvicorn.Config(
             self._answer,
             access_log=False,
-            backlog=_BACKLOG,
-            http=cast("type[asyncio.Protocol]", make_protocol()),
+            backlog=BACKLOG,
+            http=cast("type[asyncio.Protocol]", make_protocol(limits)),
             interface="asgi3",
             lifespan="off",
-            log_level="warning",
+            log_level="error",  # a warning for each invalid request could fill a disk
             proxy_headers=False,  # the client's address is not used
             server_header=False,
             timeout_graceful_shutdown=grace_seconds,

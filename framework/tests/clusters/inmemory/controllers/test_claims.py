@@ -212,3 +212,18 @@ def test_given_classes_replace_the_default_one(name: str) -> None:
     created = make_cluster()
     created.create(given)
     assert [item.name for item in created.list(StorageClass).items] == [name]
+
+
+def test_deleted_volume_does_not_wait_for_the_finalizers_of_its_driver() -> None:
+    cluster = make_cluster(IMMEDIATE, make_persistent_volume_claim())
+    volume = volume_of(cluster)
+    finalizers = (
+        "external-provisioner.volume.kubernetes.io/finalizer",
+        "kubernetes.io/pv-protection",
+        "external-attacher/csi-example-com",
+    )
+    metadata = replace(volume.metadata, finalizers=finalizers)
+    cluster.update(replace(volume, metadata=metadata))
+    cluster.delete(PersistentVolumeClaim, "default/claim")
+    react(cluster)
+    assert not cluster.list(PersistentVolume).items

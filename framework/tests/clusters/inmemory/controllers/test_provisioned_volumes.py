@@ -1,9 +1,11 @@
 """Provisioned volumes get a source and a node affinity."""
 
+from collections.abc import Sequence
+
 import pytest
 from msgspec.structs import replace
 
-from quaymaster import ApiObject
+from quaymaster import ApiObject, Node
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import (
     CSINode,
@@ -41,12 +43,14 @@ def volume_in(cluster: InMemoryCluster, name: str = "claim") -> PersistentVolume
     return cluster.get(PersistentVolume, volume_name)
 
 
-def provisioned(*objects: ApiObject) -> PersistentVolume:
+def provisioned(
+    *objects: ApiObject, nodes: Sequence[Node] = (NODE,)
+) -> PersistentVolume:
     """Return the volume of a claim whose node the scheduler selected."""
     claim = make_persistent_volume_claim()
     annotations = {SELECTED_NODE: "node"}
     claim = replace(claim, metadata=replace(claim.metadata, annotations=annotations))
-    return volume_in(make_cluster(NODE, claim, *objects))
+    return volume_in(make_cluster(*nodes, claim, *objects))
 
 
 def topology_keys(volume: PersistentVolume) -> set[str]:
@@ -92,6 +96,13 @@ def test_volume_has_the_source_that_its_provisioner_writes(
         ("dobs.csi.digitalocean.com", {REGION}),
         ("nfs.csi.k8s.io", set()),
         ("rook-ceph.cephfs.csi.ceph.com", set()),
+        ("csi.exoscale.com", {ZONE}),
+        ("block.csi.vultr.com", {REGION}),
+        ("csi.trident.netapp.io", set()),
+        ("org.democratic-csi.iscsi", set()),
+        ("org.democratic-csi.zfs-local-dataset", {HOSTNAME}),
+        ("cluster.local/local-path-provisioner", {HOSTNAME}),
+        ("fuseim.pri/ifs", set()),
         ("k8s.io/minikube-hostpath", set()),
         ("csi.example.com", {ZONE}),
         ("example.com/unknown", {ZONE}),
@@ -125,6 +136,85 @@ def test_topology_keys_of_a_csi_node_come_first(keys: tuple[str, ...]) -> None:
 def test_unknown_driver_without_topology_keys_reaches_every_node() -> None:
     csi_node = csi_node_with("csi.example.com")
     assert topology_keys(provisioned(csi_node, class_of("csi.example.com"))) == set()
+
+
+@pytest.mark.parametrize(
+    "provisioner", ["filestore.csi.storage.gke.io", "fss.csi.oraclecloud.com"]
+)
+def test_shared_file_system_has_no_affinity_although_its_nodes_have_topology(
+    provisioner: str,
+) -> None:
+    csi_node = csi_node_with(provisioner, ZONE)
+    assert topology_keys(provisioned(csi_node, class_of(provisioner))) == set()
+
+
+def test_driver_writes_its_own_key_and_not_all_that_its_nodes_have() -> None:
+    own, disk_type = "topology.gke.io/zone", "disk-type.gke.io/pd-ssd"
+    labels = NODE.labels | {own: "a", disk_type: "true"}
+    node = replace(NODE, metadata=replace(NODE.metadata, labels=labels))
+    csi_node = csi_node_with("pd.csi.storage.gke.io", disk_type, own)
+    storage_class = class_of("pd.csi.storage.gke.io")
+    volume = provisioned(csi_node, storage_class, nodes=[node])
+    assert topology_keys(volume) == {own}
+
+
+def test_zone_redundant_disk_of_azure_is_in_all_zones() -> None:
+    storage_class = class_of("disk.csi.azure.com")
+    redundant = replace(storage_class, parameters={"skuname": "StandardSSD_ZRS"})
+    local = replace(storage_class, parameters={"skuName": "Premium_LRS"})
+    assert topology_keys(provisioned(redundant)) == set()
+    assert topology_keys(provisioned(local)) == {ZONE}
+
+
+@pytest.mark.parametrize(
+    ("mode", "allowed", "zones"),
+    [
+        ("WaitForFirstConsumer", [], ["b", "c"]),
+        ("WaitForFirstConsumer", ["a", "b"], ["b", "a"]),
+        ("Immediate", ["c", "a"], ["c", "a"]),
+    ],
+)
+def test_regional_disk_of_gcp_is_in_two_zones(
+    mode: str, allowed: list[str], zones: list[str]
+) -> None:
+    storage_class = make_storage_class(
+        provisioner="pd.csi.storage.gke.io",
+        volume_binding_mode=mode,
+        allowed_topologies=[{ZONE: allowed}] if allowed else (),
+    )
+    storage_class = replace(
+        storage_class, parameters={"replication-type": "regional-pd"}
+    )
+    nodes = [make_node(name=f"n-{zone}", labels={ZONE: zone}) for zone in "abc"]
+    claim = make_persistent_volume_claim()
+    if mode == "WaitForFirstConsumer":
+        annotations = {SELECTED_NODE: "n-b"}
+        metadata = replace(claim.metadata, annotations=annotations)
+        claim = replace(claim, metadata=metadata)
+    volume = volume_in(make_cluster(*nodes, storage_class, claim))
+    topology = VolumeTopology(volume)
+    within = [zone for zone in "abc" if topology.includes({ZONE: zone})]
+    assert within == sorted(zones)
+
+
+@pytest.mark.parametrize(
+    ("access", "keys"), [("true", set()), ("false", {HOSTNAME}), ("", set())]
+)
+def test_linstor_volume_stays_on_its_node_without_remote_access(
+    access: str, keys: set[str]
+) -> None:
+    storage_class = class_of("linstor.csi.linbit.com")
+    name = "linstor.csi.linbit.com/allowRemoteVolumeAccess"
+    storage_class = replace(storage_class, parameters={name: access} if access else {})
+    assert topology_keys(provisioned(storage_class)) == keys
+
+
+def test_local_path_reads_the_label_of_nodes_from_its_class() -> None:
+    storage_class = class_of("rancher.io/local-path")
+    parameters = {"nodeAffinityKey": "example.com/machine"}
+    volume = provisioned(replace(storage_class, parameters=parameters))
+    assert topology_keys(volume) == {"example.com/machine"}
+    assert VolumeTopology(volume).includes({"example.com/machine": "node"})
 
 
 def test_published_capacity_names_the_topology_of_an_unknown_driver() -> None:

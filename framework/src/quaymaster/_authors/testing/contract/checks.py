@@ -9,6 +9,7 @@ from quaymaster._authors.testing.contract.check import Check
 from quaymaster._authors.testing.contract.choices import BINDING, CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
+from quaymaster._authors.testing.contract.facts import FACTS
 from quaymaster._authors.testing.contract.failures import FAILURES
 from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
 from quaymaster._authors.testing.contract.leaks import LEAKS
@@ -43,6 +44,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         SCOPE,
         SKIPS,
         POD_USE,
+        FACTS,
         IMAGINING,
         CLONES,
         UNRESERVE,

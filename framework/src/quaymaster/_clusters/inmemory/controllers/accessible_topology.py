@@ -15,11 +15,16 @@ from quaymaster._api.objects import (
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.known_provisioners import (
+    hostname_key,
+    known_provisioner,
+    reach_of,
+    zones_of,
+)
+from quaymaster._clusters.inmemory.controllers.provisioner_facts import (
     HOSTNAME,
     ZONE,
     KnownProvisioner,
     Reach,
-    known_provisioner,
 )
 from quaymaster._clusters.inmemory.controllers.storage_capacities import (
     StorageCapacities,
@@ -51,60 +56,80 @@ class AccessibleTopology:
         """Drop the cached segments: nodes have come, gone, or got other labels."""
         self._segments.clear()
 
-    def at_node(self, storage_class: StorageClass, node: Node) -> Mapping[str, str]:
-        """Return the labels of a volume for a selected node."""
+    def at_node(
+        self, storage_class: StorageClass, node: Node
+    ) -> Sequence[Mapping[str, str]]:
+        """Return the labels of a volume for a selected node, one of which suffices.
+
+        No labels at all mean that every node can reach the volume.
+        """
         labels = node.labels
         keys = self._keys(storage_class, node)
+        provisioner = known_provisioner(_driver_name(storage_class))
         topology = {key: labels[key] for key in keys if key in labels}
-        if HOSTNAME in keys:
+        for key in keys:
             # local-path and OpenEBS write the node's name if the label is missing.
-            topology.setdefault(HOSTNAME, node.name)
-        return topology
+            if key == HOSTNAME or (provisioner is not None and provisioner.needs_node):
+                topology.setdefault(key, node.name)
+        if not topology:
+            return ()
+        zones = 1 if provisioner is None else zones_of(provisioner, storage_class)
+        if zones == 1:
+            return (topology,)
+        segments = list(self._allowed_segments(storage_class, tuple(topology)))
+        return _rotated(segments, segments.index(topology))[:zones]
 
     def at_once(
         self, storage_class: StorageClass, claim: PersistentVolumeClaim
-    ) -> Mapping[str, str]:
+    ) -> Sequence[Mapping[str, str]]:
         """Return the labels of a volume that is provisioned without a selected node.
 
         The segments of the cluster take turns, from one that the claim's name decides,
         so the replicas of a StatefulSet are spread.
         """
         segments = self._possible_segments(storage_class)
-        return segments[_offset(claim.name) % len(segments)] if segments else {}
+        if not segments:
+            return ()
+        provisioner = known_provisioner(_driver_name(storage_class))
+        zones = 1 if provisioner is None else zones_of(provisioner, storage_class)
+        return _rotated(segments, _offset(claim.name) % len(segments))[:zones]
 
     def _keys(self, storage_class: StorageClass, node: Node) -> Sequence[str]:
+        provisioner = known_provisioner(_driver_name(storage_class))
+        reach = None if provisioner is None else reach_of(provisioner, storage_class)
+        if reach is Reach.EVERYWHERE:
+            # Some of these drivers list topology keys, but none writes them to volumes.
+            return ()
         csi_node = self._cluster.objects(CSINode).get(node.name)
         own_keys = driver_keys(storage_class, csi_node)
-        provisioner = known_provisioner(_driver_name(storage_class))
         if own_keys or (own_keys is not None and provisioner is None):
-            return own_keys
+            return _written_keys(own_keys, provisioner, node.labels)
         published = self._capacities.keys_at(storage_class.name, node.labels)
         if published:
             return published
-        if provisioner is not None and provisioner.reach in (
-            Reach.NODE,
-            Reach.EVERYWHERE,
-        ):
-            return _usual_keys(provisioner, node.labels)
+        if provisioner is not None and reach is Reach.NODE:
+            return _usual_keys(provisioner, storage_class, node.labels)
         allowed = _allowed_keys(storage_class, node)
         if allowed:
             return allowed
-        return (ZONE,) if provisioner is None else _usual_keys(provisioner, node.labels)
+        if provisioner is None:
+            return (ZONE,)
+        return _usual_keys(provisioner, storage_class, node.labels)
 
     def _possible_segments(
         self, storage_class: StorageClass
     ) -> Sequence[Mapping[str, str]]:
-        allowed = storage_class.allowed_topologies
         provisioner = known_provisioner(_driver_name(storage_class))
+        if provisioner is not None and (
+            reach_of(provisioner, storage_class) is Reach.EVERYWHERE
+        ):
+            return ()
         keys = self._keys_without_node(storage_class, provisioner)
         if keys:
-            segments = self._segments_of(keys)
-            return [s for s in segments if allows_topology(allowed, s)] or segments
-        if provisioner is not None and provisioner.reach is Reach.EVERYWHERE:
-            return ()
+            return self._allowed_segments(storage_class, keys)
         return [
             {c.key: value}
-            for term in allowed[:1]
+            for term in storage_class.allowed_topologies[:1]
             for c in term.match_label_expressions[:1]
             for value in sorted(c.values)
         ]
@@ -112,15 +137,26 @@ class AccessibleTopology:
     def _keys_without_node(
         self, storage_class: StorageClass, provisioner: KnownProvisioner | None
     ) -> Sequence[str]:
-        listed = None
+        nodes = self._cluster.objects(Node)
         for csi_node in self._cluster.objects(CSINode).values():
-            listed = driver_keys(storage_class, csi_node)
-            if listed is not None:
-                break
-        if listed or provisioner is None:
-            return listed or ()
-        nodes = self._cluster.objects(Node).values()
-        return next((_usual_keys(provisioner, node.labels) for node in nodes), ())
+            keys = driver_keys(storage_class, csi_node)
+            node = nodes.get(csi_node.name)
+            if keys and node is not None:
+                return _written_keys(keys, provisioner, node.labels)
+            if keys is not None and provisioner is None:
+                return ()
+        if provisioner is None:
+            return ()
+        return next(
+            (_usual_keys(provisioner, storage_class, n.labels) for n in nodes.values()),
+            (),
+        )
+
+    def _allowed_segments(
+        self, storage_class: StorageClass, keys: Sequence[str]
+    ) -> Sequence[Mapping[str, str]]:
+        segments, allowed = self._segments_of(keys), storage_class.allowed_topologies
+        return [s for s in segments if allows_topology(allowed, s)] or segments
 
     def _segments_of(self, keys: Sequence[str]) -> Sequence[Mapping[str, str]]:
         """Return the different values of some labels on all nodes, sorted."""
@@ -162,13 +198,38 @@ def _driver_name(storage_class: StorageClass) -> str:
     return csi_driver_of(provisioner) or provisioner
 
 
-def _usual_keys(
-    provisioner: KnownProvisioner, labels: Mapping[str, str]
+def _rotated(
+    segments: Sequence[Mapping[str, str]], first: int
+) -> Sequence[Mapping[str, str]]:
+    return [*segments[first:], *segments[:first]]
+
+
+def _written_keys(
+    keys: Sequence[str], provisioner: KnownProvisioner | None, labels: Mapping[str, str]
 ) -> Sequence[str]:
-    usual = provisioner.reach.value
+    """Return the topology keys of a driver that it writes to volumes.
+
+    Nodes may have further ones, such as ``disk-type.gke.io/pd-ssd``.
+    """
+    if provisioner is not None:
+        own = provisioner.topology_key
+        if own in keys and own in labels:
+            return (own,)
+    return keys
+
+
+def _usual_keys(
+    provisioner: KnownProvisioner,
+    storage_class: StorageClass,
+    labels: Mapping[str, str],
+) -> Sequence[str]:
+    reach = reach_of(provisioner, storage_class)
+    usual = reach.value
     if not usual:
         return ()
-    is_own = provisioner.reach is Reach.NODE or usual not in labels
+    if provisioner.needs_node:
+        return (hostname_key(provisioner, storage_class),)
+    is_own = reach is Reach.NODE or usual not in labels
     return (
         provisioner.topology_key
         if is_own and provisioner.topology_key in labels

@@ -7,7 +7,8 @@ node that the scheduler selected. Provisioners work at once. They publish what i
 where there are CSIStorageCapacities; `known_provisioners` lists what else they do.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -46,6 +47,12 @@ from quaymaster._kits.volumes.names import (
 from quaymaster._kits.volumes.pool import VolumePool
 
 __all__ = ["ClaimController"]
+
+_OF_ATTACHERS: Final = "external-attacher/"
+_OF_PROVISIONERS: Final = (
+    "external-provisioner.volume.kubernetes.io/finalizer",
+    "kubernetes.io/pv-controller",
+)
 
 
 class ClaimController:
@@ -94,7 +101,20 @@ class ClaimController:
         status = replace(volume.status, phase="Released")
         released = self._cluster.change(volume, replace(volume, status=status))
         if volume.spec.persistent_volume_reclaim_policy == "Delete":
-            self._cluster.delete(released)
+            self._cluster.delete(self._let_go(released))
+
+    def _let_go(self, volume: PersistentVolume) -> PersistentVolume:
+        """Remove the finalizers of a driver, which has detached and deleted a volume.
+
+        They are those of kubernetes-csi/external-provisioner and external-attacher, and
+        of the volume controller's own plugins.
+        """
+        metadata = volume.metadata
+        kept = tuple(f for f in metadata.finalizers if not _is_of_driver(f))
+        if kept == metadata.finalizers:
+            return volume
+        metadata = replace(metadata, finalizers=kept)
+        return self._cluster.change(volume, replace(volume, metadata=metadata))
 
     def volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None
@@ -170,29 +190,32 @@ class ClaimController:
         if name is None:
             listed = known_provisioner(provisioner)
             if listed is None or not listed.needs_node:
-                topology = self._topology.at_once(storage_class, claim)
-                self._make_volume(claim, storage_class, topology)
+                topologies = self._topology.at_once(storage_class, claim)
+                self._make_volume(claim, storage_class, topologies)
             return
         node = self._cluster.objects(Node).get(name)
         if node is None:
             self._give_node_back(claim)
             return
-        topology = self._topology.at_node(storage_class, node)
-        self._make_volume(claim, storage_class, topology, node)
+        topologies = self._topology.at_node(storage_class, node)
+        self._make_volume(claim, storage_class, topologies, node)
 
     def _make_volume(
         self,
         claim: PersistentVolumeClaim,
         storage_class: StorageClass,
-        topology: Mapping[str, str],
+        topologies: Sequence[Mapping[str, str]],
         node: Node | None = None,
     ) -> None:
-        volume = make_volume(claim, storage_class, topology)
+        volume = make_volume(claim, storage_class, topologies)
         if volume.name in self._volumes:
             return
         volume = self._cluster.add(self._cluster.admit(volume))
-        labels, name = (topology, "") if node is None else (node.labels, node.name)
-        self._capacities.take(volume, storage_class, labels, name)
+        if node is None:
+            labels = topologies[0] if topologies else {}
+            self._capacities.take(volume, storage_class, labels)
+        else:
+            self._capacities.take(volume, storage_class, node.labels, node.name)
         self._bind(volume, claim)
 
     def _reserve(self, claim: PersistentVolumeClaim) -> None:
@@ -238,6 +261,10 @@ class ClaimController:
                 status=status,
             ),
         )
+
+
+def _is_of_driver(finalizer: str) -> bool:
+    return finalizer in _OF_PROVISIONERS or finalizer.startswith(_OF_ATTACHERS)
 
 
 def _bound_volume(

@@ -1,80 +1,35 @@
-"""The provisioners that clusters commonly use, and where their volumes can be used.
+"""Finds the facts about a provisioner that clusters commonly use.
 
 Two facts about a provisioner decide where kube-scheduler places pods with its volumes:
 the kind of volume source that it writes, and the nodes that can reach such a volume. No
-API object states them unless the provisioner is a CSI driver with CSINodes, so they are
-listed here with the place of documentation.
+API object states both, so `provisioner_list` lists them with the place of
+documentation. Some provisioners also read parameters of the class.
 """
 
-import enum
 from fnmatch import fnmatchcase
 from typing import Final
 
-import msgspec
+from quaymaster._api.objects import StorageClass
+from quaymaster._clusters.inmemory.controllers.provisioner_facts import (
+    HOSTNAME,
+    KnownProvisioner,
+    Reach,
+)
+from quaymaster._clusters.inmemory.controllers.provisioner_list import (
+    KNOWN_PROVISIONERS,
+)
 
-__all__ = [
-    "HOSTNAME",
-    "KNOWN_PROVISIONERS",
-    "ZONE",
-    "KnownProvisioner",
-    "Reach",
-    "VolumeSource",
-    "known_provisioner",
-]
+__all__ = ["hostname_key", "known_provisioner", "reach_of", "zones_of"]
 
-HOSTNAME: Final = "kubernetes.io/hostname"
-REGION: Final = "topology.kubernetes.io/region"
-ZONE: Final = "topology.kubernetes.io/zone"
+_BY_NAME: Final = {p.name: p for p in KNOWN_PROVISIONERS if "*" not in p.name}
+_PATTERNS: Final = tuple(p for p in KNOWN_PROVISIONERS if "*" in p.name)
 
-
-class Reach(enum.Enum):
-    """The nodes that can reach a provisioned volume."""
-
-    NODE = HOSTNAME
-    """The node on which the volume is."""
-
-    ZONE = ZONE
-    """The nodes in the zone of the volume."""
-
-    REGION = REGION
-    """The nodes in the region of the volume."""
-
-    EVERYWHERE = ""
-    """All nodes: the provisioner writes no node affinity."""
-
-
-class VolumeSource(enum.Enum):
-    """The kinds of volume sources that provisioners write."""
-
-    CSI = "csi"
-    FLEX_VOLUME = "flex_volume"
-    HOST_PATH = "host_path"
-    LOCAL = "local"
-    NFS = "nfs"
-
-
-class KnownProvisioner(msgspec.Struct, frozen=True):
-    """One provisioner.
-
-    Attributes:
-        name: The name in storage classes; ``*`` matches any text.
-        source: The kind of source that its volumes have.
-        reach: The nodes that can reach a volume.
-        documentation: Where its volumes are documented.
-        topology_key: The label that its own driver sets on nodes, or empty.
-        is_attached: Whether its CSIDriver object says that volumes are attached to a
-            node before they are mounted.
-        needs_node: Whether it provisions only for a selected node, so never for classes
-            that bind at once.
-    """
-
-    name: str
-    source: VolumeSource
-    reach: Reach
-    documentation: str
-    topology_key: str = ""
-    needs_node: bool = False
-    is_attached: bool = True
+_AZURE_SKU: Final = ("skuname", "storageaccounttype")
+_LINSTOR_REMOTE: Final = "allowremotevolumeaccess"
+_TWO_ZONES: Final = (
+    ("replication-type", "regional-pd"),
+    ("type", "hyperdisk-balanced-high-availability"),
+)
 
 
 def known_provisioner(name: str) -> KnownProvisioner | None:
@@ -85,280 +40,49 @@ def known_provisioner(name: str) -> KnownProvisioner | None:
     return next((p for p in _PATTERNS if fnmatchcase(name, p.name)), None)
 
 
-def _github(repository: str) -> str:
-    return f"https://github.com/{repository}"
+def reach_of(provisioner: KnownProvisioner, storage_class: StorageClass) -> Reach:
+    """Return the nodes that can reach the volumes of a class.
+
+    Zone-redundant disks of Azure are in all zones (``controllerserver.go`` of
+    azuredisk-csi-driver). LINSTOR ties a volume to its node if the class forbids
+    remote access (``pkg/volume/parameter.go`` of linstor-csi).
+    """
+    parameters = _parameters(storage_class)
+    if provisioner.name == "disk.csi.azure.com":
+        skus = (parameters.get(key, "") for key in _AZURE_SKU)
+        if any(sku.lower().endswith("zrs") for sku in skus):
+            return Reach.EVERYWHERE
+    if provisioner.name == "linstor.csi.linbit.com":
+        access = parameters.get(f"linstor.csi.linbit.com/{_LINSTOR_REMOTE}")
+        if parameters.get(_LINSTOR_REMOTE, access or "").lower() == "false":
+            return Reach.NODE
+    return provisioner.reach
 
 
-_K = KnownProvisioner
-_S = VolumeSource
-_R = Reach
+def zones_of(provisioner: KnownProvisioner, storage_class: StorageClass) -> int:
+    """Return in how many zones the volumes of a class are.
 
-KNOWN_PROVISIONERS: Final = (
-    # Local disks and directories.
-    _K(
-        "rancher.io/local-path",
-        _S.HOST_PATH,
-        _R.NODE,
-        _github("rancher/local-path-provisioner"),
-        needs_node=True,
-    ),
-    _K(
-        "openebs.io/local",
-        _S.LOCAL,
-        _R.NODE,
-        _github("openebs/dynamic-localpv-provisioner"),
-        needs_node=True,
-    ),
-    _K(
-        "local.csi.openebs.io",
-        _S.CSI,
-        _R.NODE,
-        _github("openebs/lvm-localpv"),
-        "openebs.io/nodename",
-        is_attached=False,
-    ),
-    _K(
-        "zfs.csi.openebs.io",
-        _S.CSI,
-        _R.NODE,
-        _github("openebs/zfs-localpv"),
-        "openebs.io/nodename",
-        is_attached=False,
-    ),
-    _K(
-        "topolvm.io",
-        _S.CSI,
-        _R.NODE,
-        _github("topolvm/topolvm"),
-        "topology.topolvm.io/node",
-        is_attached=False,
-    ),
-    _K(
-        "topolvm.cybozu.com",
-        _S.CSI,
-        _R.NODE,
-        _github("topolvm/topolvm"),
-        "topology.topolvm.cybozu.com/node",
-        is_attached=False,
-    ),
-    _K(
-        "hostpath.csi.k8s.io",
-        _S.CSI,
-        _R.NODE,
-        _github("kubernetes-csi/csi-driver-host-path"),
-        "topology.hostpath.csi/node",
-    ),
-    _K(
-        "kubevirt.io.hostpath-provisioner",
-        _S.CSI,
-        _R.NODE,
-        _github("kubevirt/hostpath-provisioner"),
-        "topology.hostpath.csi/node",
-        is_attached=False,
-    ),
-    _K(
-        "kubevirt.io/hostpath-provisioner",
-        _S.HOST_PATH,
-        _R.NODE,
-        _github("kubevirt/hostpath-provisioner"),
-    ),
-    _K(
-        "microk8s.io/hostpath",
-        _S.HOST_PATH,
-        _R.NODE,
-        "https://microk8s.io/docs/addon-hostpath-storage",
-    ),
-    # These write a hostPath without node affinity, although the data is on one node:
-    # they are made for clusters of one node.
-    _K(
-        "k8s.io/minikube-hostpath",
-        _S.HOST_PATH,
-        _R.EVERYWHERE,
-        _github("kubernetes/minikube"),
-    ),
-    _K(
-        "docker.io/hostpath",
-        _S.HOST_PATH,
-        _R.EVERYWHERE,
-        "https://docs.docker.com/desktop/use-desktop/kubernetes/",
-    ),
-    _K(
-        "kubernetes.io/host-path",
-        _S.HOST_PATH,
-        _R.EVERYWHERE,
-        _github("kubernetes/kubernetes"),
-    ),
-    # Disks of clouds.
-    _K(
-        "ebs.csi.aws.com",
-        _S.CSI,
-        _R.ZONE,
-        _github("kubernetes-sigs/aws-ebs-csi-driver"),
-        "topology.ebs.csi.aws.com/zone",
-    ),
-    _K(
-        "ebs.csi.eks.amazonaws.com",
-        _S.CSI,
-        _R.ZONE,
-        "https://docs.aws.amazon.com/eks/latest/userguide/create-storage-class.html",
-        "eks.amazonaws.com/zone",
-    ),
-    _K(
-        "pd.csi.storage.gke.io",
-        _S.CSI,
-        _R.ZONE,
-        _github("kubernetes-sigs/gcp-compute-persistent-disk-csi-driver"),
-        "topology.gke.io/zone",
-    ),
-    _K(
-        "disk.csi.azure.com",
-        _S.CSI,
-        _R.ZONE,
-        _github("kubernetes-sigs/azuredisk-csi-driver"),
-        "topology.disk.csi.azure.com/zone",
-    ),
-    _K(
-        "cinder.csi.openstack.org",
-        _S.CSI,
-        _R.ZONE,
-        _github("kubernetes/cloud-provider-openstack"),
-        "topology.cinder.csi.openstack.org/zone",
-    ),
-    _K(
-        "csi.vsphere.vmware.com",
-        _S.CSI,
-        _R.ZONE,
-        _github("kubernetes-sigs/vsphere-csi-driver"),
-    ),
-    _K(
-        "diskplugin.csi.alibabacloud.com",
-        _S.CSI,
-        _R.ZONE,
-        _github("kubernetes-sigs/alibaba-cloud-csi-driver"),
-        "topology.diskplugin.csi.alibabacloud.com/zone",
-    ),
-    _K(
-        "blockvolume.csi.oraclecloud.com",
-        _S.CSI,
-        _R.ZONE,
-        _github("oracle/oci-cloud-controller-manager"),
-    ),
-    _K(
-        "csi.scaleway.com",
-        _S.CSI,
-        _R.ZONE,
-        _github("scaleway/scaleway-csi"),
-        "topology.csi.scaleway.com/zone",
-    ),
-    _K(
-        "csi.hetzner.cloud",
-        _S.CSI,
-        _R.REGION,
-        _github("hetznercloud/csi-driver"),
-        "csi.hetzner.cloud/location",
-    ),
-    _K(
-        "dobs.csi.digitalocean.com",
-        _S.CSI,
-        _R.REGION,
-        _github("digitalocean/csi-digitalocean"),
-        "region",
-    ),
-    _K(
-        "linodebs.csi.linode.com",
-        _S.CSI,
-        _R.REGION,
-        _github("linode/linode-blockstorage-csi-driver"),
-        "topology.linode.com/region",
-    ),
-    # Network file systems and replicated storage.
-    _K(
-        "cluster.local/*nfs-subdir-external-provisioner",
-        _S.NFS,
-        _R.EVERYWHERE,
-        _github("kubernetes-sigs/nfs-subdir-external-provisioner"),
-    ),
-    _K(
-        "k8s-sigs.io/nfs-subdir-external-provisioner",
-        _S.NFS,
-        _R.EVERYWHERE,
-        _github("kubernetes-sigs/nfs-subdir-external-provisioner"),
-    ),
-    _K(
-        "cluster.local/*nfs-server-provisioner",
-        _S.NFS,
-        _R.EVERYWHERE,
-        _github("kubernetes-sigs/nfs-ganesha-server-and-external-provisioner"),
-    ),
-    _K(
-        "nfs.csi.k8s.io",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("kubernetes-csi/csi-driver-nfs"),
-        is_attached=False,
-    ),
-    _K(
-        "smb.csi.k8s.io",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("kubernetes-csi/csi-driver-smb"),
-        is_attached=False,
-    ),
-    _K(
-        "efs.csi.aws.com",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("kubernetes-sigs/aws-efs-csi-driver"),
-        is_attached=False,
-    ),
-    _K(
-        "file.csi.azure.com",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("kubernetes-sigs/azurefile-csi-driver"),
-        is_attached=False,
-    ),
-    _K(
-        "filestore.csi.storage.gke.io",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("kubernetes-sigs/gcp-filestore-csi-driver"),
-    ),
-    _K(
-        "*cephfs.csi.ceph.com",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("ceph/ceph-csi"),
-        is_attached=False,
-    ),
-    _K(
-        "*rbd.csi.ceph.com",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("ceph/ceph-csi"),
-    ),
-    _K(
-        "fss.csi.oraclecloud.com",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("oracle/oci-cloud-controller-manager"),
-        is_attached=False,
-    ),
-    _K(
-        "pxd.portworx.com",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("libopenstorage/operator"),
-        is_attached=False,
-    ),
-    _K(
-        "driver.longhorn.io",
-        _S.CSI,
-        _R.EVERYWHERE,
-        _github("longhorn/longhorn"),
-    ),
-)
-"""About thirty provisioners; a CSINode of the cluster overrides its driver's entry."""
+    Regional disks of GCP are in two (``pkg/parameters`` of
+    gcp-compute-persistent-disk-csi-driver).
+    """
+    if provisioner.name != "pd.csi.storage.gke.io":
+        return 1
+    parameters = _parameters(storage_class)
+    return 2 if any(parameters.get(k) == v for k, v in _TWO_ZONES) else 1
 
-_BY_NAME: Final = {p.name: p for p in KNOWN_PROVISIONERS if "*" not in p.name}
-_PATTERNS: Final = tuple(p for p in KNOWN_PROVISIONERS if "*" in p.name)
+
+def hostname_key(provisioner: KnownProvisioner, storage_class: StorageClass) -> str:
+    """Return the label by which a provisioner of directories finds a node again.
+
+    local-path reads it from ``nodeAffinityKey`` of the class (``provisioner.go``).
+    """
+    if not provisioner.name.endswith("local-path-provisioner") and (
+        provisioner.name != "rancher.io/local-path"
+    ):
+        return HOSTNAME
+    return storage_class.parameters.get("nodeAffinityKey") or HOSTNAME
+
+
+def _parameters(storage_class: StorageClass) -> dict[str, str]:
+    """Return the parameters of a class; drivers ignore the case of their names."""
+    return {key.lower(): value for key, value in storage_class.parameters.items()}

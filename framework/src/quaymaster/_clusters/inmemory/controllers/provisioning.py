@@ -4,7 +4,7 @@
 and compare volumes by source. `accessible_topology` chooses the node affinity.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from quaymaster._api.objects import (
@@ -24,9 +24,9 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.syntax import CSI_DRIVER_NAME
 from quaymaster._clusters.inmemory.controllers.known_provisioners import (
-    VolumeSource,
     known_provisioner,
 )
+from quaymaster._clusters.inmemory.controllers.provisioner_facts import VolumeSource
 from quaymaster._kits.volumes.claims import reference_to
 from quaymaster._kits.volumes.csi import csi_driver_of
 from quaymaster._kits.volumes.names import BOUND_BY_CONTROLLER, PROVISIONED_BY
@@ -41,14 +41,14 @@ _SERVER: Final = "nfs.invalid"
 def make_volume(
     claim: PersistentVolumeClaim,
     storage_class: StorageClass,
-    topology: Mapping[str, str],
+    topologies: Sequence[Mapping[str, str]],
 ) -> PersistentVolume:
     """Make a new volume of a claim, bound to it from the volume's side.
 
     Args:
         claim: The claim.
         storage_class: Its class.
-        topology: The labels that a node must have to reach the volume.
+        topologies: The labels of the nodes that can reach the volume; empty for all.
     """
     name, spec = volume_name(claim), claim.spec
     return PersistentVolume(
@@ -67,7 +67,7 @@ def make_volume(
             storage_class_name=storage_class.name,
             volume_mode=spec.volume_mode,
             volume_attributes_class_name=spec.volume_attributes_class_name,
-            node_affinity=_affinity(topology),
+            node_affinity=_affinity(topologies),
             **_source(storage_class, name),
         ),
         status=PersistentVolumeStatus(phase="Bound"),
@@ -108,13 +108,18 @@ _MAKERS: Final[Mapping[VolumeSource, Callable[[str, str], object]]] = {
 """Servers and paths are made up: the scheduler reads neither."""
 
 
-def _affinity(topology: Mapping[str, str]) -> VolumeNodeAffinity | None:
-    if not topology:
+def _affinity(topologies: Sequence[Mapping[str, str]]) -> VolumeNodeAffinity | None:
+    """Mirror ``GenerateVolumeNodeAffinity`` of kubernetes-csi/external-provisioner."""
+    terms = tuple(_term(topology) for topology in topologies if topology)
+    if not terms:
         return None
-    term = NodeSelectorTerm(
+    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms))
+
+
+def _term(topology: Mapping[str, str]) -> NodeSelectorTerm:
+    return NodeSelectorTerm(
         match_expressions=tuple(
             NodeSelectorRequirement(key=key, operator="In", values=(value,))
             for key, value in topology.items()
         )
     )
-    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,)))

@@ -39,7 +39,9 @@ Q.attempt = (attempt) => {
   if (attempt.nominated) parts.push(Q.el("p", {}, `Nominated to ${attempt.nominated}.`));
   if (attempt.preempted.length) parts.push(Q.el("p", {}, `Preempted ${attempt.preempted.join(", ")}.`));
   if (attempt.rejected.length) {
-    const rows = attempt.rejected.map(([plugin, reasons, nodes, names]) => [Q.number(nodes), plugin || "PreFilter", reasons.join(", ") || "not looked at", names.join(", ") + (nodes > names.length ? ", …" : "")]);
+    // The facts are those of the first node; the first fact holds for similar nodes, too.
+    const why = (reasons, facts) => Q.el("div", {}, reasons.join(", ") || "not looked at", facts.map((fact) => Q.el("div", { class: "note" }, fact)));
+    const rows = attempt.rejected.map(([plugin, reasons, nodes, names, facts]) => [Q.number(nodes), plugin || "PreFilter", why(reasons, facts), names.join(", ") + (nodes > names.length ? ", …" : "")]);
     parts.push(Q.el("h3", {}, "Filter: nodes that were rejected"), Q.small(["Nodes", "Rejected by", "Reasons", "Such as"], rows, [0]));
   }
   if (attempt.scores.length) {

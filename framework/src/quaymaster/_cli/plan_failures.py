@@ -1,0 +1,91 @@
+"""Prints why there is no plan, and which pods are not placed."""
+
+from typing import Final
+
+from quaymaster._base.errors import counted
+from quaymaster._cli.amounts import amount
+from quaymaster._cli.columns import Column, Columns, Shown
+from quaymaster._cli.output import print_line
+from quaymaster._cli.tables import Fit
+from quaymaster._studies.planning.plans import Plan, UnplacedKind
+from quaymaster._studies.simulation.results import UnscheduledPod
+
+__all__ = [
+    "kind_documents",
+    "obstacle",
+    "pod_documents",
+    "print_obstacle",
+    "print_unplaced",
+]
+
+_KINDS: Final = 10
+"""How many kinds of pods are listed."""
+
+
+def print_obstacle(found: Plan) -> None:
+    """Print which pods prevent a plan, and the reason."""
+    print_unplaced(found)
+    print_line(obstacle(found))
+
+
+def print_unplaced(found: Plan) -> None:
+    """Print the pods without a node, one line for each kind, and an empty line."""
+    shown = found.unplaced_kinds[:_KINDS]
+    if not shown:
+        return
+    _UNPLACED.print(shown)
+    rest = found.unplaced_kinds[_KINDS:]
+    if rest:
+        pods = counted(sum(kind.pods for kind in rest), "more pod")
+        print_line(f"and {pods}, of {counted(len(rest), 'kind')}")
+    print_line()
+
+
+def obstacle(found: Plan) -> str:
+    """Return a sentence about why there is no plan."""
+    if found.is_final:
+        return f"no plan: {found.obstacle} (proven)"
+    tried = counted(found.tried, "plan")
+    return f"none found: {found.obstacle} ({tried} tried, which proves nothing)"
+
+
+def pod_documents(found: Plan) -> list[dict[str, object]]:
+    """The pods without a node as plain data."""
+    return _PODS.documents(found.unplaced)
+
+
+def kind_documents(found: Plan) -> list[dict[str, object]]:
+    """The kinds of pods without a node as plain data."""
+    return _UNPLACED.documents(found.unplaced_kinds)
+
+
+def _why(kind: UnplacedKind) -> str:
+    """Return what the pods lack, or else the scheduler's message."""
+    lacks = [
+        f"requests {amount(name, lack.requested)} {name}, "
+        + (
+            f"the largest node has {amount(name, lack.largest)}"
+            if lack.largest
+            else "no node has any"
+        )
+        for name, lack in kind.lacks.items()
+    ]
+    return "; ".join(lacks) or kind.message
+
+
+_UNPLACED: Final = Columns[UnplacedKind](
+    Column("workload", heading="Unplaced", fit=Fit.NAME),
+    Column("pods"),
+    Column(heading="Why", value=_why, fit=Fit.MESSAGE),
+    "example",
+    "message",
+    Column(
+        "lacks",
+        value=lambda kind: {
+            name: {"requested": lack.requested, "largest": lack.largest}
+            for name, lack in kind.lacks.items()
+        },
+        shown=Shown.NEVER,
+    ),
+)
+_PODS: Final = Columns[UnscheduledPod]("pod", "reason", "message", "plugins")

@@ -1,0 +1,86 @@
+"""Makes the answer of `plan` from the trial of a plan."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import chain
+from typing import Final
+
+import attrs
+
+from quaymaster._base.errors import counted
+from quaymaster._studies.planning.plans import (
+    Plan,
+    PlannedGroup,
+    PlannedRound,
+    UnplacedKind,
+)
+from quaymaster._studies.planning.question import Question, is_tied
+from quaymaster._studies.planning.trials import Trial, utilization_of
+from quaymaster._studies.simulation.results import UnscheduledPod
+
+__all__ = ["answer_of", "failure_of", "without_plan"]
+
+_CROWDED: Final = ", all of DaemonSets; a higher priority keeps room for such pods"
+
+
+def answer_of(question: Question, trial: Trial) -> Plan:
+    """Return the answer with the plan of a trial."""
+    nodes = question.nodes_of_rounds(trial.rounds)
+    return Plan(
+        groups=tuple(
+            PlannedGroup(
+                group=group,
+                nodes=len(mine),
+                utilization=utilization_of(mine, trial.taken),
+            )
+            for group, mine in zip(question.groups, nodes, strict=True)
+        ),
+        nodes=tuple(chain.from_iterable(nodes)),
+        is_found=True,
+        rounds=_rounds(question, trial) if len(trial.rounds) > 1 else (),
+        daemon_sets_first=question.tries_daemons_first,
+        utilization=trial.utilization,
+        result=trial.result,
+        notices=trial.result.notices,
+    )
+
+
+def without_plan(
+    question: Question,
+    obstacle: str,
+    unplaced: Sequence[UnscheduledPod] = (),
+    kinds: Sequence[UnplacedKind] = (),
+) -> Plan:
+    """Return the answer that there is no plan."""
+    return Plan(
+        groups=tuple(PlannedGroup(group=group, nodes=0) for group in question.groups),
+        obstacle=obstacle,
+        unplaced=tuple(sorted(unplaced, key=lambda pod: pod.pod)),
+        unplaced_kinds=tuple(kinds),
+        is_final=True,
+    )
+
+
+def failure_of(question: Question, trial: Trial, kinds: Sequence[UnplacedKind]) -> Plan:
+    """Return the answer without a plan, with what prevents that of a trial."""
+    nodes = counted(sum(trial.counts), "more node")
+    unplaced = [verdict for _, verdict in trial.pending]
+    hint = (
+        _CROWDED if unplaced and all(is_tied(pod) for pod, _ in trial.pending) else ""
+    )
+    failed = without_plan(
+        question, f"with {nodes}: {trial.problem}{hint}", unplaced, kinds
+    )
+    return attrs.evolve(failed, result=trial.result, notices=trial.result.notices)
+
+
+def _rounds(question: Question, trial: Trial) -> tuple[PlannedRound, ...]:
+    """Return the rounds, the first with the nodes that are there from the beginning."""
+    prices = [group.price for group in question.groups]
+    rounds: list[PlannedRound] = []
+    cost: Decimal | None = Decimal(0)
+    for counts, pending in zip(trial.rounds, trial.pending_by_round, strict=True):
+        for count, price in zip(counts, prices, strict=True):
+            cost = None if cost is None or price is None else cost + count * price
+        rounds.append(PlannedRound(nodes=counts, pending=pending, cost=cost))
+    return tuple(rounds)

@@ -1,0 +1,1 @@
+"""Hostile clients and hostile servers, on the loopback interface."""

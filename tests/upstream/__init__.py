@@ -1,0 +1,1 @@
+"""Kubernetes' own unit tests, played: `python -m tests.upstream`."""

@@ -1,0 +1,70 @@
+"""Plays calls of functions by a table, and keeps the objects that they make."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from quaymaster import Node, Pod
+from quaymaster.config import Kubernetes
+from tests.kit.internals.testing import (
+    CallNotPlayedError,
+    Json,
+    RecordedCase,
+    object_from,
+)
+
+__all__ = ["Calls", "Play", "play_calls"]
+
+
+@attrs.define
+class Calls:
+    """What the calls of a case share.
+
+    Attributes:
+        pods: The pods that calls name by index.
+        kubernetes: The version of the case.
+        made: What constructors have returned, by number.
+    """
+
+    pods: Sequence[Pod]
+    kubernetes: Kubernetes
+    made: dict[int, object] = attrs.field(factory=dict)
+
+    def pod(self, argument: Json | None) -> Pod:
+        """Return the pod of an argument ``{"pod": index}``."""
+        if argument is None or "pod" not in argument:
+            raise CallNotPlayedError("a call without a pod")
+        return self.pods[argument["pod"]]
+
+    def node(self, argument: Json | None) -> Node:
+        """Return the node of an argument ``{"Node": {...}}``."""
+        if argument is None or "Node" not in argument:
+            raise CallNotPlayedError("a call without a node")
+        return object_from(argument["Node"], Node)
+
+
+Play: TypeAlias = Callable[[Calls, Json], Json]
+"""Plays one call."""
+
+
+def play_calls(case: RecordedCase, plays: Mapping[str, Play]) -> Sequence[Json | str]:
+    """Play the calls of a case that a table has.
+
+    Raises:
+        CallNotPlayedError: The case depends on a gate that cannot be simulated.
+    """
+    calls = Calls(
+        [object_from(tree, Pod) for tree in case.tree.get("pods", ())],
+        case.kubernetes(),
+    )
+    return [_played(calls, call, plays.get(call["call"])) for call in case.calls]
+
+
+def _played(calls: Calls, call: Json, play: Play | None) -> Json | str:
+    if play is None:
+        return f"{call['call']} has no counterpart here"
+    try:
+        return play(calls, call)
+    except CallNotPlayedError as error:
+        return str(error)

@@ -1,0 +1,172 @@
+"""Plays the sums of nodes and pods, and the events of changes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from quaymaster import ActionType, ClusterEvent, EventResource, NodeInfo, Pod
+from quaymaster.objects import Resources, host_ports, pod_usage
+from tests.kit.internals.engine import PodChanges, node_changes
+from tests.kit.internals.preemption import importance
+from tests.kit.internals.testing import (
+    CallNotPlayedError,
+    Json,
+    RecordedCase,
+    object_from,
+)
+from tests.upstream.calls import Calls, Play, play_calls
+
+__all__ = ["play"]
+
+
+def play(case: RecordedCase) -> Sequence[Json | str]:
+    """Play a case of the packages framework and util."""
+    return play_calls(case, _PLAYS)
+
+
+def _event_tree(event: ClusterEvent) -> Json:
+    return {
+        "Resource": event.resource.value,
+        "ActionType": _labels(event.action),
+        "CustomLabel": event.custom_label,
+    }
+
+
+def _labels(action: ActionType) -> list[str]:
+    return [part.label for part in action]
+
+
+def _event(tree: Json) -> ClusterEvent:
+    action = ActionType(0)
+    for part in ActionType:
+        if part.label in tree["ActionType"]:
+            action |= part
+    return ClusterEvent(EventResource(tree["Resource"]), action, tree["CustomLabel"])
+
+
+def _node_changes(calls: Calls, call: Json) -> Json:
+    new, old = map(calls.node, call["in"])
+    return {"results": [[_event_tree(event) for event in node_changes(old, new)]]}
+
+
+def _node_change(calls: Calls, call: Json) -> Json:
+    """Play a function for one property: only that one differs in upstream's tests."""
+    new, old = map(calls.node, call["in"])
+    actions = [_labels(event.action) for event in node_changes(old, new)]
+    return {"results": [actions[0] if actions else []]}
+
+
+def _pod_changes(calls: Calls, call: Json) -> Json:
+    new, old = map(calls.pod, call["in"][:2])
+    if not call["in"][2] and not new.node_name:
+        raise CallNotPlayedError("the name of a duration that upstream measures")
+    changes = PodChanges(calls.kubernetes).of(old, new)
+    return {"results": [[_event_tree(event) for event in changes]]}
+
+
+def _matches(_calls: Calls, call: Json) -> Json:
+    registered, incoming = map(_event, call["in"])
+    return {"results": [registered.matches(incoming)]}
+
+
+def _resources_tree(resources: Resources) -> Json:
+    tree: Json = {
+        "AllowedPodNumber": resources.allowed_pods,
+        "EphemeralStorage": resources.ephemeral_storage,
+        "Memory": resources.memory,
+        "MilliCPU": resources.milli_cpu,
+    }
+    if resources.scalars:
+        tree["ScalarResources"] = resources.scalars
+    return tree
+
+
+def _usage(calls: Calls, call: Json) -> Json:
+    usage = pod_usage(object_from(call["before"]["@Pod"], Pod), calls.kubernetes)
+    resources = _resources_tree(usage.requests)
+    non_zero = {"Non0CPU": usage.non_zero_milli_cpu, "Non0Mem": usage.non_zero_memory}
+    return {"results": [{**non_zero, "Resource": resources}]}
+
+
+def _ports(calls: Calls, call: Json) -> Json:
+    ports = [
+        {
+            "hostPort": port.host_port,
+            "containerPort": port.container_port,
+            "protocol": port.protocol,
+        }
+        for port in host_ports(calls.pod(call["in"][0]))
+    ]
+    return {"results": [ports]}
+
+
+def _more_important(calls: Calls, call: Json) -> Json:
+    first, second = (importance(calls.pod(pod)) for pod in call["in"])
+    return {"results": [first < second]}
+
+
+def _new_info(calls: Calls, call: Json) -> Json:
+    number = len(calls.made)
+    calls.made[number] = [calls.pod(pod) for pod in call["in"][0] or ()]
+    return {"results": [{"on": number}]}
+
+
+def _info(calls: Calls, call: Json) -> NodeInfo:
+    info = calls.made.get(call["on"])
+    if not isinstance(info, NodeInfo):
+        raise CallNotPlayedError("a node info without a node")
+    return info
+
+
+def _set_node(calls: Calls, call: Json) -> Json:
+    info, node = calls.made.get(call["on"]), calls.node(call["in"][0])
+    if isinstance(info, NodeInfo):
+        info.set_node(node)
+    elif info is not None:
+        pods: Iterable[Pod] = info  # type: ignore[assignment]  # see `_new_info`
+        info = calls.made[call["on"]] = NodeInfo(node, pods=pods)
+    else:
+        raise CallNotPlayedError("a node info that the test itself makes")
+    return {"results": [], "after": _sums(info)}
+
+
+def _add_pod(calls: Calls, call: Json) -> Json:
+    info = _info(calls, call)
+    info.add_pod(calls.pod(call["in"][0]))
+    return {"results": [], "after": _sums(info)}
+
+
+def _remove_pod(calls: Calls, call: Json) -> Json:
+    info = _info(calls, call)
+    pod = calls.pod(call["in"][1])
+    if pod.uid not in info.pods:
+        raise CallNotPlayedError("a pod that is not on the node")
+    info.remove_pod(pod)
+    return {"results": [None], "after": _sums(info)}
+
+
+def _sums(info: NodeInfo) -> Json:
+    non_zero = Resources(milli_cpu=info.non_zero_milli_cpu, memory=info.non_zero_memory)
+    return {
+        "allocatable": _resources_tree(info.allocatable),
+        "requested": _resources_tree(info.requested),
+        "nonZeroRequested": _resources_tree(non_zero),
+    }
+
+
+_PLAYS: Final[Mapping[str, Play]] = {
+    "framework.NodeSchedulingPropertiesChange": _node_changes,
+    "framework.extractNodeAllocatableChange": _node_change,
+    "framework.extractNodeConditionsChange": _node_change,
+    "framework.extractNodeFeaturesChange": _node_change,
+    "framework.extractNodeLabelsChange": _node_change,
+    "framework.extractNodeTaintsChange": _node_change,
+    "framework.PodSchedulingPropertiesChange": _pod_changes,
+    "framework.MatchClusterEvents": _matches,
+    "framework.NewNodeInfo": _new_info,
+    "NodeInfo.SetNode": _set_node,
+    "NodeInfo.AddPod": _add_pod,
+    "NodeInfo.RemovePod": _remove_pod,
+    "PodInfo.CalculateResource": _usage,
+    "util.GetHostPorts": _ports,
+    "util.MoreImportantPod": _more_important,
+}

@@ -1,0 +1,109 @@
+"""Calls whose answers differ for a reason, by the start of the case's name."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from tests.kit.internals.testing import Json, RecordedCase
+
+__all__ = ["as_on_a_cluster", "reason_of"]
+
+_FAILING_API: Final = "the test makes a request to the API server fail"
+
+_FIT_ARGS: Final = "validation.ValidateNodeResourcesFitArgs"
+_DEFAULTED: Final = "a file's weight of 0 becomes 1 before validation, also upstream"
+_ONE_PROBLEM: Final = "one problem is reported for each value"
+
+_LISTED: Final[Mapping[tuple[str, str], str]] = {
+    (
+        "plugins/defaultbinder/TestDefaultBinder/binding_error",
+        "Bind",
+    ): _FAILING_API,
+    (
+        "plugins/defaultpreemption/TestPostFilter/only_one_node_but_failed_with_TestPlugin",
+        "PostFilter",
+    ): "a plugin of the test's own takes part",
+    (
+        "plugins/dynamicresources/TestPlugin/extended-resource-name-with-resources-fail-patch",
+        "PreBind",
+    ): _FAILING_API,
+    (
+        "plugins/dynamicresources/TestPlugin/extended-resource-name-claim-creation-failure",
+        "PreBind",
+    ): _FAILING_API,
+    (
+        "plugins/dynamicresources/TestPlugin/bind-failure-preserves-inflight-until-unreserve",
+        "PreBind",
+    ): _FAILING_API,
+    (
+        "plugins/dynamicresources/TestPlugin/prebind-fail-with-binding-timeout",
+        "PreBind",
+    ): "the record does not say how late it is",
+    (
+        "plugins/dynamicresources/TestPlugin/canceled",
+        "Filter",
+    ): "the test cancels Go's context; no call is cancelled here",
+    (
+        "plugins/dynamicresources/TestPlugin/request-admin-access-without-DRAAdminAccess-featuregate",
+        "Filter",
+    ): "Kubernetes 1.37 locks the gate DRAAdminAccess to true",
+    (
+        "config/validation/TestValidateFitArgs/IgnoredResources:_name_is_empty",
+        _FIT_ARGS,
+    ): _ONE_PROBLEM,
+    (
+        "config/validation/TestValidateFitArgs/IgnoredResourceGroups:_illegal_args",
+        _FIT_ARGS,
+    ): _ONE_PROBLEM,
+    (
+        "config/validation/TestValidateLeastAllocatedScoringStrategy/weight_less_than",
+        _FIT_ARGS,
+    ): _DEFAULTED,
+    (
+        "config/validation/TestValidateMostAllocatedScoringStrategy/multi_invalid",
+        _FIT_ARGS,
+    ): _DEFAULTED,
+    (
+        "config/validation/TestValidateRequestedToCapacityRatioScoringStrategy/weight",
+        _FIT_ARGS,
+    ): _DEFAULTED,
+    (
+        "dra/experimental/TestAllocator/list-attributes-distinct-constaint-with-empty",
+        "Allocator.Allocate",
+    ): "attributes without a value, which an API server rejects",
+    (
+        "plugins/noderesources/TestEventsToRegister",
+        "EventsToRegister",
+    ): "the test switches gates off that cannot be switched off here",
+}
+"""Start of a case's name, call -> why our answer may differ."""
+
+
+_NOT_FOUND: Final = {
+    "persistentvolumeclaims ": "persistentvolumeclaim ",
+    "storageclasses.storage.k8s.io ": "storageclass.storage.k8s.io ",
+}
+"""Words of the fake listers of tests -> those of a real cluster's listers."""
+_CLASS_NOT_FOUND: Final = re.compile(
+    r'(device class (\S+): ) \\"not found\\" not found'
+)
+_REAL_CLASS_NOT_FOUND: Final = r'\1deviceclass.resource.k8s.io \\"\2\\" not found'
+
+
+def reason_of(case: RecordedCase, call: Json) -> str:
+    """Return why our answer to a call may differ, or an empty text."""
+    for (start, name), reason in _LISTED.items():
+        if case.name.startswith(start) and call["call"] == name:
+            return reason
+    return ""
+
+
+def as_on_a_cluster(answer: Json) -> Json:
+    """Return a recorded answer with the words of a real cluster's listers."""
+    text = json.dumps(answer)
+    for fake, real in _NOT_FOUND.items():
+        text = text.replace(fake, real)
+    text = _CLASS_NOT_FOUND.sub(_REAL_CLASS_NOT_FOUND, text)
+    tree: Json = json.loads(text)
+    return tree

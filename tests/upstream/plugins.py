@@ -1,0 +1,46 @@
+"""Plays the calls of tests to plugins."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from quaymaster.config import default_config
+from quaymaster.scheduler import PluginRegistry
+from tests.kit.internals.testing import (
+    CallNotPlayedError,
+    Json,
+    RecordedCase,
+    play_case,
+)
+
+__all__ = ["play"]
+
+
+def play(case: RecordedCase) -> Sequence[Json | str]:
+    """Make the calls of a case to a plugin.
+
+    Raises:
+        CallNotPlayedError: There is no such plugin here.
+    """
+    name = case.tree.get("on")
+    if name is None:
+        raise CallNotPlayedError("a helper of plugins in Go")
+    if name not in _registry():
+        raise CallNotPlayedError(f"the plugin {name} does not exist here")
+    beside: Sequence[type] = ()
+    if name == "DefaultPreemption":
+        beside = _filters()
+    elif "DeviceClass" in case.tree.get("objects", ()) and name != "DynamicResources":
+        beside = [_registry()["DynamicResources"].load()]  # it knows the allocations
+    return play_case(_registry()[name].load(), case, beside=beside)
+
+
+@cache
+def _filters() -> Sequence[type]:
+    """Return the filters of the default profile, which a preemption runs again."""
+    [profile] = default_config(_registry()).profiles
+    return [_registry()[plugin.name].load() for plugin in profile.plugins["filter"]]
+
+
+@cache
+def _registry() -> PluginRegistry:
+    return PluginRegistry.discover()
