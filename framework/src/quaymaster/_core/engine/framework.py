@@ -285,7 +285,7 @@ def queue_profiles(
     if not daemon_sets_first:
         return profiles
     return {
-        name: attrs.evolve(profile, sort_key=daemons_first(profile.sort_key))
+        name: replace(profile, sort_key=daemons_first(profile.sort_key))
         for name, profile in profiles.items()
     }
 
