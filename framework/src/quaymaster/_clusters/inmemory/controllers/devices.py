@@ -22,6 +22,9 @@ from quaymaster._clusters.inmemory.controllers.device_claims import (
 from quaymaster._clusters.inmemory.controllers.device_evictions import (
     DeviceEvictionController,
 )
+from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
+    RepeatedEvictions,
+)
 
 __all__ = ["DeviceControllers"]
 
@@ -31,6 +34,7 @@ class DeviceControllers:
 
     Args:
         cluster: The cluster.
+        repeats: Counts the evictions by taints.
         mark: Marks an object: its controller is to sync it.
 
     Attributes:
@@ -38,10 +42,13 @@ class DeviceControllers:
     """
 
     def __init__(
-        self, cluster: ClusterAccess, mark: Callable[[type[ApiObject], str], None]
+        self,
+        cluster: ClusterAccess,
+        repeats: RepeatedEvictions,
+        mark: Callable[[type[ApiObject], str], None],
     ) -> None:
         self._claims = DeviceClaimController(cluster, mark)
-        self._evictions = DeviceEvictionController(cluster)
+        self._evictions = DeviceEvictionController(cluster, repeats)
         self.handlers: Final[dict[type[ApiObject], Callable[[Any, Any], None]]] = {
             ResourceClaim: self._claim_changed,
             ResourceSlice: self._evictions.slice_changed,

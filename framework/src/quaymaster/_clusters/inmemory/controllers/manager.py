@@ -49,6 +49,9 @@ from quaymaster._clusters.inmemory.controllers.families import Families
 from quaymaster._clusters.inmemory.controllers.nodes import NodeControllers
 from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
+from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
+    RepeatedEvictions,
+)
 from quaymaster._clusters.inmemory.controllers.volume_protection import (
     VolumeProtection,
 )
@@ -110,6 +113,7 @@ class Controllers:
 
     Attributes:
         nodes: The controllers of nodes.
+        repeats: Counts the evictions by taints.
         protection: Keeps claims and volumes that are in use.
     """
 
@@ -121,7 +125,8 @@ class Controllers:
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
         self._claims = ClaimController(cluster)
         self.protection = VolumeProtection(cluster, self._wake)
-        self.nodes = NodeControllers(cluster)
+        self.repeats = RepeatedEvictions(cluster.objects(Pod))
+        self.nodes = NodeControllers(cluster, self.repeats)
         self._workloads: WorkloadControllers | None = None
         self._devices: DeviceControllers | None = None
         self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
@@ -167,7 +172,9 @@ class Controllers:
                 DeviceControllers,
             )
 
-            self._devices = DeviceControllers(self._cluster, self._mark_object)
+            self._devices = DeviceControllers(
+                self._cluster, self.repeats, self._mark_object
+            )
         return self._devices
 
     def keep(self, obj: ApiObject) -> None:
