@@ -151,3 +151,12 @@ def test_only_what_an_autoscaler_has_scaled_to_zero_comes_back(
     text = QUEUE.replace("replicas: 3", "replicas: 0") + status
     result = simulate(tmp_path, text, "--hpa", size)
     assert f"{count} of {count} pods placed" in result.stdout
+
+
+def test_autoscalers_with_opposite_limits_end_with_a_warning(tmp_path: Path) -> None:
+    _, _, scaler = WEB.partition("---")
+    other = scaler.replace("name: web}\nspec", "name: other}\nspec")
+    other = other.replace("minReplicas: 2", "minReplicas: 7").replace(": 5", ": 9")
+    result = simulate(tmp_path, f"{WEB}---{other}", "--strict")
+    assert result.exit_code == 1
+    assert "2 autoscalers size Deployment default/web" in result.stderr
