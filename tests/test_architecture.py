@@ -1,4 +1,4 @@
-"""The rules of the layout: who imports whom, and who knows whose name."""
+"""The rules of the layout: which packages import or name which others."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ RULES = 36
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The modules that a file imports, and the names with their modules."""
+    """Yield the modules that a file imports, and the names with their modules."""
     for module, name in imports(path):
         yield module
         if name:
@@ -25,7 +25,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def is_forbidden(name: str, plugin: str) -> bool:
-    """Whether a plugin may not import something: what is private, another plugin."""
+    """Whether a plugin must not import a module: it is private, or another plugin's."""
     package, *inner = name.split(".")
     if package == "quaymaster":
         return any(part.startswith("_") for part in inner)
@@ -109,7 +109,7 @@ def test_filter_and_score_are_called_in_one_place_each() -> None:
 
 
 def test_no_array_is_known_by_whose_memory_it_is() -> None:
-    # What a plugin knows again is an object that it froze: see the hookspecs.
+    # Plugins may compare objects that they froze by identity: see the hookspecs.
     sources = [CORE, CEL, *(ROOT / "plugins" / plugin / "src" for plugin in PLUGINS)]
     offenders = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
@@ -142,7 +142,7 @@ def test_every_rule_of_the_parity_format_has_a_test() -> None:
 
 
 CLASSES = {"int", "kind", "list", "object", "resource", "timedelta"}
-"""Names in lower case that stand for classes, or for members of an enum."""
+"""Names in lower case of classes, or of members of an enum."""
 
 
 def _is_singleton(part: ast.expr) -> bool:
@@ -158,7 +158,7 @@ def _is_singleton(part: ast.expr) -> bool:
 
 
 def _by_identity(path: Path) -> Iterator[int]:
-    """The lines of a file that compare objects by identity."""
+    """Yield the lines of a file that compare objects by identity."""
     for node in syntax_nodes(path):
         if (
             isinstance(node, ast.Compare)

@@ -1,4 +1,4 @@
-"""Preemption while the calls to the cluster take their time, on whole profiles."""
+"""Preemption with slow calls to the cluster, on whole profiles."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from quaymaster.testing import Fault, SchedulerHarness, make_node, make_pod
 
 
 class FullNode:
-    """A node that two pods fill, and a more important one that needs all of it."""
+    """A node that two pods fill, and a more important pod that needs all of it."""
 
     def __init__(self) -> None:
         self.harness = SchedulerHarness(
@@ -26,7 +26,7 @@ class FullNode:
         self.harness.advance(0)
 
     def victim(self, name: str, priority: int) -> Pod:
-        """A pod that ends as soon as it is deleted."""
+        """Return a pod that ends as soon as it is deleted."""
         return make_pod(
             name=name,
             node="a",
@@ -36,7 +36,7 @@ class FullNode:
         )
 
     def advance_until(self, holds: Callable[[], bool]) -> None:
-        """Let one call after another reach the cluster."""
+        """Let calls reach the cluster, one after another, until a condition holds."""
         clock = self.harness.clock
         while not holds():
             due = clock.next_due()
@@ -63,8 +63,10 @@ def test_a_preemptor_is_gated_until_its_last_victim_is_deleted() -> None:
     world.harness.advance(60)
     assert world.pods == {"preemptor"}
     assert world.harness.node_of("preemptor") == "a"
-    preempted = [one for one in world.cluster.events() if one.reason == "Preempted"]
-    assert [one.regarding.name for one in preempted] == ["first", "last"]
+    preempted = [
+        event for event in world.cluster.events() if event.reason == "Preempted"
+    ]
+    assert [event.regarding.name for event in preempted] == ["first", "last"]
 
 
 def test_a_preemptor_is_woken_if_its_last_victim_ends_by_itself_before() -> None:

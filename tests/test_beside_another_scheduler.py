@@ -1,4 +1,4 @@
-"""Another scheduler on the same cluster: what it does is seen, and counts."""
+"""Another scheduler on the same cluster: its bindings are seen, and count."""
 
 import pytest
 
@@ -11,21 +11,21 @@ REASONS = ("OutOfcpu", "OutOfmemory", "OutOfpods", "OutOfephemeral-storage")
 
 
 def others(name: str, *, node: str | None = None) -> Pod:
-    """A pod of the other scheduler, which takes a whole node."""
+    """Return a pod of the other scheduler, which takes a whole node."""
     return make_pod(name=name, node=node, scheduler_name="other", requests=ALL)
 
 
 def refuse(harness: SchedulerHarness, key: str, reason: str) -> None:
-    """Do as a kubelet that has no room for a pod."""
+    """Reject a pod, as a kubelet without room does."""
     changes = {"phase": "Failed", "reason": reason, "message": "Pod was rejected"}
     harness.cluster.patch_status(harness.pod(key), changes)
 
 
 def raced() -> tuple[SchedulerHarness, str]:
-    """A cluster on which both schedulers have just taken the same room.
+    """Make a cluster on which both schedulers have just taken the same room.
 
     Returns:
-        The cluster, and the node that our pod 'p' and a pod of the other one are on.
+        The cluster, and the node of our pod 'p' and of the other one's pod.
     """
 
     def take_all(harness: SchedulerHarness) -> None:

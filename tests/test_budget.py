@@ -20,7 +20,7 @@ def burn(seconds):
 
 @pytest.fixture(autouse=True)
 def machine_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the budget no more seconds than an idle machine needs."""
+    """Limit the budget to the seconds of an idle machine."""
     monkeypatch.setattr(budget, "slowness", lambda: 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The default profile as a whole, next to what kube-scheduler's is."""
+"""The default profile as a whole, compared with kube-scheduler's."""
 
 from typing import Any
 

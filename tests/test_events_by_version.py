@@ -1,4 +1,4 @@
-"""What wakes pods in whole schedulers, whatever the names of the events are."""
+"""The events that wake pods in whole schedulers, under the names of each version."""
 
 from collections.abc import Callable
 

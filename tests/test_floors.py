@@ -1,4 +1,4 @@
-"""Nine groups of packages: imports point down, and there is no circle."""
+"""Nine groups of packages: imports point down, and there is no cycle."""
 
 import ast
 import re
@@ -72,13 +72,13 @@ FLOORS = {
 
 
 def private_files() -> Iterator[Path]:
-    """The files of all groups; the public modules are the front door around them."""
+    """Yield the files of all groups; the public modules re-export from them."""
     for group in GROUPS:
         yield from (CORE / group).rglob("*.py")
 
 
 def package_of(path: Path) -> tuple[str, str]:
-    """The group of a file, and its package or module in there."""
+    """Return the group of a file, and its package or module in there."""
     group, *inner = path.relative_to(CORE).with_suffix("").parts
     return group, inner[0]
 
@@ -126,7 +126,7 @@ def test_packages_import_from_floors_below_in_their_group() -> None:
 
 
 def named_in(heading: str) -> list[set[str]]:
-    """The names in the rows of a table of the page."""
+    """Return the names in the rows of a table of the page."""
     section = PAGE.read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
     names = [re.findall(r"`([\w.]+)`", row) for row in rows]
@@ -159,6 +159,6 @@ def test_private_package_has_no_second_door() -> None:
 
 
 def is_described(path: Path) -> bool:
-    """Whether a file holds a docstring and nothing else."""
+    """Whether a file has a docstring and nothing else."""
     body = parsed(path).body
     return len(body) == 1 and isinstance(body[0], ast.Expr)

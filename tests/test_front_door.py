@@ -1,4 +1,4 @@
-"""The front door: few public modules, each name in one of them, each with a use."""
+"""The front door: few public modules; each name is in one of them and has a use."""
 
 import ast
 import builtins
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 MOST_MODULES = 24
 MOST_NAMES_AT_THE_ROOT = 40
 LISTS = ("CHANGELOG.md", "modules.md")
-"""Documents that name what there is, which is no use of it."""
+"""Documents that list all names, which does not count as a use."""
 
 
 TOPICS = {name.rpartition(".")[2] for name in MODULES}
@@ -98,7 +98,7 @@ def test_each_name_is_documented() -> None:
 
 
 def outside_files() -> Iterator[Path]:
-    """All that stands outside the core: plugins, tests, documents."""
+    """Yield all files outside the core: plugins, tests, documents."""
     for folder in ("plugins", "docs", "tests", "framework/tests"):
         yield from (ROOT / folder).rglob("*.py")
         yield from (ROOT / folder).rglob("*.md")
@@ -107,7 +107,7 @@ def outside_files() -> Iterator[Path]:
 
 @cache
 def words_outside() -> frozenset[str]:
-    """The names that are used outside: imported in code, or said in a document."""
+    """Return the names that are used outside: in imports or documents."""
     found: set[str] = set()
     for path in outside_files():
         if path.suffix == ".py":
@@ -120,7 +120,7 @@ def words_outside() -> frozenset[str]:
 
 
 def public_names_in(path: Path) -> Iterator[str]:
-    """What a file imports from public modules, by itself or by way of the module."""
+    """Yield the names that a file imports from public modules, also as attributes."""
     for node in syntax_nodes(path):
         if isinstance(node, ast.ImportFrom) and is_public(node.module or ""):
             yield from (alias.name for alias in node.names)
@@ -136,7 +136,7 @@ def is_public(module: str) -> bool:
 
 
 def annotations_of(statement: ast.stmt) -> Iterator[ast.expr]:
-    """What a public definition says of types: of fields, arguments and answers."""
+    """Yield the types in a public definition: of fields, arguments and results."""
     for node in ast.walk(statement):
         if isinstance(node, ast.AnnAssign):
             yield node.annotation
@@ -151,7 +151,7 @@ def annotations_of(statement: ast.stmt) -> Iterator[ast.expr]:
 
 @cache
 def words_of_signatures() -> frozenset[str]:
-    """The names that the signatures and fields of other exported names are made of."""
+    """Return the names in the signatures and fields of other exported names."""
     found: set[str] = set()
     for module, name in NAMES:
         _, statement, _ = origin(module, name)
@@ -168,7 +168,7 @@ def names_in(node: ast.AST) -> set[str]:
 
 
 def described_calls(value: object) -> Iterator[str]:
-    """The docstrings of a public callable, and of its public methods."""
+    """Yield the docstrings of a public callable, and of its public methods."""
     yield inspect.getdoc(value) or ""
     if inspect.isclass(value):
         for name, member in inspect.getmembers(value, inspect.isroutine):
@@ -177,7 +177,7 @@ def described_calls(value: object) -> Iterator[str]:
 
 
 def raised(docstring: str) -> set[str]:
-    """The errors that a docstring's section `Raises` names."""
+    """Return the errors in the section `Raises` of a docstring."""
     section = re.search(r"^Raises:\n((?:[ ].*\n?|\n)+)", docstring, re.MULTILINE)
     if section is None:
         return set()
@@ -187,7 +187,7 @@ def raised(docstring: str) -> set[str]:
 
 @cache
 def raised_by_public_calls() -> frozenset[tuple[str, str]]:
-    """Public callables and the errors that they, or their methods, say they raise."""
+    """Return public callables and the errors that they, or their methods, document."""
     return frozenset(
         (name, error)
         for module, name in NAMES

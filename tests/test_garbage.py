@@ -1,4 +1,4 @@
-"""What is over goes: decisions leave no cycles, and simulations nothing at all."""
+"""Memory is freed: decisions leave no cycles, and simulations nothing at all."""
 
 import gc
 import weakref
@@ -73,9 +73,9 @@ def make_nodes() -> list[Node]:
 @pytest.mark.long
 @pytest.mark.parametrize("make", KINDS)
 def test_decisions_leave_no_cycles(make: Callable[[int], Pod]) -> None:
-    """Else processes that collect rarely would grow."""
+    """Otherwise processes that collect rarely would grow."""
     harness = SchedulerHarness(make_nodes())
-    for number in range(20):  # there is something to preempt, and modules are loaded
+    for number in range(20):  # so that preemption is possible, and modules are loaded
         pod = make_pod(name=f"first-{number}", requests={"cpu": "4"}, priority=0)
         harness.cluster.create(pod)
     harness.settle()
@@ -88,7 +88,7 @@ def test_decisions_leave_no_cycles(make: Callable[[int], Pod]) -> None:
         found = gc.collect()
     finally:
         gc.enable()
-    assert found < COUNT  # not one object for each pod
+    assert found < COUNT  # less than one object for each pod
 
 
 def claiming(name: str, claim: str) -> Pod:
@@ -123,7 +123,7 @@ def with_rules() -> Sequence[ApiObject]:
     )
 
 
-# Python's collector looks at no API objects: what they held would stay for ever.
+# Python's collector ignores API objects: what they held would stay for ever.
 @pytest.mark.parametrize("make", KINDS)
 def test_pods_do_not_hold_a_simulation_that_is_over(make: Callable[[int], Pod]) -> None:
     assert left_of(*map(make, range(5))) == []
@@ -135,12 +135,12 @@ def test_other_objects_do_not_either(make: Callable[[], Sequence[ApiObject]]) ->
 
 
 def left_of(*objects: ApiObject, has_placed: str = "") -> list[str]:
-    """What is left of a scheduler and its cluster while its objects live on."""
+    """Return what is left of a scheduler and its cluster while its objects live on."""
     harness = SchedulerHarness([*make_nodes(), *objects])
     harness.settle()
     pods = harness.cluster.list(Pod).items
     assert (
-        any(one.node_name for one in pods if one.name == has_placed) or not has_placed
+        any(pod.node_name for pod in pods if pod.name == has_placed) or not has_placed
     )
     others: list[object] = [
         harness.cluster.list(kind).items for kind in set(map(type, objects))
@@ -153,4 +153,4 @@ def left_of(*objects: ApiObject, has_placed: str = "") -> list[str]:
     gc.collect()
     assert pods
     assert others
-    return [name for name, one in watched.items() if one() is not None]
+    return [name for name, reference in watched.items() if reference() is not None]

@@ -1,4 +1,4 @@
-"""The rules of the tests' own house: what is shared, who may see what is private."""
+"""The rules of the shared test code, and of the use of private names in tests."""
 
 import ast
 from pathlib import Path
@@ -31,7 +31,7 @@ def is_private(name: str) -> bool:
 
 
 def exported(path: Path) -> set[str]:
-    """The names in a module's ``__all__``."""
+    """Return the names in a module's ``__all__``."""
     for node in parsed(path).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return set(ast.literal_eval(node.value))

@@ -1,4 +1,4 @@
-"""Whole attempts of the default profile, as Kubernetes 1.36 and 1.37 have them."""
+"""Whole attempts of the default profile in Kubernetes 1.36 and 1.37."""
 
 import pytest
 from msgspec.structs import replace
@@ -67,7 +67,7 @@ def test_image_volumes_raise_the_sum_that_is_wanted(version: str, score: int) ->
     )
     assert explained.explanation is not None
     scores = {
-        one.node: one.plugins["ImageLocality"].raw
-        for one in explained.explanation.scores
+        scores_of_node.node: scores_of_node.plugins["ImageLocality"].raw
+        for scores_of_node in explained.explanation.scores
     }
     assert scores == {"node": score, "other": 0}

@@ -1,4 +1,4 @@
-"""Public modules with lazy names: one import of a name loads only what it needs."""
+"""Public modules with lazy names: one import of a name loads only its own modules."""
 
 import ast
 import importlib

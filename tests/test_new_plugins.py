@@ -1,4 +1,4 @@
-"""What ``plugins new`` makes is green at once, for every subset of points."""
+"""Packages of ``plugins new`` pass all checks, for every subset of points."""
 
 import itertools
 import subprocess
@@ -34,7 +34,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def plugin_in(files: Mapping[str, str], names: PluginNames) -> type:
-    """The plugin of a package that is not installed."""
+    """Return the plugin of a package that is not installed."""
     module = ModuleType(names.words)
     path = f"src/{names.package}/plugin.py"
     exec(compile(files[path], path, "exec"), vars(module))
@@ -58,7 +58,7 @@ def ruff(*arguments: str, folder: Path) -> None:
 
 
 def check_all(folder: Path, chosen: Iterable[Collection[str]]) -> None:
-    """Check the code of many packages, as if they were one."""
+    """Check the code of many packages as one."""
     for number, points in enumerate(chosen):
         names = LONGEST if number % 2 else NAMES
         files = package_files(names, points)

@@ -1,4 +1,4 @@
-"""Every built-in plugin passes the checks that plugins pass when they are loaded."""
+"""Every built-in plugin passes the checks for plugins that are loaded."""
 
 import ast
 import inspect
@@ -42,7 +42,7 @@ def test_built_in_plugins_that_reject_pods_register_events(
 
 
 def kinds_named_in(plugin: type) -> set[str]:
-    """The kinds of objects that the package of a plugin has in its code."""
+    """Return the kinds of objects that the code of a plugin's package names."""
     source = inspect.getsourcefile(plugin)
     assert source is not None
     names = {
@@ -56,7 +56,7 @@ def kinds_named_in(plugin: type) -> set[str]:
 
 @pytest.mark.house
 def test_built_in_plugins_declare_just_the_kinds_that_they_name() -> None:
-    """What a plugin does not declare is not followed where no other one needs it."""
+    """Undeclared kinds are not followed unless another plugin needs them."""
     registry = PluginRegistry.discover()
     plugins = {name: registry[name].load() for name in registry}
     declared = {

@@ -1,4 +1,4 @@
-"""Every configuration that is shipped in profiles/ can be used as it is."""
+"""Every configuration in profiles/ can be used without changes."""
 
 from pathlib import Path
 
@@ -140,17 +140,17 @@ def test_the_default_profile_calls_its_plugins_in_upstreams_order(
     point: str, installed: PluginRegistry
 ) -> None:
     (profile,) = default_config(installed).profiles
-    known = {one.name for plugins in profile.plugins.values() for one in plugins}
-    expected = [name for name in UPSTREAMS_ORDER[point] if name in known]
+    names = {plugin.name for plugins in profile.plugins.values() for plugin in plugins}
+    expected = [name for name in UPSTREAMS_ORDER[point] if name in names]
 
-    assert [one.name for one in profile.plugins[point]] == expected
+    assert [plugin.name for plugin in profile.plugins[point]] == expected
 
 
 def test_the_default_profile_scores_with_upstreams_weights(
     installed: PluginRegistry,
 ) -> None:
     (profile,) = default_config(installed).profiles
-    weights = {one.name: one.weight for one in profile.plugins["score"]}
+    weights = {plugin.name: plugin.weight for plugin in profile.plugins["score"]}
 
     assert weights == {name: UPSTREAMS_WEIGHTS[name] for name in weights}
     assert list(weights) == [name for name in UPSTREAMS_WEIGHTS if name in weights]

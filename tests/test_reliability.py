@@ -1,4 +1,4 @@
-"""The page on reliability names real tests, and leaves none of its own out."""
+"""The page on reliability names existing tests, and names all of its own tests."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ _LINK = re.compile(r"\[`(\w+)`\]\(([^)]+\.py)\)")
 
 
 def rows() -> Iterator[tuple[str, str]]:
-    """What each row of the tables is about, and its last cell."""
+    """Yield the subject of each row of the tables, and its last cell."""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("| ") and not line.startswith("| ---"):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -26,7 +26,7 @@ def rows() -> Iterator[tuple[str, str]]:
 
 @cache
 def names_in(path: Path) -> frozenset[str]:
-    """The functions and classes at the top of a module."""
+    """Return the functions and classes at the top level of a module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     kinds = (ast.FunctionDef, ast.ClassDef)
     return frozenset(node.name for node in tree.body if isinstance(node, kinds))

@@ -1,6 +1,6 @@
-"""What an attempt looks up for a pod's volumes does not grow with the cluster.
+"""The look-ups of an attempt for a pod's volumes do not grow with the cluster.
 
-Counted are look-ups and comparisons, not seconds.
+Look-ups and comparisons are counted, not seconds.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ HOST = "kubernetes.io/hostname"
 
 
 def objects_of(size: int) -> list[ApiObject]:
-    """Nodes with a disk and limits each, and pods with volumes on half of them."""
+    """Return nodes with disks and limits, and pods with volumes on half of them."""
     objects: list[ApiObject] = [make_storage_class(provisioner=NO_PROVISIONER)]
     for number in range(size):
         name = f"node-{number}"
@@ -57,7 +57,7 @@ def with_claim(name: str) -> list[ApiObject]:
 def work_for_one_more(
     size: int, new: str, monkeypatch: pytest.MonkeyPatch
 ) -> Counter[str]:
-    """How often things are done to place a pod in a cluster that is known already."""
+    """Count the calls for one more pod, after other pods have been scheduled."""
     cluster = InMemoryCluster(VirtualClock())
     cluster.load(objects_of(size))
     registry = PluginRegistry.discover()

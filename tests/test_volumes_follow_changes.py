@@ -1,8 +1,8 @@
-"""What the volume plugins remember of a cluster is what a fresh look at it finds.
+"""The volume plugins' cached state equals the state of new plugins.
 
-Clusters change at random: objects come, change and go between attempts, pods wait for
-their volumes meanwhile. After each step some pods are judged by plugins that have
-followed the changes, with batch twins, and by new ones that have not, node by node.
+Clusters change at random: objects are added, changed and deleted between attempts,
+while pods wait for their volumes. After each step some pods are judged twice: with
+batch twins by plugins that have followed the changes, and node by node by new plugins.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -56,7 +56,7 @@ CLASSES = ("standard", "local", "zoned", "tracked")
 
 
 class ChangingVolumes:
-    """A cluster, a scheduler that follows it, and a plan of things to happen."""
+    """A cluster, a scheduler that follows it, and random changes of it."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -90,7 +90,7 @@ class ChangingVolumes:
         self.count = 0
 
     def fresh(self) -> Framework:
-        """Plugins that know nothing yet."""
+        """Build new plugins, without any cached state."""
         built = build_profiles(self.scheduler, self.config)
         return next(iter(built.values()))
 
@@ -139,11 +139,11 @@ class ChangingVolumes:
         return happen
 
     def add(self, obj: ApiObject) -> None:
-        if all(obj.key != one.key for one in self.cluster.list(type(obj)).items):
+        if all(obj.key != item.key for item in self.cluster.list(type(obj)).items):
             self.cluster.create(obj)
 
     def put(self, obj: ApiObject) -> None:
-        if any(obj.key == one.key for one in self.cluster.list(type(obj)).items):
+        if any(obj.key == item.key for item in self.cluster.list(type(obj)).items):
             self.cluster.update(replace(obj, metadata=replace(obj.metadata, uid="")))
         else:
             self.cluster.create(obj)
@@ -244,7 +244,7 @@ class ChangingVolumes:
             self.cluster.create(claim)
 
     def add_bound_claim(self) -> None:
-        """A claim, and its volume unless that is missing."""
+        """Add a claim, and its volume if that is missing."""
         name = f"b{self.number()}"
         claim = make_persistent_volume_claim(name=name, volume=name)
         self.cluster.create(claim)
@@ -293,7 +293,7 @@ def attempt(framework: Framework, plugin: str, pod: Pod) -> tuple[CycleState, ob
 
 
 def one_by_one(framework: Framework, plugin: str, pod: Pod) -> Mapping[str, object]:
-    """What a plugin says, node by node, up to the first error."""
+    """Return a plugin's results, node by node, up to the first error."""
     state, status = attempt(framework, plugin, pod)
     if status is not None:
         return {"": status} if isinstance(status, Status) else {}
@@ -308,7 +308,7 @@ def one_by_one(framework: Framework, plugin: str, pod: Pod) -> Mapping[str, obje
 
 
 def at_once(framework: Framework, plugin: str, pod: Pod) -> Mapping[str, object]:
-    """The same from the batch twin."""
+    """Return the same results from the batch twin."""
     state, status = attempt(framework, plugin, pod)
     if status is not None:
         return {"": status} if isinstance(status, Status) else {}
@@ -332,20 +332,22 @@ def at_once(framework: Framework, plugin: str, pod: Pod) -> Mapping[str, object]
 
 
 def plans(framework: Framework, state: CycleState) -> Mapping[str, object]:
-    """What would be done for the volumes on the nodes that passed."""
+    """Return the plans for the volumes on the feasible nodes."""
     plugin = framework.profile.plugins["VolumeBinding"]
     assert isinstance(plugin, VolumeBinding)
     found: dict[str, object] = {}
     for node in framework.handle.snapshot:
         plan = plugin.plan(state, node.name)
         if plan is not None:
-            static = [(one.claim.key, one.volume.name) for one in plan.static]
+            static = [
+                (binding.claim.key, binding.volume.name) for binding in plan.static
+            ]
             found[node.name] = (static, [claim.key for claim in plan.provision])
     return found
 
 
 def replaced(status: Status) -> Status:
-    """Without what the stations add: the plugin's name and a prefix."""
+    """Return a status without the plugin's name and the stations' prefix."""
     reasons = tuple(reason.rpartition("plugin: ")[2] for reason in status.reasons)
     return Status(status.code, reasons)
 

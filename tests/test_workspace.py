@@ -71,7 +71,7 @@ def test_all_distributions_have_one_version() -> None:
 
 
 def test_every_distribution_carries_the_licence() -> None:
-    # A link would come into the sdist as a link that leads out of it.
+    # A link would be part of the sdist and lead out of it.
     licence = (ROOT / "LICENSE").read_text()
     files = [folder / "LICENSE" for folder in MEMBERS]
     assert [

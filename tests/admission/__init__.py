@@ -1,5 +1,5 @@
-"""Compares admission with a real API server: what each stores and refuses.
+"""Compares admission with a real API server: which objects each stores and rejects.
 
-``data/objects.jsonl.gz`` holds one object a line, with what kube-apiserver 1.36.2
-stored of it or said about it; ``data/prerequisites.json`` the objects that were there.
+``data/objects.jsonl.gz`` has one object on each line, with kube-apiserver 1.36.2's
+stored object or error. ``data/prerequisites.json`` has the objects that existed before.
 """

@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code."""
+    """Run one command, and return the exit code."""
     options = _parser().parse_args(arguments)
     cases = read_cases(options.file)
     if options.command == "check":

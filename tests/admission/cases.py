@@ -22,11 +22,11 @@ class Case:
     """One object that was posted.
 
     Attributes:
-        id: Its name among the cases.
+        id: Its name in the records.
         submitted: The object.
-        stored: The object as stored; None if it was refused, or not recorded.
-        status: The HTTP status of a refusal.
-        refused: The message of a refusal, or None.
+        stored: The stored object; None if it was rejected, or not recorded.
+        status: The HTTP status of a rejection.
+        refused: The message of a rejection, or None.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Case:
 
 
 def read_cases(path: Path) -> Iterator[Case]:
-    """The cases of a file, one a line, compressed or not."""
+    """Read the cases of a file, one on each line, compressed or not."""
     content = path.read_bytes()
     if content.startswith(_GZIP_MAGIC):
         content = gzip.decompress(content)
@@ -47,6 +47,6 @@ def read_cases(path: Path) -> Iterator[Case]:
 
 
 def prerequisites() -> list[Tree]:
-    """The objects that were there before."""
+    """Read the objects that existed before."""
     trees: list[Tree] = json.loads(_PREREQUISITES.read_bytes())
     return trees

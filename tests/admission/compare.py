@@ -1,4 +1,4 @@
-"""Finds where we store or refuse other objects than the real API server."""
+"""Finds objects that we store or reject differently from the real API server."""
 
 import json
 import re
@@ -54,12 +54,12 @@ _PATH: Final = re.compile(
 
 
 def is_about_others(case: Case) -> bool:
-    """Whether the server refused a case for objects that other cases had left there."""
+    """Whether the server rejected a case because of objects of other cases."""
     return case.refused is not None and bool(_ALREADY.search(case.refused))
 
 
 def differences(case: Case, outcome: Outcome) -> list[str]:
-    """The differences between the record and our outcome."""
+    """Return the differences between the record and our outcome."""
     if case.stored is None:
         return [] if outcome.stored is None else [f"we store it: {case.refused}"]
     if outcome.stored is None:
@@ -71,7 +71,7 @@ def differences(case: Case, outcome: Outcome) -> list[str]:
 
 
 def unlike_paths(case: Case, outcome: Outcome) -> list[str]:
-    """The fields that only one of two refusals of an invalid object names."""
+    """Return the fields that only one of two rejections of an invalid object names."""
     _, found, causes = (case.refused or "").partition(" is invalid: ")
     if not found or outcome.stored is not None:
         return []
@@ -84,7 +84,7 @@ def unlike_paths(case: Case, outcome: Outcome) -> list[str]:
 
 
 def _read_by_scheduling(tree: Tree) -> Tree:
-    """The part of a stored object that decides where pods go."""
+    """Return the fields of a stored object that affect scheduling."""
     kind, spec, metadata = tree["kind"], tree.get("spec", {}), tree["metadata"]
     kept: Tree = {key: metadata.get(key) for key in ("name", "namespace")}
     kept["labels"] = _own_labels(metadata)
@@ -101,7 +101,7 @@ def _read_by_scheduling(tree: Tree) -> Tree:
 
 def _workload(spec: Tree, kind: str) -> Tree:
     template = spec["template"]
-    # The selector of a Job is made of its uid.
+    # The selector of a Job contains its uid.
     left_out = {"template", "selector"} if kind == "Job" else {"template"}
     return {
         "spec": {k: v for k, v in spec.items() if k not in left_out},
@@ -111,7 +111,7 @@ def _workload(spec: Tree, kind: str) -> Tree:
 
 
 def _own_labels(metadata: Tree) -> Tree:
-    """The labels, but for those that a Job's uid or name has made."""
+    """Return the labels, except those with a Job's uid or name."""
     labels = metadata.get("labels", {})
     return {key: value for key, value in labels.items() if key not in _JOB_LABELS}
 
@@ -131,19 +131,19 @@ def _pod_spec(spec: Tree) -> Tree:
 
 
 def _is_read(volume: Tree) -> bool:
-    """Whether the source of a volume is one that scheduling reads."""
+    """Whether scheduling reads the source of a volume."""
     return not _UNREAD & volume.keys()
 
 
 def _unlike(theirs: object, ours: object, path: str = "") -> Iterator[str]:
-    """The leaves in which two trees differ; absent and empty are the same."""
+    """Yield the leaves in which two trees differ; absent and empty are equal."""
     if isinstance(theirs, dict) and isinstance(ours, dict):
         for key in sorted(theirs.keys() | ours.keys()):
             yield from _unlike(theirs.get(key), ours.get(key), f"{path}.{key}")
     elif isinstance(theirs, list) and isinstance(ours, list):
         if len(theirs) != len(ours):
             yield f"{path}: {len(theirs)} items there, {len(ours)} here"
-        for index, (one, other) in enumerate(zip(theirs, ours, strict=False)):
-            yield from _unlike(one, other, f"{path}[{index}]")
+        for index, pair in enumerate(zip(theirs, ours, strict=False)):
+            yield from _unlike(*pair, f"{path}[{index}]")
     elif (theirs or None) != (ours or None):
         yield f"{path}: {theirs!r} there, {ours!r} here"

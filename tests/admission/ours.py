@@ -16,15 +16,15 @@ __all__ = ["Outcome", "admit", "as_record", "object_of"]
 
 
 RECORDED: Final = Kubernetes("1.36")
-"""The Kubernetes whose API server the records are of."""
+"""The Kubernetes version of the recorded API server."""
 
 
 class Outcome:
     """The outcome of one object.
 
     Attributes:
-        stored: The object, in wire form; None if it was refused.
-        problems: Why it was refused.
+        stored: The object, in wire form; None if it was rejected.
+        problems: The reasons for the rejection.
     """
 
     def __init__(self, stored: Tree | None, problems: tuple[Problem, ...] = ()) -> None:
@@ -33,7 +33,7 @@ class Outcome:
 
 
 def admit(tree: Tree) -> Outcome:
-    """Admit one object, alone, into a cluster that has the prerequisites."""
+    """Admit one object into a cluster that has only the prerequisites."""
     cluster = InMemoryCluster(
         VirtualClock(), kubelet=False, controllers=False, kubernetes=RECORDED
     )
@@ -47,10 +47,10 @@ def admit(tree: Tree) -> Outcome:
 
 
 def object_of(tree: Mapping[str, object]) -> ApiObject:
-    """An object of its wire form.
+    """Decode an object from its wire form.
 
     Raises:
-        ObjectError: It cannot be read, or nobody knows its kind.
+        ObjectError: It cannot be decoded, or its kind is unknown.
     """
     kind = KINDS.get(str(tree.get("kind")))
     if kind is None or kind.api_version != tree.get("apiVersion"):
@@ -61,7 +61,7 @@ def object_of(tree: Mapping[str, object]) -> ApiObject:
 
 
 def as_record(case: Case, outcome: Outcome) -> Tree:
-    """One line of ``emit``."""
+    """Return one line of ``emit``."""
     if outcome.stored is not None:
         return {"id": case.id, "stored": outcome.stored}
     return {"id": case.id, "refused": "; ".join(map(str, outcome.problems))}

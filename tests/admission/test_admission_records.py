@@ -1,4 +1,4 @@
-"""We store and refuse what a real API server stored and refused."""
+"""We store and reject the objects that a real API server stored and rejected."""
 
 import gzip
 import json
@@ -27,7 +27,7 @@ CASES: Final = [case for case in read_cases(DATA) if not is_about_others(case)]
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
-    """Our outcome for each of the objects."""
+    """Return our outcome for each of the objects."""
     return {case.id: admit(case.submitted) for case in CASES}
 
 

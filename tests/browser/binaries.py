@@ -1,4 +1,4 @@
-"""Where the browser and its driver are."""
+"""The paths of the browser and of its driver."""
 
 import shutil
 from typing import Final
@@ -12,13 +12,13 @@ MISSING: Final = (
 
 
 def found() -> tuple[str, str] | None:
-    """The paths of the browser and of its driver, if both are there."""
+    """Return the paths of the browser and of its driver, if both exist."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = shutil.which("chromedriver")
     return (browser, driver) if browser and driver else None
 
 
 def left_out() -> str:
-    """One line at the end of a run without tests in a browser: how to have them."""
+    """Return the line that explains, at the end of a run, how to run these tests."""
     run = "tests in a browser left out; 'pytest -m browser' runs them"
     return run if found() else f"{run}. {MISSING}"

@@ -1,4 +1,4 @@
-"""The browser of the system, and how it is started."""
+"""Starts the installed browser, and waits for its pages."""
 
 import os
 from collections.abc import Callable
@@ -23,14 +23,14 @@ _FLAGS: Final = (
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
 )
 _PATIENCE_SECONDS: Final = 60.0
-"""How long a page may take on a machine that does much else."""
+"""The longest wait for a page, which allows for a busy machine."""
 
 
 def start(profile: Path, *, width: int = 1400, height: int = 1000) -> Chrome:
-    """Start the browser, with a fresh profile.
+    """Start the browser with a new profile.
 
     Args:
-        profile: A folder for it.
+        profile: The folder of the profile.
         width: The width of its window, in pixels.
         height: Its height.
     """
@@ -52,8 +52,8 @@ def start(profile: Path, *, width: int = 1400, height: int = 1000) -> Chrome:
 def visit(driver: Chrome, url: str) -> None:
     """Load a page.
 
-    A browser has been seen to stall in this, on a machine that did much else, with
-    nothing left to do for anybody; so it has a second try.
+    On a busy machine, a browser sometimes stalls here with nothing left to do. So a
+    load that times out is repeated once.
     """
     try:
         driver.get(url)
@@ -62,16 +62,16 @@ def visit(driver: Chrome, url: str) -> None:
 
 
 def until(driver: Chrome, condition: Callable[[Chrome], T]) -> T:
-    """Wait until something holds in the page; return what the condition returned."""
+    """Wait until a condition holds in the page, and return the condition's result."""
     found_so_far: Any = WebDriverWait(driver, _PATIENCE_SECONDS, 0.05).until(condition)
     result: T = found_so_far
     return result
 
 
 def opened(driver: Chrome, url: str) -> None:
-    """Open a report, and wait until it is complete: its charts are drawn."""
+    """Open a report, and wait until its charts are drawn."""
     visit(driver, url)
-    until(driver, lambda one: one.execute_script(_READY) == "charts")
+    until(driver, lambda page: page.execute_script(_READY) == "charts")
 
 
 _READY: Final = "return document.documentElement.dataset.ready"

@@ -1,4 +1,4 @@
-"""What tests in a browser ask pytest for."""
+"""The marker and the fixtures of tests in a browser."""
 
 from collections.abc import Iterator
 
@@ -9,13 +9,13 @@ from tests.browser.chromium import Chrome, start
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark each test of this folder, so that other runs leave it out."""
+    """Mark each test of this folder, so that other runs deselect it."""
     item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """A browser for the tests of a run, one after another."""
+    """Start a browser, which the tests of a run use one after another."""
     if found() is None:
         pytest.skip(MISSING)
     driver = start(tmp_path_factory.mktemp("profile"))

@@ -1,10 +1,10 @@
 """Measures how long a browser takes to open a report.
 
-``python -m tests.browser.opening [FILE.html]`` opens a report, or without one that of
-5,000 nodes and 50,000 pods, each time in a browser that was started anew, and prints
-what it took: by the clock from the beginning of the navigation until the page can be
-used, and until its charts are drawn; and the seconds of CPU of the page's own thread,
-which tell the same on a machine that does much else.
+``python -m tests.browser.opening [FILE.html]`` opens a report several times, each time
+in a new browser. Without a file it makes a report of 5,000 nodes and 50,000 pods. It
+prints the seconds until the page can be used, the seconds until its charts are drawn,
+and the CPU seconds of the page's own thread. Only the last do not depend on what else
+runs on the machine.
 """
 
 import argparse
@@ -28,19 +28,19 @@ _NODES = "5000:cpu=32,memory=128Gi,zones=3"
 _PODS = 50_000
 _MARKS = """
 const marks = performance.getEntriesByType("mark");
-return marks.map((one) => [one.name, one.startTime]);
+return marks.map((mark) => [mark.name, mark.startTime]);
 """
 
 
 class Opening(NamedTuple):
-    """What it took to open a page, in seconds.
+    """The durations of opening a page, in seconds.
 
     Attributes:
         usable: From the beginning of the navigation to the first frame with tables.
         complete: From there to the charts.
-        cpu: What the page's thread has computed until then.
-        script: How much of that were scripts.
-        layout: How much were styles and layout.
+        cpu: The CPU seconds of the page's thread until then.
+        script: The part of them for scripts.
+        layout: The part of them for styles and layout.
     """
 
     usable: float
@@ -51,12 +51,12 @@ class Opening(NamedTuple):
 
 
 def opening(browser: Chrome, page: Path) -> Opening:
-    """Open a page, and return what it took."""
+    """Open a page, and measure it."""
     browser.execute_cdp_cmd("Performance.disable", {})
     browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
     opened(browser, page.as_uri())
-    told = browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
-    took = {one["name"]: one["value"] for one in told}
+    metrics = browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    took = {metric["name"]: metric["value"] for metric in metrics}
     marks = dict(browser.execute_script(_MARKS))
     return Opening(
         usable=marks["usable"] / 1000,
@@ -72,10 +72,10 @@ def large_report() -> str:
     registry = PluginRegistry.discover()
     pods = [
         make_pod(
-            name=f"pod-{one:05}",
-            requests={"cpu": f"{100 + one % 7 * 500}m", "memory": "1Gi"},
+            name=f"pod-{index:05}",
+            requests={"cpu": f"{100 + index % 7 * 500}m", "memory": "1Gi"},
         )
-        for one in range(_PODS)
+        for index in range(_PODS)
     ]
     run = observe(
         [*make_nodes([_NODES]), *pods],
@@ -86,7 +86,7 @@ def large_report() -> str:
 
 
 def main() -> None:
-    """Measure, and print a line for each time."""
+    """Measure, and print one line for each time."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", nargs="?", type=Path)
     parser.add_argument("--times", type=int, default=3)
@@ -100,8 +100,8 @@ def main() -> None:
             page.write_text(large_report())
         sys.stdout.write(f"size {page.stat().st_size / 1e6:.2f} MB\n")
         sys.stdout.write("usable  complete  CPU   script  layout   (seconds)\n")
-        for one in range(given.times):
-            browser = start(Path(folder, f"profile-{one}"))
+        for index in range(given.times):
+            browser = start(Path(folder, f"profile-{index}"))
             try:
                 took = opening(browser, page.resolve())
             finally:

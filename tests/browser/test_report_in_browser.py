@@ -1,4 +1,4 @@
-"""A report as somebody sees it who opens the file."""
+"""A report in a browser shows its data, and its controls work."""
 
 import base64
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def cluster() -> list[Node | Pod]:
         make_node(name=f"n{number}", capacity={"cpu": "4"}, labels={ZONE: "ab"[number]})
         for number in range(2)
     ]
-    pods = [make_pod(name=f"web-{one}", requests={"cpu": "1"}) for one in range(9)]
+    pods = [make_pod(name=f"web-{index}", requests={"cpu": "1"}) for index in range(9)]
     evil = make_pod(name="evil", requests={"cpu": "99"}, annotations={"about": EVIL})
     return [*nodes, *pods, evil]
 
@@ -43,15 +43,15 @@ def run_of(objects: list[Node | Pod], name: str = "") -> ObservedRun:
 
 
 def with_evil_texts(run: ObservedRun) -> ObservedRun:
-    """Texts that would be markup if they were not escaped, wherever texts can be."""
+    """Put texts that look like markup into all fields of a run that can have texts."""
     nodes = [
         replace(node, metadata=replace(node.metadata, labels={ZONE: EVIL}))
         for node in run.nodes
     ]
     evil = ObjectMeta(name=EVIL, namespace="default")
     left = [
-        attrs.evolve(one, message=EVIL, reasons=(EVIL,))
-        for one in run.result.unscheduled
+        attrs.evolve(pod, message=EVIL, reasons=(EVIL,))
+        for pod in run.result.unscheduled
     ]
     result = attrs.evolve(run.result, unscheduled=tuple(left))
     return attrs.evolve(
@@ -61,7 +61,7 @@ def with_evil_texts(run: ObservedRun) -> ObservedRun:
 
 @pytest.fixture
 def show(browser: Chrome, tmp_path: Path) -> Callable[..., Chrome]:
-    """Open the report of some runs."""
+    """Return a function that opens the report of some runs."""
 
     def opening(*runs: ObservedRun, title: str = "Test", **others: Any) -> Chrome:
         path = tmp_path / "report.html"
@@ -77,17 +77,19 @@ def text_of(driver: Chrome, selector: str) -> str:
 
 
 def rows_of(driver: Chrome, section: str) -> list[str]:
-    """The first cells of a table, read at once: rows are made anew at any moment."""
+    """Return the first cells of a table in one call, because rows may be replaced."""
     cells = f"document.querySelectorAll('#{section} tr.row td:first-child')"
-    script = f"return Array.from({cells}, (one) => one.innerText)"
+    script = f"return Array.from({cells}, (cell) => cell.innerText)"
     found: list[str] = driver.execute_script(script)
     return found
 
 
 def complaints(driver: Chrome) -> list[str]:
-    """What the browser says of errors, of what the policy forbids, of requests."""
+    """Return the browser's messages about errors, blocked content and requests."""
     log: list[dict[str, str]] = driver.get_log("browser")  # type: ignore[no-untyped-call]
-    return [one["message"] for one in log if one["level"] in ("SEVERE", "WARNING")]
+    return [
+        entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")
+    ]
 
 
 def test_a_report_says_it_all_and_asks_for_nothing(show: Callable[..., Chrome]) -> None:
@@ -114,7 +116,7 @@ def test_a_click_on_a_cause_shows_the_pods_that_wait_for_it(
 def test_tables_are_searched_and_sorted(show: Callable[..., Chrome]) -> None:
     page = show(run_of(cluster()))
     page.find_element(By.CSS_SELECTOR, "#pods input").send_keys("placed n1")
-    until(page, lambda one: len(rows_of(one, "pods")) == 4)
+    until(page, lambda driver: len(rows_of(driver, "pods")) == 4)
     heading = page.find_element(By.CSS_SELECTOR, "#pods th button")
     heading.click()
     found = rows_of(page, "pods")
@@ -146,7 +148,7 @@ def test_everything_is_reached_by_keys(show: Callable[..., Chrome]) -> None:
     canvas.send_keys(Keys.ENTER)
     assert text_of(page, "dialog h2").startswith("Node n")
     page.switch_to.active_element.send_keys(Keys.ESCAPE)
-    until(page, lambda one: not one.find_elements(By.CSS_SELECTOR, "dialog"))
+    until(page, lambda driver: not driver.find_elements(By.CSS_SELECTOR, "dialog"))
     grid = page.find_element(By.CSS_SELECTOR, "#pods .grid")
     grid.send_keys(Keys.END)
     grid.send_keys(Keys.ENTER)
@@ -206,14 +208,14 @@ def test_amounts_in_given_tables_are_sorted_as_amounts(
     show: Callable[..., Chrome],
 ) -> None:
     cells = ("1h0m5s", "9m0s", "-", "40s", "2d")
-    rows = tuple((one, str(number)) for number, one in enumerate(cells))
+    rows = tuple((cell, str(number)) for number, cell in enumerate(cells))
     table = ReportTable(title="T", columns=("After", "N"), rows=rows, failed=(1,))
     page = show(run_of(cluster()), tables=[table])
     heading = page.find_element(By.CSS_SELECTOR, "#table-0 th button")
     heading.click()
     assert rows_of(page, "table-0") == ["2d", "1h0m5s", "9m0s", "40s", "-"]
     failed = page.find_elements(By.CSS_SELECTOR, "#table-0 td.failed")
-    assert [one.text for one in failed] == ["9m0s"]
+    assert [cell.text for cell in failed] == ["9m0s"]
 
 
 def test_labels_are_offered_by_their_short_names(show: Callable[..., Chrome]) -> None:
@@ -221,9 +223,9 @@ def test_labels_are_offered_by_their_short_names(show: Callable[..., Chrome]) ->
     other = {"y/tier": "web", ZONE: "b"}
     page = show(run_of([make_node(name="n", labels=labels), make_node(labels=other)]))
     [*_, picker] = page.find_elements(By.CSS_SELECTOR, "#map select")
-    offered = [one.text for one in picker.find_elements(By.TAG_NAME, "option")]
+    offered = [option.text for option in picker.find_elements(By.TAG_NAME, "option")]
     assert {"nothing", "x/tier", "y/tier", "zone"} <= set(offered)
-    assert not [one for one in offered if one.endswith("/zone")]
+    assert not [name for name in offered if name.endswith("/zone")]
 
 
 def test_a_replay_shows_the_scores_of_both_nodes(
@@ -243,21 +245,21 @@ def test_a_replay_shows_the_scores_of_both_nodes(
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_texts_have_enough_contrast(show: Callable[..., Chrome], theme: str) -> None:
-    """WCAG 2.2 AA: 4.5 to 1 for texts, of each colour of texts on each ground."""
+    """Check the contrast of WCAG 2.2 AA, 4.5 to 1, for each colour on each ground."""
     page = show(run_of(cluster()))
     page.execute_script("Q.theme(arguments[0])", theme)
     names = ("--text", "--soft", "--accent", "--good", "--bad", "--warn")
     for ground in ("--card", "--back", "--accent-back"):
         for name in names:
             colours = [
-                page.execute_script("return Q.style(arguments[0])", one)
-                for one in (name, ground)
+                page.execute_script("return Q.style(arguments[0])", colour)
+                for colour in (name, ground)
             ]
             assert contrast(*colours) >= 4.5, (theme, name, ground)
 
 
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted(map(luminance, (one, other)), reverse=True)
+def contrast(first: str, second: str) -> float:
+    light, dark = sorted(map(luminance, (first, second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -277,7 +279,7 @@ def test_a_narrow_window_scrolls_only_down(show: Callable[..., Chrome]) -> None:
     page.set_window_size(500, 900)
     try:
         script = "return document.documentElement.scrollWidth - innerWidth"
-        until(page, lambda one: one.execute_script(script) <= 0)
+        until(page, lambda driver: driver.execute_script(script) <= 0)
     finally:
         page.set_window_size(1400, 1000)
 
@@ -298,14 +300,15 @@ def test_an_empty_report_is_a_page(show: Callable[..., Chrome]) -> None:
 def test_50000_pods_on_5000_nodes_open_in_time(
     show: Callable[..., Chrome], browser: Chrome, tmp_path: Path
 ) -> None:
-    """In seconds of the page's own thread, so that busy machines tell the same."""
+    """Limit the CPU seconds of the page's thread; busy machines do not change them."""
     small = run_of(cluster())
     nodes = [
-        make_node(name=f"n{one:04}", labels={ZONE: "abc"[one % 3]})
-        for one in range(5000)
+        make_node(name=f"n{index:04}", labels={ZONE: "abc"[index % 3]})
+        for index in range(5000)
     ]
     pods = [
-        make_pod(name=f"pod-{one:05}", node=f"n{one % 5000:04}") for one in range(50000)
+        make_pod(name=f"pod-{index:05}", node=f"n{index % 5000:04}")
+        for index in range(50000)
     ]
     page = show(attrs.evolve(small, nodes=nodes, pods=pods))
     took = opening(browser, tmp_path / "report.html")

@@ -1,4 +1,4 @@
-"""``quaymaster ui`` as somebody uses it."""
+"""``quaymaster ui`` in a browser."""
 
 import os
 import subprocess
@@ -18,13 +18,13 @@ NO_RESOURCES = """    plugins:
 """
 IDLE = """
 const all = globalThis.Bokeh ? Bokeh.documents : [];
-return all.length > 1 && all.every((one) => one.is_idle);
+return all.length > 1 && all.every((page) => page.is_idle);
 """
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """The page, served by the command."""
+    """Start the command, and yield the address of its page."""
     nodes = "5:cpu=4,memory=16Gi,zones=3"
     command = (sys.executable, "-m", "quaymaster", "ui", BOUTIQUE, "--nodes", nodes)
     with subprocess.Popen(
@@ -44,7 +44,7 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def page(browser: Chrome, address: str) -> Chrome:
     visit(browser, address)
-    until(browser, lambda one: one.find_elements(By.CSS_SELECTOR, "#workbench"))
+    until(browser, lambda driver: driver.find_elements(By.CSS_SELECTOR, "#workbench"))
     return browser
 
 
@@ -59,7 +59,7 @@ def text_of(page: Chrome, selector: str) -> str:
 
 def has_run(page: Chrome, times: int) -> None:
     script = "return document.documentElement.dataset.run"
-    until(page, lambda one: one.execute_script(script) == str(times))
+    until(page, lambda driver: driver.execute_script(script) == str(times))
 
 
 def test_the_token_does_not_stay_in_the_address(page: Chrome) -> None:
@@ -81,11 +81,11 @@ def test_charts_are_there_once_however_often_they_are_drawn(page: Chrome) -> Non
     press(page, "Run both and compare")
     has_run(page, 1)
     for theme in ("dark", "light"):
-        until(page, lambda one: one.execute_script(IDLE))
+        until(page, lambda driver: driver.execute_script(IDLE))
         assert len(page.find_elements(By.CSS_SELECTOR, "#charts .bk-Figure")) == 2
         select = f"header option[value='{theme}']"
         page.find_element(By.CSS_SELECTOR, select).click()
-    until(page, lambda one: one.execute_script(IDLE))
+    until(page, lambda driver: driver.execute_script(IDLE))
     assert len(page.find_elements(By.CSS_SELECTOR, "#charts .bk-Figure")) == 2
 
 
@@ -95,7 +95,7 @@ def test_a_mistake_in_a_profile_is_shown(page: Chrome) -> None:
     editor.send_keys("kind: Pod")
     press(page, "Run A")
     selector = "#workbench [role=alert]"
-    until(page, lambda one: text_of(one, selector))
+    until(page, lambda driver: text_of(driver, selector))
     assert "configuration A: " in text_of(page, selector)
 
 

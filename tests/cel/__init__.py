@@ -1,1 +1,1 @@
-"""Device selectors compared with what upstream's compiler made of them."""
+"""Device selectors, compared with the results of upstream's compiler."""

@@ -1,4 +1,4 @@
-"""The command line: ``emit`` prints what our compiler makes of recorded selectors."""
+"""The command line: ``emit`` prints our compiler's results for recorded selectors."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from tests.cel.emit import emitted
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code."""
+    """Run one command, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.cel")
     commands = parser.add_subparsers(dest="command", required=True)
     emit = commands.add_parser("emit", help="print our results as records")

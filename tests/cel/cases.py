@@ -1,4 +1,4 @@
-"""Reads recorded selectors: an expression, devices, and what upstream made of them."""
+"""Reads recorded selectors: an expression, devices, and upstream's results."""
 
 import gzip
 import json
@@ -18,11 +18,11 @@ RECORDED: Final = (
 
 
 def read_cases(path: Path) -> Iterator[tuple[Json, Json | None]]:
-    """Read the cases of a file, each with what upstream made of it, if that is known.
+    """Read the cases of a file, each with upstream's results, or None.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: A line of it is no case.
+        ValueError: A line is not a case.
     """
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):

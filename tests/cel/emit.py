@@ -14,7 +14,7 @@ from kubernetes_cel import (
 __all__ = ["emitted"]
 
 ENVIRONMENT: Final = device_environment("1.36")
-"""The environment of the compiler that the records are of."""
+"""The environment of the compiler that made the records."""
 
 
 def emitted(case: dict[str, Any]) -> dict[str, Any]:

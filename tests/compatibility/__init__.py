@@ -1,1 +1,1 @@
-"""What was written against an earlier version still works."""
+"""Plugins and programs for an earlier version still work."""

@@ -1,8 +1,8 @@
 """The public names with their arguments and members, as a version has promised them.
 
-``python -m tests.compatibility.promised`` writes those of today into the record. That
-is done once for each minor version, when it is released, and never to make a test pass:
-what a record has may go only after its time of deprecation.
+``python -m tests.compatibility.promised`` writes the current ones into the record. Run
+it once for each minor version, at its release, and never to make a test pass: names in
+a record may be removed only after their time of deprecation.
 """
 
 import inspect
@@ -25,7 +25,7 @@ Promises: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def promises() -> Promises:
-    """What holds today."""
+    """Return the current names."""
     return {
         module: {
             name: _parts(getattr(import_module(module), name)) for name in sorted(names)
@@ -35,7 +35,7 @@ def promises() -> Promises:
 
 
 def recorded() -> Promises:
-    """What was promised."""
+    """Return the promised names."""
     found: Promises = json.loads(RECORD.read_text(encoding="utf-8"))
     return found
 
@@ -63,8 +63,8 @@ def _arguments(thing: object) -> Sequence[str]:
 
 
 def _members(kind: type) -> set[str]:
-    own = (one for one in kind.__mro__ if one.__module__.startswith("quaymaster"))
-    return {name for one in own for name in vars(one) if not name.startswith("_")}
+    own = (base for base in kind.__mro__ if base.__module__.startswith("quaymaster"))
+    return {name for base in own for name in vars(base) if not name.startswith("_")}
 
 
 def _lines(names: Mapping[str, Sequence[str]]) -> str:

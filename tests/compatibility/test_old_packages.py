@@ -1,9 +1,9 @@
-"""A package that was written against an earlier version works as it did.
+"""A package for an earlier version still works as it did.
 
 The folders beside this file are such packages, each with a configuration, objects, and
-what ``simulate`` and ``explain`` of its version said, as JSON. They are never edited:
-what does not fit them any more breaks a promise (docs/explanation/compatibility.md).
-A further version of the contract gets a further folder.
+the output of its version's ``simulate`` and ``explain``, as JSON. They are never
+edited: if one does not work, a promise is broken (docs/explanation/compatibility.md).
+Each further version of the contract gets another folder.
 """
 
 import hashlib
@@ -33,33 +33,34 @@ ABSENT = frozenset(
         "break_tie",
         "explain_filter",
         "explain_post_filter",
+        "explain_pre_filter",
         "filter_pod_use",
         "skips_depend_on",
         "verify_reserve",
     }
 )
-"""Hooks that joined 0.1 before its release, but after the package was written."""
+"""Hooks that were added to 0.1 after the package was written."""
 
 
 @attrs.frozen
 class Old:
-    """The package, installed, and what came of a simulation with it.
+    """The installed package, and the results of a simulation with it.
 
     Attributes:
         module: The package's module.
-        calls: Hook -> how often it was called.
-        told: Hook -> how often the package's observer was told of it.
-        documents: What ``simulate`` and ``explain`` say, as JSON.
+        calls: Hook -> the number of its calls.
+        observed: Hook -> the number of calls that the package's observer got.
+        documents: The output of ``simulate`` and ``explain``, as JSON.
     """
 
     module: ModuleType
     calls: Counter[str]
-    told: Counter[str]
+    observed: Counter[str]
     documents: dict[str, object]
 
 
 def run(*arguments: str) -> object:
-    """What a command says of the objects, with the configuration, as JSON."""
+    """Run a command on the objects with the configuration, and return its JSON."""
     config = ("--config", str(PACKAGE / "scheduler.yaml"), "-o", "json")
     files = (str(PACKAGE / "objects.yaml"), *config)
     result = CliRunner().invoke(app, [*arguments, *files])
@@ -67,8 +68,8 @@ def run(*arguments: str) -> object:
     return json.loads(result.stdout)
 
 
-def known(document: str) -> object:
-    """What the old version said."""
+def recorded(document: str) -> object:
+    """Return the old version's output."""
     return json.loads((PACKAGE / f"{document}.json").read_text())
 
 
@@ -80,12 +81,12 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
         patch.syspath_prepend(site)
         decisions = run("simulate")
         module = importlib.import_module("acme_racks")
-        calls, told = module.CALLS.copy(), module.TOLD.copy()
+        calls, observed = module.CALLS.copy(), module.TOLD.copy()
         documents = {
             "decisions": decisions,
             "explanation": run("explain", "plain-0"),
         }
-        yield Old(module, calls, told, documents)
+        yield Old(module, calls, observed, documents)
     for name in [name for name in sys.modules if name.split(".")[0] == "acme_racks"]:
         del sys.modules[name]
 
@@ -109,23 +110,23 @@ def test_decisions_are_those_of_the_old_version(old: Old) -> None:
         ("unscheduled", ("pod", "reason", "plugins", "reasons")),
     ):
         found = picked(old.documents["decisions"], part, keys)
-        assert found == picked(known("decisions"), part, keys)
+        assert found == picked(recorded("decisions"), part, keys)
 
 
 def picked(document: object, part: str, keys: tuple[str, ...]) -> list[list[object]]:
     assert isinstance(document, dict)
-    return [[one[key] for key in keys] for one in document[part]]
+    return [[entry[key] for key in keys] for entry in document[part]]
 
 
 @pytest.mark.parametrize("document", ["decisions", "explanation"])
 def test_a_document_still_has_every_field_of_the_old_one(
     old: Old, document: str
 ) -> None:
-    assert list(missing(known(document), old.documents[document], document)) == []
+    assert list(missing(recorded(document), old.documents[document], document)) == []
 
 
 def missing(before: object, found: object, path: str) -> Iterator[str]:
-    """The fields that are gone, or have another type."""
+    """Yield the fields that are gone, or have another type."""
     if type(before) is not type(found):
         yield f"{path}: {type(before).__name__} became {type(found).__name__}"
     elif isinstance(before, dict):
@@ -152,8 +153,8 @@ def test_every_hook_of_the_old_version_is_called(old: Old) -> None:
     hooks -= ABSENT
     assert hooks - set(old.calls) == set()
     assert set(old.calls) - hooks == {"around filter_nodes"}
-    # The constructor is no hook; all else is told.
-    assert set(old.told) == hooks
+    # The constructor is not a hook; the observer gets all other calls.
+    assert set(old.observed) == hooks
 
 
 def test_the_plugins_are_found_with_arguments_and_kinds(old: Old) -> None:

@@ -1,1 +1,1 @@
-"""The documentation: pages that are made from code, and snippets that must run."""
+"""The documentation: generated pages, and snippets that must run."""

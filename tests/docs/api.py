@@ -1,7 +1,7 @@
-"""Makes the pages of the public modules for the site, from the sources.
+"""Generates the pages of the public modules for the site, from the sources.
 
-Signatures are as they stand in the source, with the names of their types; docstrings
-become Markdown. Hooks have pages of their own and are not repeated here.
+Signatures are copied from the source, with the names of their types. Docstrings become
+Markdown. Hooks have their own pages and are not repeated here.
 """
 
 import ast
@@ -29,12 +29,12 @@ _SIMPLE = (str, int, float, bool, type(None))
 
 
 def api_pages() -> Mapping[str, str]:
-    """Module -> its page."""
+    """Return module -> its page."""
     return {module: api_page(module) for module in EXPORTS}
 
 
 def api_page(module: str) -> str:
-    """The page of a module: its docstring, then each name in order."""
+    """Return the page of a module: its docstring, then each name in order."""
     text = _linked(inspect.getdoc(importlib.import_module(module)) or "", module)
     entries = "\n".join(_entry(module, name) for name in EXPORTS[module])
     opening = _directive("py:module", module, "", 3)
@@ -69,7 +69,7 @@ def _class(module: str, cls: type, statement: ast.ClassDef) -> str:
 
 
 def _members(cls: type, full: str) -> Iterator[str]:
-    """What the class and its bases in the product have, each name once."""
+    """Yield the members of the class and of its bases in the product, each once."""
     seen: set[str] = set()
     for base in cls.__mro__:
         if not base.__module__.startswith("quaymaster"):
@@ -88,7 +88,7 @@ def _members(cls: type, full: str) -> Iterator[str]:
 
 
 def _given(cls: type, method: ast.FunctionDef) -> str:
-    """What can be done with what a method gives, if no module exports its class."""
+    """Return the members of a method's result, if no module exports its class."""
     result = method.returns
     if not isinstance(result, ast.Name) or result.id in destinations():
         return ""
@@ -123,7 +123,7 @@ def _method(method: ast.FunctionDef, text: str) -> str:
 
 
 def _values(body: list[ast.stmt]) -> Iterator[str]:
-    """The members of an enum, with the string after each."""
+    """Yield the members of an enum, with the string after each."""
     for statement, following in zip(body, [*body[1:], None], strict=True):
         if isinstance(statement, ast.Assign) and isinstance(
             target := statement.targets[0], ast.Name
@@ -164,13 +164,13 @@ def _constructor(cls: type, statement: ast.ClassDef) -> str:
 
 
 def _linked(docstring: str, inside: str) -> str:
-    """A docstring as Markdown, with links to the members of a class or package."""
+    """Return a docstring as Markdown, with links to members of a class or package."""
 
     def link(found: re.Match[str]) -> str:
         full = f"{inside}.{found[1]}"
         kind = "mod" if full in EXPORTS else "obj"
-        known = full in destinations()
-        return f"{{py:{kind}}}`{found[1]} <{full}>`" if known else found[0]
+        is_documented = full in destinations()
+        return f"{{py:{kind}}}`{found[1]} <{full}>`" if is_documented else found[0]
 
     return prose(_REFERENCE.sub(link, docstring))
 
@@ -210,7 +210,7 @@ def _definition(cls: type) -> ast.ClassDef:
 
 
 def _signature(function: ast.FunctionDef, *, bound: bool = False) -> str:
-    """Arguments and result; without the first argument if it is bound."""
+    """Return arguments and result; without the first argument if it is bound."""
     arguments = function.args
     if bound:
         spare = arguments.posonlyargs or arguments.args

@@ -1,6 +1,6 @@
-"""Generates what is made from the commands: their reference page and ``--help``.
+"""Generates the commands' reference page, and the texts of ``--help``.
 
-``python -m tests.docs.command_line`` writes both; tests hold them up to date.
+``python -m tests.docs.command_line`` writes both; tests check that they are up to date.
 """
 
 import json
@@ -23,7 +23,7 @@ MARK = (
 
 
 def command_line() -> str:
-    """The whole page; what comes before the mark is written by hand."""
+    """Return the whole page; the part before the mark is written by hand."""
     head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
     settings = app.context_settings
     context = click.Context(app, info_name="quaymaster", **settings)

@@ -1,4 +1,4 @@
-"""Makes the reference pages of experiment and tuning files from their JSON Schemas."""
+"""Generates the reference pages of experiment and tuning files from JSON Schemas."""
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
@@ -39,14 +39,14 @@ _GROUPS: Final = ("quaymaster.experiment_inputs", "quaymaster.experiment_metrics
 
 
 def _offered() -> Iterator[tuple[str, str]]:
-    """The class of each input and metric, and the name by which it is used."""
+    """Yield the class of each input and metric, with its name in files."""
     for group in _GROUPS:
         for point in entry_points(group=group):
             yield point.value.rpartition(":")[2], point.name
 
 
 def experiment_page() -> str:
-    """The page: a section for each part of a file, in the order of their use."""
+    """Return the page: a section for each part of a file, in the order of their use."""
     definitions: Mapping[str, Schema] = experiment_schema()["$defs"]  # type: ignore[assignment]  # JSON
     offered = dict(_offered())
     sections = [
@@ -58,7 +58,7 @@ def experiment_page() -> str:
 
 
 def tuning_page() -> str:
-    """The page of tuning files, made in the same way."""
+    """Return the page of tuning files, in the same form."""
     definitions: Mapping[str, Schema] = tuning_schema()["$defs"]  # type: ignore[assignment]  # JSON
     sections = [section(name, definition) for name, definition in definitions.items()]
     return "\n".join([_TUNING_INTRO, *sections])

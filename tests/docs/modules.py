@@ -1,4 +1,4 @@
-"""Makes the reference page of the public modules from their docstrings."""
+"""Generates the reference page of the public modules from their docstrings."""
 
 import importlib
 import inspect
@@ -22,7 +22,7 @@ _END_OF_SENTENCE = re.compile(r"\.(?=\s)|\n\n")
 
 
 def modules_page() -> str:
-    """The page: for each public module its docstring and a table of its names."""
+    """Return the page: each public module's docstring and a table of its names."""
     contents = "\n".join(
         f"- [`{module}`](#{module.replace('.', '')}): {_headline(module)}"
         for module in EXPORTS
@@ -44,7 +44,7 @@ def _headline(module: str) -> str:
 
 
 def _first_sentence(docstring: str) -> str:
-    """The first sentence of a docstring, as the cell of a table."""
+    """Return the first sentence of a docstring, as the cell of a table."""
     text = docstring.replace("``", "`").replace("|", "\\|")
     end = _END_OF_SENTENCE.search(text)
     first = text if end is None else text[: end.start()]

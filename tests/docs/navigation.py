@@ -1,8 +1,9 @@
-"""The navigation of the site: what the start page and the index pages link to.
+"""The navigation of the site, from the links of the start page and the index pages.
 
-Pages are plain Markdown, which a forge shows as it is, so no page says where it is in
-the site. The start page does: each of its headings is a part, and the links below it
-are the part's pages. An index page has the pages that it links to below itself.
+Pages are plain Markdown that any forge renders, so a page does not contain its place in
+the site. The start page does: each of its headings is a part of the site, and the links
+below the heading are the part's pages. An index page is the parent of the pages that it
+links to.
 """
 
 import re
@@ -34,12 +35,12 @@ class Part:
 
     title: str
     pages: Mapping[str, str]
-    """Page -> what the link to it says."""
+    """Page -> the text of the link to it."""
 
 
 @cache
 def parts() -> tuple[Part, ...]:
-    """The parts of the site, as the start page has them."""
+    """Return the parts of the site, in the order of the start page."""
     _, *sections = re.split(r"^## ", text_of(START), flags=re.MULTILINE)
     found = []
     for section in sections:
@@ -52,14 +53,14 @@ def parts() -> tuple[Part, ...]:
 
 @cache
 def below(page: str) -> Mapping[str, str]:
-    """The pages below an index page, with what its links say."""
+    """Return the pages below an index page, with the texts of its links."""
     above = {START, *(name for part in parts() for name in part.pages)}
     found = links(page, text_of(page))
     return {name: text for name, text in found.items() if name not in above}
 
 
 def links(page: str, text: str) -> dict[str, str]:
-    """The pages that a text links to, with what the first link to each says."""
+    """Return the pages that a text links to, with the text of each one's first link."""
     folder = PurePosixPath(page).parent
     found: dict[str, str] = {}
     for link in _LINK.finditer(text):
@@ -70,7 +71,7 @@ def links(page: str, text: str) -> dict[str, str]:
 
 
 def all_pages() -> Iterator[str]:
-    """Every page that the site has."""
+    """Yield every page of the site."""
     yield START
     for part in parts():
         for page in part.pages:
@@ -81,5 +82,5 @@ def all_pages() -> Iterator[str]:
 
 @cache
 def text_of(page: str) -> str:
-    """The source of a page."""
+    """Return the source of a page."""
     return (ROOT / f"{page}.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Makes the table of the page of provisioners from the list in the code."""
+"""Generates the table of the page of provisioners from the list in the code."""
 
 from pathlib import Path
 from typing import Final
@@ -36,7 +36,7 @@ _REACHES: Final = {
 
 
 def provisioners_page() -> str:
-    """Return the page with its table as the list has it."""
+    """Return the page with a table of the list."""
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(_HEAD)
     _, _, after = rest.partition(_END)

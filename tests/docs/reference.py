@@ -1,6 +1,6 @@
-"""Makes the reference pages: extension points, modules, plugins, files.
+"""Generates the reference pages: extension points, modules, plugins, files.
 
-``python -m tests.docs.reference`` writes them; a test holds them up to date.
+``python -m tests.docs.reference`` writes them; a test checks that they are up to date.
 """
 
 import ast
@@ -37,13 +37,13 @@ _SECTION = re.compile(r"^(Args|Returns|Raises|Attributes):$")
 
 
 def pages() -> Mapping[str, str]:
-    """File name -> text, for every page of the folder."""
+    """Return file name -> text, for every page of the folder."""
     made = {f"{slug(point)}.md": _page(point) for point in EXTENSION_POINTS}
     return {"README.md": _index(), **made}
 
 
 def plugin_index() -> str:
-    """The page that lists the built-in plugins, each with its README."""
+    """Return the page that lists the built-in plugins, each with its README."""
     registry = PluginRegistry.discover()
     rows = []
     for readme in sorted((ROOT / "plugins").glob("*/README.md")):
@@ -64,7 +64,7 @@ def plugin_index() -> str:
 
 
 def write() -> None:
-    """Write all pages, and remove what is no page any more."""
+    """Write all pages, and remove files that are no longer generated."""
     PLUGINS.write_text(plugin_index(), encoding="utf-8")
     MODULES.write_text(modules_page(), encoding="utf-8")
     provisioners.PAGE.write_text(provisioners.provisioners_page(), encoding="utf-8")
@@ -127,15 +127,15 @@ def _page(point: ExtensionPoint) -> str:
 def _hook(point: ExtensionPoint, hook: str) -> str:
     text = prose(inspect.getdoc(getattr(point.spec, hook)) or "")
     age = point.age(hook)
-    told = f"Since {age.since}."
+    history = f"Since {age.since}."
     if age.deprecated is not None:
-        told += f" **Deprecated**: {age.deprecated}."
+        history += f" **Deprecated**: {age.deprecated}."
     signature = f"```text\n{_signature(point, hook)}\n```"
-    return f"## `{hook}`\n\n{signature}\n\n{told}\n\n{text}"
+    return f"## `{hook}`\n\n{signature}\n\n{history}\n\n{text}"
 
 
 def _signature(point: ExtensionPoint, hook: str) -> str:
-    """The signature as it stands in the source, with the names of its types."""
+    """Return the signature from the source, with the names of its types."""
     [spec] = ast.parse(inspect.getsource(point.spec)).body
     found = next(
         node
@@ -148,7 +148,7 @@ def _signature(point: ExtensionPoint, hook: str) -> str:
 
 
 def prose(docstring: str) -> str:
-    """A docstring in Google style as Markdown."""
+    """Convert a docstring in Google style to Markdown."""
     lines: list[str] = []
     in_section = False
     for line in docstring.replace("``", "`").splitlines():

@@ -1,7 +1,7 @@
-"""Where the names of the product are described: what code on a page can link to.
+"""The pages and anchors of the product's names, for links from code on pages.
 
-In docstrings, single backticks are for references: to public names, to members of
-classes, to hooks, and to arguments. Double ones are for all other code.
+In docstrings, single backticks are references: to public names, to members of classes,
+to hooks, and to arguments. Double ones are for all other code.
 """
 
 import ast
@@ -25,7 +25,7 @@ _FIELD = re.compile(r"^ {4}(\w+): ", re.MULTILINE)
 
 @cache
 def destinations() -> Mapping[str, tuple[str, str]]:
-    """Name, also qualified -> page and anchor."""
+    """Return name, also qualified -> page and anchor."""
     found: dict[str, tuple[str, str]] = {}
     for module, names in EXPORTS.items():
         page = f"{API}/{module}"
@@ -46,7 +46,7 @@ def destinations() -> Mapping[str, tuple[str, str]]:
 
 
 def _members(module: str, name: str) -> Iterator[str]:
-    """The members of a class, as far as its entry has an anchor for them."""
+    """Yield the members of a class that have an anchor in its entry."""
     cls = getattr(importlib.import_module(module), name)
     for base in cls.__mro__ if isinstance(cls, type) else ():
         if base.__module__.startswith("quaymaster"):
@@ -54,20 +54,22 @@ def _members(module: str, name: str) -> Iterator[str]:
 
 
 def dangling() -> Iterator[str]:
-    """The references in public docstrings that lead nowhere."""
+    """Yield the references in public docstrings that have no destination."""
     for module, names in EXPORTS.items():
         yield from _dangling(module, importlib.import_module(module).__doc__, module)
         for name in names:
             _, statement, _ = origin(module, name)
             place = f"{module}.{name}"
-            known = _arguments(statement)
-            yield from _dangling(place, docstring_of(module, name), name, known)
+            arguments = _arguments(statement)
+            yield from _dangling(place, docstring_of(module, name), name, arguments)
             if isinstance(statement, ast.ClassDef):
                 for part in statement.body:
                     if isinstance(part, ast.FunctionDef) and part.name[0] != "_":
                         text = ast.get_docstring(part)
-                        known = _arguments(part)
-                        yield from _dangling(f"{place}.{part.name}", text, name, known)
+                        arguments = _arguments(part)
+                        yield from _dangling(
+                            f"{place}.{part.name}", text, name, arguments
+                        )
 
 
 def _dangling(
@@ -81,7 +83,7 @@ def _dangling(
 
 
 def _fields(module: str, name: str) -> set[str]:
-    """What a class is said to have, and what it declares."""
+    """Return the fields that a class documents, and those that it declares."""
     cls = getattr(importlib.import_module(module), name)
     fields = set(_FIELD.findall(docstring_of(module, name)))
     for base in cls.__mro__ if isinstance(cls, type) else ():

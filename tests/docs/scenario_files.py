@@ -1,4 +1,4 @@
-"""Makes the reference page of scenario files from their JSON Schema."""
+"""Generates the reference page of scenario files from their JSON Schema."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,14 +27,14 @@ _INTRO: Final = (
 
 
 def scenario_page() -> str:
-    """The page: a section for each part of a file, in the order of their use."""
+    """Return the page: a section for each part of a file, in the order of their use."""
     definitions: Mapping[str, Schema] = scenario_schema()["$defs"]  # type: ignore[assignment]  # JSON
     sections = [section(name, definition) for name, definition in definitions.items()]
     return "\n".join([_INTRO, *sections])
 
 
 def section(name: str, record: Schema) -> str:
-    """The section of one part of a file: a table of its fields."""
+    """Return the section of one part of a file: a table of its fields."""
     required = record.get("required", ())
     rows = "\n".join(
         f"| `{key}`{' (required)' if key in required else ''} | {_kind(field)} | "
@@ -50,7 +50,7 @@ def section(name: str, record: Schema) -> str:
 
 
 def _one_of(record: Schema) -> str:
-    keys = [f"`{one['required'][0]}`" for one in record.get("oneOf", ())]
+    keys = [f"`{choice['required'][0]}`" for choice in record.get("oneOf", ())]
     return f"Exactly one of {', '.join(keys)}.\n" if keys else ""
 
 

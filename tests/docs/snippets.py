@@ -1,8 +1,8 @@
-"""Finds the files and the commands that a page of documentation shows.
+"""Finds the files and the commands of a documentation page.
 
-A fenced block behind ``<!-- file: NAME -->`` is a file. In a ``console`` block, lines
-that begin with ``$ `` are commands; what follows one is its output, unless nothing
-follows: then the output is not shown, and anything will do.
+A fenced block after ``<!-- file: NAME -->`` is a file. In a ``console`` block, lines
+that begin with ``$ `` are commands. The lines after a command are its output. A command
+without such lines may print anything.
 """
 
 import re
@@ -20,7 +20,7 @@ _FENCE = re.compile(
 
 @attrs.frozen
 class Command:
-    """A command line, and the output that the page shows for it."""
+    """A command line, and its output on the page."""
 
     line: str
     output: str
@@ -28,7 +28,7 @@ class Command:
 
 @attrs.frozen
 class Page:
-    """What a reader would type and save."""
+    """The commands and files of a page."""
 
     files: dict[str, str]
     commands: list[Command]

@@ -1,4 +1,4 @@
-"""The architecture page names files and classes: they are where it says."""
+"""The files and classes that the architecture page names are at these places."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ ROOMS = sorted(set(re.findall(r"`(_[a-z_/]+)`", PAGE)))
 
 
 def files(path: str) -> list[Path]:
-    """The files that a page means, which may leave out the folder it speaks of."""
+    """Return the files that the page names, also without the folder of the section."""
     places = (ROOT / path, CORE / path)
     return [each for each in places if each.is_file()] or [
         *CORE.glob(f"_*/{path}"),

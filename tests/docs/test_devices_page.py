@@ -1,4 +1,4 @@
-"""The page about devices names every feature gate of theirs, with its defaults."""
+"""The page about devices names every feature gate of devices, with its defaults."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the documentation shows is true: commands run, outputs are real."""
+"""The documentation is true: its commands run and print the shown output."""
 
 import ast
 import shlex
@@ -107,7 +107,7 @@ def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> N
 
 def check(command: Command, folder: Path) -> None:
     done = run_program(shlex.split(command.line), folder, folder / "site")
-    # A page may show a scenario that fails: then that is what the command has to say.
+    # A page may show a scenario that fails; then the command must print that.
     expected = 1 if ": FAILED, " in command.output else 0
     assert done.code == expected, f"{command.line}\n{done.output}{done.errors}"
     if command.output.strip():
@@ -115,6 +115,6 @@ def check(command: Command, folder: Path) -> None:
 
 
 def squeezed(text: str) -> list[str]:
-    """The words of each line: how wide a column is says nothing."""
+    """Return the words of each line, because the widths of columns may differ."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     return [line for line in lines if line]

@@ -1,4 +1,4 @@
-"""The page of events names all of them."""
+"""The page of events names all events."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The page about versions lists the feature gates that decide about fields."""
+"""The page about versions lists the feature gates that control fields."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ ROW = re.compile(r"^\| `(\w+)` \| (-|off|on) \| (-|off|on) \|", re.MULTILINE)
 
 
 def disabled_gates(table: FieldTable) -> set[str]:
-    """The gates that are off in a version that has fields of theirs."""
+    """Return the gates of fields that are off in a version."""
     return {
         table.gate_of(place.structure, place.field)
         for kind in table.kinds

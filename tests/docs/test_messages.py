@@ -1,4 +1,4 @@
-"""The page of messages has what the plugins say, and nothing else."""
+"""The page of messages has exactly the plugins' messages."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.house
 
 PAGE: Final = ROOT / "docs" / "reference" / "messages.md"
 MAKERS: Final = {"unschedulable", "unresolvable", "pending"}
-# Reasons that are put together elsewhere than where the status is made.
+# Reasons that are composed elsewhere than where the status is made.
 PREEMPTION: Final = ROOT / "framework" / "src" / "quaymaster" / "_kits" / "preemption"
 _HEADING: Final = re.compile(r"^## (\w+)$", re.MULTILINE)
 _ROW: Final = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
@@ -26,7 +26,7 @@ def folder_of(plugin: str) -> Path:
 
 
 def page() -> dict[str, list[str]]:
-    """Plugin -> the messages that the page has of it."""
+    """Return plugin -> its messages on the page."""
     _, *parts = _HEADING.split(PAGE.read_text(encoding="utf-8"))
     return {
         plugin: _ROW.findall(text)
@@ -41,7 +41,7 @@ def trees(folder: Path) -> tuple[ast.Module, ...]:
 
 
 def text_of(node: ast.AST, names: dict[str, str]) -> str:
-    """A message, with NAME for what is only known at run time."""
+    """Return a message, with NAME for the parts that are set at run time."""
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -55,7 +55,7 @@ def text_of(node: ast.AST, names: dict[str, str]) -> str:
 
 
 def names_in(tree: ast.Module) -> dict[str, str]:
-    """The texts that have names."""
+    """Return the texts that have names."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
@@ -68,8 +68,8 @@ def names_in(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def said(folder: Path) -> Iterator[str]:
-    """The messages that statuses are made of, as far as they stand there."""
+def status_messages(folder: Path) -> Iterator[str]:
+    """Yield the messages in the calls that make statuses."""
     for tree in trees(folder):
         names = names_in(tree)
         for node in ast.walk(tree):
@@ -84,7 +84,7 @@ def said(folder: Path) -> Iterator[str]:
 
 
 def literals(folder: Path) -> str:
-    """All texts of the sources, one behind the other."""
+    """Return all texts of the sources, joined."""
     texts: list[str] = []
     for tree in trees(folder):
         for node in ast.walk(tree):
@@ -95,7 +95,7 @@ def literals(folder: Path) -> str:
     return "\n".join(texts)
 
 
-def stands_in(source: str, part: str) -> bool:
+def is_in_source(source: str, part: str) -> bool:
     """Whether a part of a message is a text of the source, or two of them."""
     words = part.split()
     return part in source or any(
@@ -112,7 +112,7 @@ def test_page_has_every_message_of_the_plugins() -> None:
     missing = [
         (plugin, text)
         for plugin, messages in page().items()
-        for text in said(folder_of(plugin))
+        for text in status_messages(folder_of(plugin))
         if text not in messages
     ]
     assert missing == []
@@ -125,7 +125,7 @@ def test_page_has_no_message_that_no_plugin_has() -> None:
         for plugin, messages in page().items()
         for source in [literals(folder_of(plugin)) + shared]
         for message in messages
-        if not all(stands_in(source, part) for part in re.split('NAME|"', message))
+        if not all(is_in_source(source, part) for part in re.split('NAME|"', message))
     ]
     assert stale == []
 
@@ -137,7 +137,7 @@ def test_plugins_that_are_missing_on_the_page_say_nothing() -> None:
         if (folder / "src") not in {folder_of(plugin) for plugin in plugins()}
     ]
     assert silent
-    assert [text for folder in silent for text in said(folder / "src")] == []
+    assert [text for folder in silent for text in status_messages(folder / "src")] == []
 
 
 def test_messages_are_told_once_for_each_plugin() -> None:

@@ -1,4 +1,4 @@
-"""The program of the page on real clusters, in front of a server that binds."""
+"""The program on the page of real clusters runs against a server that binds."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""What pages say is refused, is refused, and in these words."""
+"""The errors that pages show are reported, with the same texts."""
 
 import re
 import shlex
@@ -28,7 +28,7 @@ class Refusal:
 
 
 def refusals() -> Iterator[Refusal]:
-    """The blocks with a command and what is wrong with it, but for shortened ones."""
+    """Yield the blocks with a command and its error, except shortened ones."""
     for page in all_pages():
         for found in _REFUSAL.finditer(text_of(page)):
             if "\n..." not in found["said"]:

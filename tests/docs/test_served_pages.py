@@ -1,4 +1,4 @@
-"""Pages that start a server in the background: what they ask it is answered so."""
+"""Pages that start a server show its real responses."""
 
 import json
 import re
@@ -31,7 +31,7 @@ PAGES = [
 
 @contextmanager
 def started(command: Command, folder: Path) -> Iterator[str]:
-    """Run a server on a free port; it says what the page says, and its address."""
+    """Run a server on a free port; check its output, and return its address."""
     program, *arguments = shlex.split(command.line.removesuffix(BACKGROUND))
     assert program == "quaymaster"
     with subprocess.Popen(
@@ -55,7 +55,7 @@ def started(command: Command, folder: Path) -> Iterator[str]:
 
 
 def check(command: Command, address: str) -> None:
-    """Ask a server as a page does, and compare the answers as JSON."""
+    """Send a page's requests to a server, and compare the responses as JSON."""
     words = [ADDRESS.sub(address, word) for word in shlex.split(command.line)]
     assert words[0] == "curl"
     done = subprocess.run(words, capture_output=True, text=True, check=True)
@@ -64,7 +64,7 @@ def check(command: Command, address: str) -> None:
 
 
 def like(found: object, expected: object) -> bool:
-    """Whether a document is what a page shows, which has `ANYTHING` for what varies."""
+    """Whether a document equals the page's, in which `ANYTHING` matches all values."""
     if expected == ANYTHING:
         return True
     if isinstance(expected, dict) and isinstance(found, dict):

@@ -1,4 +1,4 @@
-"""Every page can be found from the start page, and every link leads somewhere."""
+"""Every page can be reached from the start page, and no link is broken."""
 
 import re
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ _LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 
 @cache
 def prose(path: Path) -> str:
-    """A page without its fenced blocks, which may show Markdown or comments."""
+    """Return a page without its fenced blocks, which may show Markdown or comments."""
     return _FENCE.sub("", path.read_text(encoding="utf-8"))
 
 
 def anchors(path: Path) -> Iterator[str]:
-    """The anchors of a page's headings, as forges make them."""
+    """Yield the anchors of a page's headings, as forges make them."""
     for heading in re.findall(r"^#+ (.+)$", prose(path), flags=re.MULTILINE):
         text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", heading).lower()
         yield re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
@@ -47,7 +47,7 @@ def test_no_page_is_in_two_parts() -> None:
 
 
 def leads_somewhere(path: Path, link: str) -> bool:
-    """Whether a link of a page leads to a page, and to a heading if it names one."""
+    """Whether a link of a page leads to an existing page and heading."""
     target, _, anchor = link.partition("#")
     there = (path.parent / target).resolve() if target else path
     return there.exists() and (not anchor or anchor in anchors(there))

@@ -1,4 +1,4 @@
-"""The tutorial can be followed: each page with the files of those before it."""
+"""The tutorial can be followed: each page with the files of the pages before it."""
 
 import shlex
 from pathlib import Path
@@ -13,12 +13,12 @@ from tests.kit.programs import Done, run_program
 
 START = "docs/tutorial/README"
 STEPS = tuple(below(START))
-# What the environment of the tests has been given already.
+# Commands that the environment of the tests makes unnecessary.
 SETUP = ("python3 -m venv", ". .venv", "pip ", "ls ")
 
 
 def folder_at(step: str, folder: Path) -> Path:
-    """What somebody has who has followed the tutorial up to a page."""
+    """Make the folder of a reader who has followed the tutorial up to a page."""
     for page in STEPS[: STEPS.index(step) + 1]:
         for name, text in read_page(ROOT / f"{page}.md").files.items():
             file = folder / name

@@ -1,6 +1,6 @@
-"""End-to-end tests, on real servers: etcd, kube-apiserver and what else is asked for.
+"""End-to-end tests on real servers: etcd, kube-apiserver and, on demand, others.
 
-Their marker is ``e2e``: ``pytest -m e2e`` runs them. Any program may use the kit, too:
+Their marker is ``e2e``: ``pytest -m e2e`` runs them. Other programs can use the kit:
 
     with ControlPlane() as plane:
         admin = plane.client()
@@ -20,23 +20,23 @@ Their marker is ``e2e``: ``pytest -m e2e`` runs them. Any program may use the ki
     `ApiClient` creates, reads, patches, binds, deletes and watches: trees or objects of
     `quaymaster` in, trees out.
 `follower`
-    `Follower` keeps a copy of a collection, and waits for what depends on it.
+    `Follower` keeps a copy of a collection, and waits for conditions on it.
 `mixed_cluster`, `mixed_pods`, `scene`, `volumes`
-    A cluster and pods in which every default plugin finds something to do; the test
-    plays kubelets and the controllers of volumes.
+    A cluster and pods that need every default plugin; the test acts as the kubelets
+    and the controllers of volumes.
 `device_stage`
-    Nodes with devices, and pods that claim them; the test plays their drivers.
+    Nodes with devices, and pods that claim them; the test acts as their drivers.
 `scheduler_log`, `verdicts`, `one_by_one`
-    What kube-scheduler says of its decisions, what Quaymaster makes of the same state,
-    and how the two differ.
+    kube-scheduler's decisions from its log, Quaymaster's decisions for the same state,
+    and the differences.
 `conftest`
     ``control_plane`` and ``admin``: one cluster per worker of pytest, for all tests
-    that ask for it.
+    that use these fixtures.
 `binaries`, `build`
-    Where the servers come from. ``QUAYMASTER_E2E_SERVERS``, such as ``1.36``, chooses
+    The paths of the servers. ``QUAYMASTER_E2E_SERVERS``, such as ``1.36``, chooses
     their version; by default it is the newest.
 
 Ports are free ones of ``QUAYMASTER_E2E_PORTS``, by default ``20000-29999``; the data of
-etcd is in memory. To play faults, ``plane.apiserver`` and ``plane.etcd`` are Programs
-as well, and ``plane.compact()`` makes watches come back with 410.
+etcd is in memory. For faults, ``plane.apiserver`` and ``plane.etcd`` are Programs, too,
+and after ``plane.compact()`` watches get the status 410.
 """

@@ -1,4 +1,4 @@
-"""Where the servers of the end-to-end tests are.
+"""The paths of the servers of the end-to-end tests.
 
 The environment variable ``QUAYMASTER_E2E_SERVERS``, such as ``1.36``, chooses the minor
 version of Kubernetes; by default it is the newest.
@@ -46,7 +46,7 @@ RELEASES: Final = {
 """The releases of Kubernetes whose servers can be built, by minor version."""
 
 SERVED: Final = Kubernetes(os.environ.get("QUAYMASTER_E2E_SERVERS") or max(RELEASES))
-"""The Kubernetes whose servers the tests start."""
+"""The Kubernetes version of the servers that the tests start."""
 
 CACHE: Final = Path.home() / ".cache" / "quaymaster"
 NAMES: Final = (
@@ -68,7 +68,7 @@ class ServersMissingError(Exception):
 
 
 def sources_of(version: str) -> dict[str, Path]:
-    """Return the folders of the Go modules that the servers of a version come from.
+    """Return the folders of the Go modules for the servers of a version.
 
     Args:
         version: One of `RELEASES`.
@@ -95,7 +95,7 @@ def built_folder(version: str = SERVED.version) -> Path:
 
 
 def servers_folder() -> Path | None:
-    """The folder with the servers of `SERVED`, if all of them are there."""
+    """Return the folder with the servers of `SERVED`, or None if any is missing."""
     named = os.environ.get("KUBEBUILDER_ASSETS")
     folder = Path(named) if named else built_folder()
     return folder if has_servers(folder) else None
@@ -107,10 +107,10 @@ def has_servers(folder: Path) -> bool:
 
 
 def server_binary(name: str) -> Path:
-    """The path of one server.
+    """Return the path of one server.
 
     Raises:
-        ServersMissingError: They are not on this machine.
+        ServersMissingError: The servers are not on this machine.
     """
     folder = servers_folder()
     if folder is None:
@@ -119,7 +119,7 @@ def server_binary(name: str) -> Path:
 
 
 def left_out() -> str:
-    """One line at the end of a run without the end-to-end tests: how to have them."""
+    """Return the line that explains, at the end of a run, how to run these tests."""
     run = "end-to-end tests left out; 'pytest -m e2e' runs them"
     if servers_folder() is not None:
         return run

@@ -1,9 +1,9 @@
 """Builds the servers of the end-to-end tests from Go modules, once per machine.
 
-``python -m tests.e2e.build [--servers VERSION] [--within SECONDS]`` does nothing if
-they are there. It may be killed at any time: what Go has compiled is kept in Go's own
-cache, and the folder appears when it is complete. Cold, on two cores, it takes some
-twenty minutes; with a warm cache of Go one or two.
+``python -m tests.e2e.build [--servers VERSION] [--within SECONDS]`` does nothing if the
+servers exist. It may be killed at any time: Go keeps compiled packages in its own
+cache, and the folder appears when it is complete. On two cores it takes about twenty
+minutes; with a warm cache of Go one or two.
 """
 
 import argparse
@@ -42,19 +42,20 @@ _PACKAGES: Final = {
 }
 """Module -> its commands, which are compiled together."""
 
-# Go compiles and links as many packages at a time; to link kube-apiserver takes two GB.
+# The number of packages that Go compiles and links at once; linking kube-apiserver
+# takes two GB.
 _AT_A_TIME: Final = min(os.cpu_count() or 1, 4)
 
 
 class _NotBuiltError(Exception):
-    """The servers cannot be built, for a reason in one line."""
+    """The servers cannot be built; the message is one line."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build the servers of a version, and print their folder or what is wrong.
+    """Build the servers of a version, and print their folder or the error.
 
     Returns:
-        The exit code: 0 if they are there.
+        The exit code: 0 if the servers exist.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.build")
     parser.add_argument(
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _servers(version: str, within: float | None) -> Path:
-    """Return the folder with the servers of a version; build it if it is not there."""
+    """Return the folder with the servers of a version; build it if it is missing."""
     named = os.environ.get("KUBEBUILDER_ASSETS")
     if named and has_servers(Path(named)):
         return Path(named)
@@ -84,7 +85,7 @@ def _servers(version: str, within: float | None) -> Path:
 
 
 def _build(version: str, folder: Path, within: float | None) -> Path:
-    """Build all programs beside their folder, which gets its name at the end."""
+    """Build all programs in another folder, which gets the final name at the end."""
     go = shutil.which("go")
     if go is None:
         raise _NotBuiltError("there is no Go (https://go.dev/dl) to build them with")
@@ -93,7 +94,7 @@ def _build(version: str, folder: Path, within: float | None) -> Path:
     with (CACHE / "build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if folder.is_dir():
-            return folder  # somebody else has built them meanwhile
+            return folder  # another process has built them meanwhile
         unfinished = CACHE / "unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir()

@@ -1,4 +1,4 @@
-"""Pods and nodes that come and go all the while."""
+"""Creates and deletes pods and nodes continuously."""
 
 import itertools
 import random
@@ -17,9 +17,10 @@ __all__ = ["NAMESPACE", "PODS", "Churn"]
 NAMESPACE: Final = "soak"
 PODS: Final = f"/api/v1/namespaces/{NAMESPACE}/pods"
 _LIFE: Final = 90.0  # seconds of a pod
-_SURPLUS: Final = 1.2  # times as many pods as live at this pace may exist
-_PAUSE: Final = 0.1  # seconds between two looks whether there are fewer
-_NODE_LIFE: Final = 10.0  # seconds between two nodes that go
+# limit of existing pods, as a multiple of those that live at this pace
+_SURPLUS: Final = 1.2
+_PAUSE: Final = 0.1  # seconds between two checks whether there are fewer
+_NODE_LIFE: Final = 10.0  # seconds between two deletions of nodes
 _NOT_FOUND: Final = 404
 
 
@@ -28,10 +29,10 @@ class Churn:
 
     Args:
         admin: A client of the cluster.
-        hose: The same, for many requests.
-        size: How many nodes there are.
-        per_second: How many pods come, and go, in a second.
-        schedulers: Whom they are for, in turn.
+        hose: A client of the same cluster, for many requests.
+        size: The number of nodes.
+        per_second: The number of pods that are created, and deleted, in a second.
+        schedulers: The scheduler names of the pods, in turn.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Churn:
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
-        """Keep the cluster busy meanwhile."""
+        """Create and delete pods and nodes inside the block."""
         works = (self._create, self._delete, self._replace_nodes)
         threads = [threading.Thread(target=work, daemon=True) for work in works]
         for thread in threads:
@@ -74,10 +75,10 @@ class Churn:
         self._send(self._creations())
 
     def _creations(self) -> Iterator[bytes]:
-        """The creation of each pod, as long as deletions keep up.
+        """Yield the creation of each pod, as long as deletions keep up.
 
-        On a busy machine they may be slower. Without a limit the nodes would fill up,
-        and the schedulers would only try pods that fit nowhere.
+        On a busy machine deletions may be slower. Without a limit the nodes would fill
+        up, and the schedulers would only try pods that fit nowhere.
         """
         most = _LIFE * self._per_second * _SURPLUS
         for tree in self._pods():
@@ -101,7 +102,7 @@ class Churn:
         self._hose.send(going, per_second=self._per_second)
 
     def _pods(self) -> Iterator[Tree]:
-        """All pods, in the order in which they come and go."""
+        """Yield all pods, in the order of their creation and deletion."""
         each = (
             pods(sys.maxsize, NAMESPACE, prefix=name, scheduler=name)
             for name in self._schedulers
@@ -120,7 +121,7 @@ class Churn:
     def _remove_orphans(self) -> None:
         """Delete the pods whose node is gone, as the garbage collector of pods does.
 
-        Who is bound a moment later than this looks is found the next time.
+        A pod that is bound a moment later is found the next time.
         """
         there = {*self._nodes}
         for pod in self._admin.items(PODS):

@@ -1,4 +1,4 @@
-"""A client of an API server that tests write with: trees in, trees out."""
+"""A client of an API server for tests: trees in, trees out."""
 
 import http.client
 import ssl
@@ -39,7 +39,8 @@ _OF_THE_CLUSTER: Final = {
 _PATCH: Final = "application/{}-patch+json"
 _BAD: Final = 400
 _UNREADABLE: Final = "the answer is no JSON"
-_KEPT_SECONDS: Final = 20.0  # less than the server keeps an idle connection
+# less than the time for which the server keeps an idle connection
+_KEPT_SECONDS: Final = 20.0
 
 
 class RefusedError(Exception):
@@ -47,9 +48,9 @@ class RefusedError(Exception):
 
     Attributes:
         code: The HTTP status.
-        reason: In one word, as ``NotFound``.
-        message: What it says.
-        causes: What stands behind it, in words.
+        reason: The reason in one word, as ``NotFound``.
+        message: The server's message.
+        causes: The messages of the causes.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class RefusedError(Exception):
 
 
 def path_of(tree: Tree, *, named: bool = True) -> str:
-    """Where an object is, or with ``named=False`` the collection that it belongs to."""
+    """Return the path of an object, or with ``named=False`` of its collection."""
     group, kind, metadata = tree["apiVersion"], tree["kind"], tree["metadata"]
     path = f"/api/{group}" if "/" not in group else f"/apis/{group}"
     if kind not in _OF_THE_CLUSTER:
@@ -75,14 +76,14 @@ def path_of(tree: Tree, *, named: bool = True) -> str:
 
 
 class ApiClient:
-    """Asks one API server as one user, on as many connections as threads use at once.
+    """Sends requests to one API server as one user, with a connection per thread.
 
-    As a context manager it closes them.
+    As a context manager it closes the connections.
 
     Args:
         url: Its address.
         token: The user's bearer token.
-        authority: The certificate that the server is known by.
+        authority: The certificate that identifies the server.
     """
 
     def __init__(self, url: str, token: str, authority: Path) -> None:
@@ -111,12 +112,12 @@ class ApiClient:
         query: Mapping[str, str | int] | None = None,
         content_type: str = "application/json",
     ) -> Tree:
-        """Send one request, on a kept connection; never sent again by itself.
+        """Send one request on a kept connection; it is not repeated.
 
         Raises:
             RefusedError: The server refuses it.
-            OSError: There is no server, or no answer.
-            HTTPException: The answer is cut off.
+            OSError: There is no server, or no response.
+            HTTPException: The response is cut off.
         """
         headers = self._headers(content_type)
         data = None if body is None else msgspec.json.encode(body)
@@ -125,7 +126,7 @@ class ApiClient:
         try:
             return self._exchange(method, target, data, headers)
         except (http.client.RemoteDisconnected, ConnectionResetError):
-            if method == "GET" and is_kept:  # by a server that has gone since
+            if method == "GET" and is_kept:  # the server has closed it since
                 self.close()
                 return self._exchange(method, target, data, headers)
             raise
@@ -145,7 +146,7 @@ class ApiClient:
         return _tree(answer.status, content)
 
     def get(self, path: str) -> Tree:
-        """Read one object, or what else is at a path."""
+        """Read one object, or the document at another path."""
         return self.request("GET", path)
 
     def items(self, path: str, **query: str | int) -> list[Tree]:
@@ -174,12 +175,12 @@ class ApiClient:
         return self.request("PATCH", path, patch, content_type=_PATCH.format(kind))
 
     def delete(self, path: str, *, grace: int | None = None) -> Tree:
-        """Delete an object, with so many seconds to end."""
+        """Delete an object, with a grace period in seconds."""
         query = {} if grace is None else {"gracePeriodSeconds": grace}
         return self.request("DELETE", path, query=query)
 
     def bind(self, pod: Tree, node: str) -> None:
-        """Put a pod on a node, as a scheduler does."""
+        """Bind a pod to a node, as a scheduler does."""
         metadata = {key: pod["metadata"][key] for key in ("name", "namespace", "uid")}
         binding = {
             "apiVersion": "v1",
@@ -192,12 +193,13 @@ class ApiClient:
     def watch(
         self, path: str, *, since: str = "0", within: int = 3600
     ) -> Iterator[tuple[str, Tree]]:
-        """Follow a collection, on a connection of its own.
+        """Follow a collection, on its own connection.
 
         Args:
             path: The collection.
-            since: A resource version; ``0``: what is there comes first, as added.
-            within: Seconds after which the server ends it.
+            since: A resource version; with ``0`` the existing objects are reported
+                first, as added.
+            within: The seconds after which the server ends the watch.
 
         Yields:
             The type of each event, and its object.
@@ -242,10 +244,10 @@ class ApiClient:
 
 
 def _tree(code: int, content: bytes) -> Tree:
-    """What an answer says.
+    """Return the document of a response.
 
     Raises:
-        RefusedError: It is a refusal.
+        RefusedError: The response is an error.
     """
     try:
         tree = msgspec.json.decode(content)
@@ -254,7 +256,7 @@ def _tree(code: int, content: bytes) -> Tree:
     if code >= _BAD:
         reason = tree.get("reason", "")
         causes = (tree.get("details") or {}).get("causes") or ()
-        told = [str(cause.get("message", "")) for cause in causes]
-        raise RefusedError(code, reason, tree.get("message", _UNREADABLE), told)
+        messages = [str(cause.get("message", "")) for cause in causes]
+        raise RefusedError(code, reason, tree.get("message", _UNREADABLE), messages)
     assert isinstance(tree, dict)
     return tree

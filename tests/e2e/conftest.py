@@ -1,4 +1,4 @@
-"""What end-to-end tests ask pytest for."""
+"""The options, markers and fixtures of the end-to-end tests."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.e2e.control_plane import ControlPlane
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the command line say how much is compared."""
+    """Add the options that set how much is compared."""
     parser.addoption(
         "--decisions",
         type=int,
@@ -28,25 +28,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark each test of this folder, so that other runs leave it out."""
+    """Mark each test of this folder, so that other runs deselect it."""
     item.add_marker(pytest.mark.e2e)
 
 
 @pytest.fixture(scope="session")
 def servers() -> None:
-    """Skip tests that start servers where there are none."""
+    """Skip the tests that start servers if the servers are missing."""
     if servers_folder() is None:
         pytest.skip(MISSING)
 
 
 @pytest.fixture(scope="session")
 def control_plane(servers: None) -> Iterator[ControlPlane]:
-    """A cluster for all tests of a worker: each keeps to a namespace of its own."""
+    """Start a cluster for all tests of a worker: each uses its own namespace."""
     with ControlPlane() as plane:
         yield plane
 
 
 @pytest.fixture
 def admin(control_plane: ControlPlane) -> ApiClient:
-    """A client that may do everything."""
+    """Return a client with all rights."""
     return control_plane.client()

@@ -1,4 +1,4 @@
-"""A real control plane on loopback, for as long as a test needs it."""
+"""A real control plane on loopback, for the duration of a test."""
 
 import errno
 import os
@@ -32,18 +32,19 @@ _STARTS: Final = 3
 
 
 class ControlPlane:
-    """etcd and kube-apiserver, and on demand what else belongs to a cluster.
+    """etcd and kube-apiserver, and on demand the other programs of a cluster.
 
-    RBAC is on. ``admin`` is in ``system:masters``; what other users may do is granted
-    by whoever adds them. Nodes that are made ready have no taint to begin with, for the
-    admission plugin TaintNodesByCondition is off: the controller manager, if there is
-    one, taints by condition. Pods need no service account.
+    RBAC is on. ``admin`` is in ``system:masters``; a test that adds another user grants
+    its rights. New nodes have no taint, because the admission plugin
+    TaintNodesByCondition is disabled; the controller manager, if it runs, taints by
+    condition. Pods need no service account.
 
-    As a context manager it starts, and at the end all that it has started stops. It may
-    be entered again: the cluster is another, empty one then.
+    As a context manager it starts, and at the end it stops all programs that it has
+    started. If it is entered again, the cluster is a new, empty one.
 
     Args:
-        folder: Where logs, certificates and kubeconfigs go; a temporary one without.
+        folder: The folder of logs, certificates and kubeconfigs; a temporary one by
+            default.
         users: Further users by name, with their groups.
         audit: Whether all requests are recorded, for `audit_events`.
         apiserver_flags: Further flags of kube-apiserver; the last of a name counts.
@@ -51,10 +52,10 @@ class ControlPlane:
 
     Attributes:
         etcd: The store.
-        apiserver: The API server: ``kill``, ``start``, ``pause`` and so on are how
-            tests play faults.
-        url: Its address, the same after a restart.
-        folder: Where the files are.
+        apiserver: The API server; tests play faults with ``kill``, ``start``, ``pause``
+            and so on.
+        url: Its address, which stays the same after a restart.
+        folder: The folder of the files.
     """
 
     etcd: Program
@@ -86,7 +87,7 @@ class ControlPlane:
                 self._start()
             except ProcessError as error:
                 self._stack.close()
-                # Somebody else may have taken a port that was free a moment ago.
+                # Another process may have taken a port that was free a moment ago.
                 if left == 0 or os.strerror(errno.EADDRINUSE).lower() not in str(error):
                     raise
             except BaseException:
@@ -100,32 +101,32 @@ class ControlPlane:
         self._stack.close()
 
     def kubeconfig(self, user: str = "admin") -> Path:
-        """A kubeconfig file for one of the users."""
+        """Return a kubeconfig file for one of the users."""
         return self.folder / f"{user}.kubeconfig"
 
     def token(self, user: str = "admin") -> str:
-        """The bearer token of one of the users."""
+        """Return the bearer token of one of the users."""
         return self._tokens[user]
 
     @property
     def authority(self) -> Path:
-        """The certificate by which the API server is known."""
+        """The certificate that identifies the API server."""
         return self.folder / "certificates" / "apiserver.crt"
 
     def client(self, user: str = "admin") -> ApiClient:
-        """A client for one of the users; closed with the cluster at the latest."""
+        """Return a user's client; it is closed with the cluster at the latest."""
         client = ApiClient(self.url, self._tokens[user], self.authority)
         return self._stack.enter_context(client)
 
     def program(
         self, name: str, *arguments: str, is_ready: Callable[[], bool] | None = None
     ) -> Program:
-        """One of the servers, not started; stopped with the cluster at the latest.
+        """Return a server, not started; it stops with the cluster at the latest.
 
         Args:
             name: The program.
             *arguments: Its arguments.
-            is_ready: Tells whether it can be used; it is ready at once without.
+            is_ready: Whether it can be used; without this it is ready at once.
         """
         return self.run([server_binary(name), *arguments], is_ready=is_ready)
 
@@ -136,12 +137,12 @@ class ControlPlane:
         is_ready: Callable[[], bool] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Program:
-        """Any program, not started; stopped with the cluster at the latest.
+        """Return any program, not started; it stops with the cluster at the latest.
 
         Args:
             command: Its path and arguments.
-            is_ready: Tells whether it can be used; it is ready at once without.
-            environment: What else is in its environment.
+            is_ready: Whether it can be used; without this it is ready at once.
+            environment: Further variables of its environment.
         """
         self._programs += 1
         name = f"{Path(command[0]).name}-{self._programs}.log"
@@ -154,14 +155,14 @@ class ControlPlane:
     def scheduler(
         self, config: Tree | None = None, *flags: str, user: str = "admin"
     ) -> Program:
-        """kube-scheduler, not started, without leader election.
+        """Return kube-scheduler, not started, without leader election.
 
         Args:
-            config: What its KubeSchedulerConfiguration says further; by default it
-                looks at all nodes, as Quaymaster does, and at 5,000 requests per second
-                its own limit does not hold it back.
+            config: Further fields of its KubeSchedulerConfiguration. By default it
+                tries all nodes, as Quaymaster does, and its limit of 5,000 requests per
+                second does not slow it down.
             *flags: Further flags.
-            user: As whom it asks.
+            user: The user of its requests.
         """
         (port,) = free_ports(1)
         connection = {"kubeconfig": str(self.kubeconfig(user))}
@@ -182,12 +183,12 @@ class ControlPlane:
     def quaymaster(
         self, config: Tree | None = None, *flags: str, user: str = "admin"
     ) -> Program:
-        """``quaymaster run``, not started, without leader election.
+        """Return ``quaymaster run``, not started, without leader election.
 
         Args:
-            config: What its KubeSchedulerConfiguration says further.
+            config: Further fields of its KubeSchedulerConfiguration.
             *flags: Further flags.
-            user: As whom it asks.
+            user: The user of its requests.
         """
         (port,) = free_ports(1)
         file = self._config_file(f"quaymaster-{port}", config or {})
@@ -207,11 +208,11 @@ class ControlPlane:
     def controller_manager(
         self, *flags: str, controllers: Sequence[str] = ("*",)
     ) -> Program:
-        """kube-controller-manager, not started, without leader election.
+        """Return kube-controller-manager, not started, without leader election.
 
         Args:
             *flags: Further flags.
-            controllers: Which ones run, as its flag has them.
+            controllers: The controllers that run, as its flag names them.
         """
         (port,) = free_ports(1)
         return self.program(
@@ -227,7 +228,7 @@ class ControlPlane:
         )
 
     def kubelets(self) -> Program:
-        """kwok, not started: bound pods run, deleted ones go, nodes stay ready."""
+        """Return kwok, not started: it runs bound pods and keeps nodes ready."""
         return self.program(
             "kwok",
             f"--kubeconfig={self.kubeconfig()}",
@@ -237,19 +238,19 @@ class ControlPlane:
         )
 
     def audit_events(self) -> Iterator[Tree]:
-        """The requests so far, as the audit log has them; needs ``audit``."""
+        """Yield the requests so far from the audit log; needs ``audit``."""
         with (self.folder / "audit.log").open("rb") as lines:
             for line in lines:
                 if line.endswith(b"\n"):
                     yield msgspec.json.decode(line)
 
     def compact(self) -> None:
-        """Compact the store: watches from before get 410 when they are taken up."""
+        """Compact the store: watches that resume from before get the status 410."""
         revision = self._ask_etcd("/v3/maintenance/status", {})["header"]["revision"]
         self._ask_etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
 
     def _config_file(self, name: str, tree: Tree) -> Path:
-        path = self.folder / f"{name}.yaml"  # of which JSON is a part
+        path = self.folder / f"{name}.yaml"  # JSON is a part of YAML
         head = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
@@ -340,7 +341,7 @@ class ControlPlane:
         ]
 
     def _serving(self, port: int) -> list[str]:
-        """Flags of a component that serves health and metrics to everybody."""
+        """Return flags of a component that serves health and metrics to all users."""
         return [
             "--bind-address=127.0.0.1",
             f"--secure-port={port}",

@@ -1,4 +1,4 @@
-"""What ``quaymaster deploy render`` gives, and a user with exactly these rights."""
+"""The objects of ``quaymaster deploy render``, and a user with exactly their rights."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,19 +17,19 @@ from tests.kit.internals.deploy import Need, Right
 __all__ = [
     "PILOT",
     "SECOND",
-    "Asked",
+    "RequestCounts",
     "account_of",
     "apply",
-    "asked_by",
     "config_of",
     "grant",
     "is_given",
     "rendered",
+    "requests_of",
 ]
 
 Tree: TypeAlias = dict[str, Any]
-Asked: TypeAlias = Counter[Right | str]
-"""How often something was asked for: a right, or a path of no resource."""
+RequestCounts: TypeAlias = Counter[Right | str]
+"""The number of requests by right, or by path if it is not a resource."""
 
 PILOT: Final = "pilot"
 SECOND: Final = ("--scheduler-name", "second", "--name", "second")
@@ -39,14 +39,14 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 
 
 def rendered(*arguments: str) -> list[Tree]:
-    """The objects of a deployment."""
+    """Return the objects of a deployment."""
     result = CliRunner().invoke(app, ["deploy", "render", *arguments])
     assert result.exit_code == 0, result.output
     return list(yaml.safe_load_all(result.stdout))
 
 
 def config_of(trees: Sequence[Tree], folder: Path) -> Path:
-    """The configuration of a deployment, as its pods find it."""
+    """Write the configuration of a deployment to a file, as its pods find it."""
     (found,) = [tree for tree in trees if tree["kind"] == "ConfigMap"]
     file = folder / "config.yaml"
     file.write_text(found["data"]["config.yaml"])
@@ -60,7 +60,7 @@ def apply(admin: ApiClient, trees: Sequence[Tree]) -> None:
 
 
 def account_of(plane: ControlPlane, trees: Sequence[Tree]) -> tuple[str, Path]:
-    """The user that a deployment's service account is, and a kubeconfig of it."""
+    """Return the user of a deployment's service account, and its kubeconfig."""
     (account,) = [tree for tree in trees if tree["kind"] == "ServiceAccount"]
     metadata = account["metadata"]
     request = {
@@ -76,7 +76,7 @@ def account_of(plane: ControlPlane, trees: Sequence[Tree]) -> tuple[str, Path]:
 
 
 def grant(admin: ApiClient, trees: Sequence[Tree], user: str) -> None:
-    """Create the roles of a deployment, and give them to a user."""
+    """Create the roles of a deployment, and bind them to a user."""
     subject = {"kind": "User", "name": user, "apiGroup": _RBAC}
     for tree in trees:
         if tree["kind"].endswith("Role"):
@@ -85,28 +85,29 @@ def grant(admin: ApiClient, trees: Sequence[Tree], user: str) -> None:
             admin.create({**tree, "subjects": [subject]})
 
 
-def asked_by(plane: ControlPlane, user: str) -> Asked:
-    """What a user has asked of the server; the cluster needs ``audit``."""
-    asked: Asked = Counter()
+def requests_of(plane: ControlPlane, user: str) -> RequestCounts:
+    """Count a user's requests to the server; the cluster needs ``audit``."""
+    counts: RequestCounts = Counter()
     for event in plane.audit_events():
         if event["user"]["username"] != user:
             continue
         about = event.get("objectRef") or {}
         if "resource" not in about:
-            asked[event["requestURI"].partition("?")[0]] += 1
+            counts[event["requestURI"].partition("?")[0]] += 1
             continue
         part = about.get("subresource", "")
         resource = "/".join(filter(None, (about["resource"], part)))
         where = (about.get("namespace", ""), about.get("name", ""))
-        asked[Right(event["verb"], resource, about.get("apiGroup", ""), *where)] += 1
-    return asked
+        counts[Right(event["verb"], resource, about.get("apiGroup", ""), *where)] += 1
+    return counts
 
 
 def is_given(right: Right, needs: Sequence[Need]) -> bool:
-    """Whether a right is one of those that are needed."""
+    """Whether a right is one of the needed ones."""
     return any(
-        (one.verb, one.resource, one.group) == (right.verb, right.resource, right.group)
-        and one.namespace in ("", right.namespace)
-        and one.name in ("", right.name)
-        for one in (need.right for need in needs)
+        (needed.verb, needed.resource, needed.group)
+        == (right.verb, right.resource, right.group)
+        and needed.namespace in ("", right.namespace)
+        and needed.name in ("", right.name)
+        for needed in (need.right for need in needs)
     )

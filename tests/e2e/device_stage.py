@@ -1,4 +1,4 @@
-"""Pods that claim devices, one after another, and what becomes of them."""
+"""Pods that claim devices, one after another, and their results."""
 
 import contextlib
 import re
@@ -15,7 +15,7 @@ from tests.e2e.control_plane import ControlPlane
 from tests.e2e.follower import Follower, key_of
 from tests.e2e.processes import eventually
 
-__all__ = ["NODES", "DeviceStage", "asking"]
+__all__ = ["NODES", "DeviceStage", "request_for"]
 
 NODES: Final = {"device-a": "first", "device-b": "second", "device-c": "third"}
 """The nodes, in the order in which pods of a stage prefer them."""
@@ -36,35 +36,35 @@ _PREFERRED: Final = [
 ]
 
 
-def asking(device_class: str, *expressions: str, **fields: Any) -> Tree:
-    """What one request asks for.
+def request_for(device_class: str, *expressions: str, **fields: Any) -> Tree:
+    """Return one request of a claim.
 
     Args:
         device_class: The class.
         *expressions: Selectors in CEL.
-        **fields: What else it says.
+        **fields: Further fields of the request.
     """
-    selectors = [{"cel": {"expression": one}} for one in expressions]
+    selectors = [{"cel": {"expression": expression}} for expression in expressions]
     selected = {"selectors": selectors} if selectors else {}
     return {"deviceClassName": device_class, **selected, **fields}
 
 
 class DeviceStage:
-    """A namespace, nodes and devices; all of it goes at the end.
+    """A namespace, nodes and devices; all of it is deleted at the end.
 
-    It plays the drivers: it publishes ``devices.yaml`` to begin with.
+    It acts as the drivers: it publishes ``devices.yaml`` at the start.
 
     Attributes:
-        told: What became of pods, in an order that is always the same: the node with
-            what was written into claims, or the messages.
+        results: The results of pods, in a fixed order: the node with the allocations of
+            the claims, or the messages.
 
     Args:
-        plane: The control plane, where controllers and kubelets run.
-        namespace: Where the pods are.
+        plane: The control plane, with running controllers and kubelets.
+        namespace: The namespace of the pods.
     """
 
     def __init__(self, plane: ControlPlane, namespace: str) -> None:
-        self.told: list[tuple[str, object]] = []
+        self.results: list[tuple[str, object]] = []
         self._plane = plane
         self._client: ApiClient = plane.client()
         self._namespace = namespace
@@ -109,7 +109,7 @@ class DeviceStage:
         self._pods.__exit__()
 
     def claims(self) -> list[Tree]:
-        """All claims of the stage."""
+        """Return all claims of the stage."""
         path = f"{_GROUP}/namespaces/{self._namespace}/resourceclaims"
         return self._client.items(path)
 
@@ -118,10 +118,10 @@ class DeviceStage:
         self._create({"apiVersion": "resource.k8s.io/v1", **tree})
 
     def claim(self, name: str, **devices: Any) -> None:
-        """Make a claim that pods share; its requests are named after their places."""
+        """Create a claim that pods share; its requests are named after their places."""
         self._client.create(self._claiming("ResourceClaim", name, _spec(devices)))
 
-    def come(
+    def create_pod(
         self,
         name: str,
         *requests: Tree,
@@ -129,16 +129,16 @@ class DeviceStage:
         resources: Mapping[str, str] | None = None,
         **devices: Any,
     ) -> None:
-        """Let a pod come.
+        """Create a pod.
 
         Args:
             name: Its name.
-            *requests: What the claim asks for that it gets of a template.
-            shared: The claims that it uses with others.
-            resources: Extended resources that it asks for.
-            **devices: What else the template's claim says.
+            *requests: The requests of the claim from its template.
+            shared: The shared claims that it uses.
+            resources: Its extended resources.
+            **devices: Further fields of the template's claim.
         """
-        claims = [{"name": one, "resourceClaimName": one} for one in shared]
+        claims = [{"name": name, "resourceClaimName": name} for name in shared]
         if requests:
             spec = {"spec": _spec({"requests": requests, **devices})}
             self._client.create(self._claiming("ResourceClaimTemplate", name, spec))
@@ -146,7 +146,7 @@ class DeviceStage:
         amounts = {"requests": {"cpu": "100m", **(resources or {})}}
         if resources:
             amounts["limits"] = dict(resources)
-        used = [{"name": one["name"]} for one in claims]
+        used = [{"name": entry["name"]} for entry in claims]
         container = {
             "name": "main",
             "image": "example.com/train:1",
@@ -170,13 +170,13 @@ class DeviceStage:
         )
 
     def placed(self, *names: str) -> None:
-        """Wait until pods have their nodes, and tell what their claims got."""
+        """Wait until pods have their nodes, and record their claims' allocations."""
         for name in names:
             key = f"{self._namespace}/{name}"
             self._pods.wait(lambda: self._node_of(key), what=f"a node for {name}")  # noqa: B023 - it is called here
             pod = self._pods.get(key)
             assert pod is not None
-            told: Tree = {
+            result: Tree = {
                 "node": pod["spec"]["nodeName"],
                 "claims": [
                     _record(claim, self._ended)
@@ -186,14 +186,14 @@ class DeviceStage:
             }
             served = pod["status"].get("extendedResourceClaimStatus")
             if served:
-                told["served"] = served["requestMappings"]
-            self.told.append((name, told))
+                result["served"] = served["requestMappings"]
+            self.results.append((name, result))
 
     def refused(self, name: str, messages: int = 1) -> None:
-        """Wait until a pod was refused so often in different words, and tell them."""
+        """Wait until a pod has so many different messages, and record them."""
         said = self._messages.setdefault(name, [])
         self._pods.wait(lambda: len(said) >= messages, what=f"a message for {name}")
-        self.told.append((name, said[:messages]))
+        self.results.append((name, said[:messages]))
 
     def expanded(self, name: str) -> None:
         """Wait until a pod has the claim of its template."""
@@ -207,7 +207,7 @@ class DeviceStage:
     def end(self, name: str) -> None:
         """Let a pod succeed, and wait until the controller has freed its claims."""
         key = f"{self._namespace}/{name}"
-        # Else its kubelet may say afterwards that it runs.
+        # Otherwise its kubelet may set the phase Running afterwards.
         self._pods.wait(lambda: self._runs(key), what=f"the start of {name}")
         pod = self._pods.get(key)
         assert pod is not None
@@ -226,7 +226,7 @@ class DeviceStage:
         self._client.delete(path, grace=0)
 
     def set_condition(self, pod: str, condition: str, message: str = "") -> None:
-        """Set a condition of the devices of a pod that waits, as drivers do."""
+        """Set a condition of the devices of a waiting pod, as drivers do."""
         self.given(pod)
         claim = self._given_to(pod)
         assert claim is not None
@@ -238,15 +238,15 @@ class DeviceStage:
             "lastTransitionTime": "2026-01-01T00:00:00Z",
         }
         devices = [
-            {key: one[key] for key in ("driver", "pool", "device")}
+            {key: device[key] for key in ("driver", "pool", "device")}
             | {"conditions": [set_now]}
-            for one in claim["status"]["allocation"]["devices"]["results"]
+            for device in claim["status"]["allocation"]["devices"]["results"]
         ]
         path = f"{self._path_of(claim)}/status"
         self._client.patch(path, {"status": {"devices": devices}})
 
     def _given_to(self, pod: str) -> Tree | None:
-        """The claim of a template that has devices, reserved for its pod."""
+        """Return a template's claim that has devices and is reserved for its pod."""
         for claim in self.claims():
             if _GENERATED.sub("", claim["metadata"]["name"]) == f"{pod}-own":
                 return claim if claim.get("status", {}).get("reservedFor") else None
@@ -281,9 +281,9 @@ class DeviceStage:
 
     def _note(self, pod: Tree) -> None:
         said = self._messages.setdefault(key_of(pod).partition("/")[2], [])
-        for one in pod.get("status", {}).get("conditions", ()):
-            if one["type"] == "PodScheduled" and one["status"] == "False":
-                text = f"{one['reason']}: {one.get('message', '')}"
+        for condition in pod.get("status", {}).get("conditions", ()):
+            if condition["type"] == "PodScheduled" and condition["status"] == "False":
+                text = f"{condition['reason']}: {condition.get('message', '')}"
                 text = _NAMED.sub(r"\1-*", text).replace(self._namespace, "NAMESPACE")
                 if text not in said:
                     said.append(text)
@@ -293,26 +293,26 @@ _POD: Final = {"apiVersion": "v1", "kind": "Pod"}
 
 
 def _spec(devices: Mapping[str, Any]) -> Tree:
-    """A claim whose requests have names."""
+    """Return a claim whose requests have names."""
     requests = [
         {
             "name": f"request-{at}",
-            **(one if "firstAvailable" in one else {"exactly": one}),
+            **(request if "firstAvailable" in request else {"exactly": request}),
         }
-        for at, one in enumerate(devices["requests"])
+        for at, request in enumerate(devices["requests"])
     ]
     return {"devices": {**devices, "requests": requests}}
 
 
 def _uses(claim: Tree, uid: str) -> bool:
     consumers = claim.get("status", {}).get("reservedFor", ())
-    return any(one["uid"] == uid for one in consumers)
+    return any(consumer["uid"] == uid for consumer in consumers)
 
 
 def _record(claim: Tree, ended: Collection[str]) -> Tree:
-    """A claim without what is another in each cluster.
+    """Return a claim without the fields that differ between clusters.
 
-    The controller may note pods that have ended once more, for a moment.
+    For a moment, the controller may add pods again that have ended.
     """
     metadata, status = claim["metadata"], claim["status"]
     allocation = dict(status["allocation"])
@@ -327,12 +327,14 @@ def _record(claim: Tree, ended: Collection[str]) -> Tree:
         "finalizers": metadata.get("finalizers"),
         "annotations": metadata.get("annotations"),
         "owners": [
-            {key: value for key, value in one.items() if key != "uid"}
-            for one in metadata.get("ownerReferences", ())
+            {key: value for key, value in owner.items() if key != "uid"}
+            for owner in metadata.get("ownerReferences", ())
         ],
         "spec": claim["spec"],
         "allocation": allocation,
         "reservedFor": [
-            one["name"] for one in status["reservedFor"] if one["name"] not in ended
+            consumer["name"]
+            for consumer in status["reservedFor"]
+            if consumer["name"] not in ended
         ],
     }

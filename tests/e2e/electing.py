@@ -1,8 +1,8 @@
-"""A program that takes part in a leader election, and writes while it may.
+"""A program that takes part in a leader election, and writes while it leads.
 
 ``python -m tests.e2e.electing KUBECONFIG NAME`` prints the times of its writes, by a
 clock that all processes of a machine share. It ends as a scheduler does: with code 1
-when it has lost the lease, with code 0 after SIGTERM.
+after it has lost the lease, with code 0 after SIGTERM.
 """
 
 import signal
@@ -42,7 +42,7 @@ def main(kubeconfig: Path, name: str) -> None:
 
     def write() -> None:
         while not ended.wait(_PAUSE):
-            now = boot_seconds()  # before the fence is asked: then it counts
+            now = boot_seconds()  # read before the fence is checked, so that it counts
             if elector.fence.may_write():
                 sys.stdout.write(f"{now}\n")
                 sys.stdout.flush()

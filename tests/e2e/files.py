@@ -1,4 +1,4 @@
-"""What a control plane needs on disk: keys, tokens, kubeconfigs."""
+"""The files of a control plane: keys, tokens, kubeconfigs."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ PREFIX: Final = "quaymaster-e2e"
 
 
 def make_keys(folder: Path) -> None:
-    """Make the keys that service accounts' tokens are signed with."""
+    """Make the keys that sign the tokens of service accounts."""
     openssl = shutil.which("openssl") or "openssl"
     key, public = folder / "accounts.key", folder / "accounts.pub"
     for words in (
@@ -28,7 +28,7 @@ def make_keys(folder: Path) -> None:
 def write_tokens(
     path: Path, tokens: Mapping[str, str], groups: Mapping[str, Sequence[str]]
 ) -> None:
-    """Write the file that says who bears which token, and is in which groups."""
+    """Write the file with the token and the groups of each user."""
     lines = [
         f'{token},{name},{name},"{",".join(groups[name])}"\n'
         for name, token in tokens.items()
@@ -44,7 +44,7 @@ def write_kubeconfig(
     *,
     token_file: Path | None = None,
 ) -> None:
-    """Write a kubeconfig for one user of one server, by its token or a file with it."""
+    """Write a kubeconfig for one user of one server, with a token or a file with it."""
     user = {"token": token} if token_file is None else {"tokenFile": str(token_file)}
     cluster = {"server": url, "certificate-authority": str(authority)}
     tree = {

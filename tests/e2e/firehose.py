@@ -1,4 +1,4 @@
-"""Sends many requests with little work for each: the load of measurements."""
+"""Sends many requests with little CPU for each: the load of measurements."""
 
 import socket
 import ssl
@@ -16,14 +16,14 @@ from tests.e2e.control_plane import ControlPlane
 
 __all__ = ["Firehose"]
 
-_MOST: Final = 1 << 16  # bytes to take at once
+_MOST: Final = 1 << 16  # bytes of one read
 _CONNECTIONS: Final = 16
-_SILENCE: Final = 30.0  # seconds without an answer
-_PAUSE: Final = 0.3  # seconds before a request is sent again
+_SILENCE: Final = 30.0  # seconds to wait for a response
+_PAUSE: Final = 0.3  # seconds before a request is repeated
 _CONFLICT: Final = 409
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
-# The answer is the name and uid alone: nobody here reads more.
+# The response is only name and uid: the tests read no more.
 _ACCEPT: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
@@ -47,7 +47,7 @@ class Firehose:
         return self.send(requests, per_second=per_second)
 
     def request(self, method: str, path: str, body: object = None) -> bytes:
-        """The bytes of a request."""
+        """Return the bytes of a request."""
         data = b"" if body is None else msgspec.json.encode(body)
         lines = (
             f"{method} {path} HTTP/1.1",
@@ -66,15 +66,15 @@ class Firehose:
         per_second: float = 0.0,
         connections: int = _CONNECTIONS,
     ) -> Counter[int]:
-        """Send requests, each until the server has done or refused it.
+        """Send requests, each until the server has accepted or refused it.
 
         Args:
-            requests: What `request` makes.
-            per_second: How many are to be sent in a second; 0: as fast as it goes.
-            connections: How many may be under way.
+            requests: Requests of the method `request`.
+            per_second: The number of requests in a second; 0 for as many as possible.
+            connections: The number of connections.
 
         Returns:
-            How many were answered with which HTTP status.
+            The number of responses by HTTP status.
         """
         codes: Counter[int] = Counter()
         lock = threading.Lock()
@@ -84,10 +84,10 @@ class Firehose:
             connection = _Connection(self._address, self._context)
             while True:
                 with lock:
-                    one = next(paced, None)
-                if one is None:
+                    next_request = next(paced, None)
+                if next_request is None:
                     break
-                code = connection.insist(one)
+                code = connection.insist(next_request)
                 with lock:
                     codes[code] += 1
             connection.close()
@@ -101,7 +101,7 @@ class Firehose:
 
 
 class _Connection:
-    """One connection, made again when it breaks."""
+    """One connection, which is opened again when it breaks."""
 
     def __init__(self, address: str, context: ssl.SSLContext) -> None:
         self._host, _, port = address.partition(":")
@@ -115,18 +115,18 @@ class _Connection:
             self._socket = None
 
     def insist(self, request: bytes) -> int:
-        """Send a request until there is an answer that is final."""
+        """Repeat a request until it has a final response."""
         tries = 0
         while True:
             code = self._tried(request)
             if 0 < code < _SERVER_ERROR and code != _TOO_MANY:
-                # An earlier try may have been done although nobody said so.
+                # An earlier try may have been executed without a response.
                 return 201 if code == _CONFLICT and tries else code
             tries += 1
             time.sleep(_PAUSE)
 
     def _tried(self, request: bytes) -> int:
-        """The HTTP status of the answer; 0 without any."""
+        """Return the HTTP status of the response, or 0 without any."""
         try:
             if self._socket is None:
                 plain = socket.create_connection((self._host, self._port), _SILENCE)

@@ -1,4 +1,4 @@
-"""Follows a collection of an API server, so that tests see at once what changes."""
+"""Follows a collection of an API server, so that tests see changes at once."""
 
 import contextlib
 import threading
@@ -14,29 +14,29 @@ __all__ = ["Follower", "key_of"]
 
 React: TypeAlias = Callable[[Tree], None]
 
-_TURN: Final = 2  # seconds of one watch: so long may the end take
+_TURN: Final = 2  # seconds of one watch, which is also the longest time to stop
 
 
 def key_of(tree: Tree) -> str:
-    """The namespace and name of an object, or its name."""
+    """Return the namespace and name of an object, or its name."""
     metadata = tree["metadata"]
     namespace = metadata.get("namespace")
     return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
 
 
 class Follower:
-    """A copy of a collection, kept by a thread.
+    """A copy of a collection, which a thread keeps up to date.
 
     As a context manager it follows until the end.
 
     Args:
-        client: Whom to ask.
+        client: The client of the API server.
         path: The collection.
-        on_change: Told, on the thread, of each object that is added or changed, and of
-            all now and then, should it have failed.
+        on_change: Is called on the thread for each object that is added or changed. Now
+            and then it is called for all objects, in case a call has failed.
 
     Attributes:
-        changed: When something changed last, by the clock that does not jump.
+        changed: The time of the last change, by the monotonic clock.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Follower:
         self._on_change = on_change
         self.changed = time.monotonic()
         self._items: dict[str, Tree] = {}
-        self._news = threading.Condition()
+        self._condition = threading.Condition()
         self._has_ended = False
         self._since = "0"
         self._thread = threading.Thread(target=self._follow, daemon=True)
@@ -61,12 +61,12 @@ class Follower:
         self._thread.join()
 
     def get(self, key: str) -> Tree | None:
-        """An object by its key, if it is there."""
+        """Return an object by its key, or None."""
         return self._items.get(key)
 
     def all(self) -> list[Tree]:
-        """All objects."""
-        with self._news:
+        """Return all objects."""
+        with self._condition:
             return list(self._items.values())
 
     def wait(
@@ -76,18 +76,18 @@ class Follower:
         within: float = 30.0,
         what: str = "the change",
     ) -> None:
-        """Wait until something holds that depends on the objects.
+        """Wait for a condition on the objects.
 
         Raises:
-            ProcessError: It does not hold in time.
+            ProcessError: The condition does not hold in time.
         """
         end = time.monotonic() + within
-        with self._news:
+        with self._condition:
             while not holds():
                 left = end - time.monotonic()
                 if left <= 0:
                     raise ProcessError(f"{what} did not come within {within:g} s")
-                self._news.wait(min(left, 0.5))
+                self._condition.wait(min(left, 0.5))
 
     def _follow(self) -> None:
         while not self._has_ended:
@@ -100,19 +100,19 @@ class Follower:
                     self._react(tree)
 
     def _take(self, kind: str, tree: Tree) -> None:
-        if kind == "ERROR":  # the server has forgotten what came after
+        if kind == "ERROR":  # the server no longer has the next changes
             self._items.clear()
             self._since = "0"
             return
         key = key_of(tree)
-        with self._news:
+        with self._condition:
             self._since = tree["metadata"]["resourceVersion"]
             if kind == "DELETED":
                 self._items.pop(key, None)
             else:
                 self._items[key] = tree
             self.changed = time.monotonic()
-            self._news.notify_all()
+            self._condition.notify_all()
         if kind != "DELETED":
             self._react(tree)
 

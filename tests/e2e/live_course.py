@@ -1,4 +1,4 @@
-"""A namespace of a real cluster, as a course of ``tests.world`` sees it."""
+"""A namespace of a real cluster, as a course of ``tests.world`` uses it."""
 
 import math
 import time
@@ -55,23 +55,23 @@ class LiveNamespace:
         return trees
 
     def create(self, tree: Tree) -> Tree:
-        """Post an object; return the answer."""
+        """Post an object, and return the response."""
         return _answer(
             lambda: self._client.request("POST", self._path(tree["kind"]), tree)
         )
 
     def patch(self, kind_name: str, name: str, patch: Tree) -> Tree:
-        """Apply a JSON merge patch; return the answer."""
+        """Apply a JSON merge patch, and return the response."""
         path = self._path(kind_name, name)
         return _answer(lambda: self._client.patch(path, patch))
 
     def delete(self, kind_name: str, name: str) -> Tree:
-        """Delete an object in the background; return the answer."""
+        """Delete an object in the background, and return the response."""
         path = self._path(kind_name, name)
         return _answer(lambda: self._client.delete(path))
 
     def evict(self, name: str) -> Tree:
-        """Evict a pod; return the answer."""
+        """Evict a pod, and return the response."""
         eviction = {
             "apiVersion": "policy/v1",
             "kind": "Eviction",
@@ -81,7 +81,7 @@ class LiveNamespace:
         return _answer(lambda: self._client.request("POST", path, eviction))
 
     def start_pod(self, pod: Tree, is_ready: bool) -> None:
-        """Write the status of a pod that runs."""
+        """Write the status of a running pod."""
         now = _now()
         status = {
             "phase": "Running",
@@ -147,7 +147,7 @@ def _ready_condition(is_ready: bool, now: str) -> Tree:
 
 
 def _answer(call: Callable[[], object]) -> Tree:
-    """Make a request; return its HTTP status, with the message of a refusal."""
+    """Send a request, and return its HTTP status, with the message of an error."""
     try:
         call()
     except RefusedError as error:

@@ -1,4 +1,4 @@
-"""Nodes and pods by the thousand, and the scheduler that they are for."""
+"""Thousands of nodes and pods, and ``quaymaster run`` for them."""
 
 import itertools
 import os
@@ -34,7 +34,7 @@ _numbers = itertools.count(1)
 def nodes(
     count: int, *, cpu: str = "4", memory: str = "32Gi", prefix: str = "node"
 ) -> Iterator[Tree]:
-    """Nodes that are ready, in three zones."""
+    """Return ready nodes in three zones."""
     size = {"cpu": cpu, "memory": memory, "pods": "110"}
     for number in range(count):
         name = f"{prefix}-{number:04}"
@@ -60,7 +60,7 @@ def pods(
     prefix: str = "pod",
     scheduler: str = "default-scheduler",
 ) -> Iterator[Tree]:
-    """Pods of one template, as upstream's measurements have them."""
+    """Return pods of one template, like those of upstream's measurements."""
     container = {
         "name": "pause",
         "image": "registry.k8s.io/pause:3.10.1",
@@ -78,12 +78,12 @@ def pods(
 def quaymaster(
     plane: ControlPlane, *, config: Tree | None = None, kubeconfig: Path | None = None
 ) -> Program:
-    """``quaymaster run``, not started, without leader election; ready once it lives.
+    """Return ``quaymaster run``, not started, without leader election.
 
     Args:
         plane: The cluster.
-        config: What its KubeSchedulerConfiguration says further.
-        kubeconfig: How it reaches the cluster; by default as its administrator.
+        config: Further fields of its KubeSchedulerConfiguration.
+        kubeconfig: The file for its access; by default the administrator's.
     """
     tree: dict[str, Any] = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -102,7 +102,7 @@ def quaymaster(
 
 
 def processes(program: Program) -> dict[str, int]:
-    """The processes of ``quaymaster run`` by `ROLES`; those that are there."""
+    """Return the processes of ``quaymaster run`` by `ROLES`, as far as they run."""
     found = {"engine": program.pid}
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -116,13 +116,13 @@ def processes(program: Program) -> dict[str, int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """The seconds of processor that a process has taken."""
+    """Return the CPU seconds of a process."""
     ticks = sum(map(int, _fields(Path(f"/proc/{pid}"))[11:13]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def resident_bytes(pid: int) -> int:
-    """The memory that a process holds."""
+    """Return the resident memory of a process, in bytes."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 

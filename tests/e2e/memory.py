@@ -1,4 +1,4 @@
-"""Whether the memory of a process grows."""
+"""Checks whether the memory of a process grows."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,9 +9,9 @@ __all__ = ["Memory"]
 
 # The I/O process keeps 20,000 keys of events, which takes half an hour to level off: it
 # grew by 5 MB from minute 10 to minute 35, and by 1 MB from then to minute 60.
-_WARM: Final = 0.5  # of the time does not count
-_SHORT: Final = 1 / 6  # hours in which nothing is to be seen
-_GROWTH: Final = 0.10  # of the memory, in an hour
+_WARM: Final = 0.5  # the part of the time that does not count
+_SHORT: Final = 1 / 6  # hours that are too short for a result
+_GROWTH: Final = 0.10  # the part of the memory per hour
 
 
 class Memory:
@@ -21,17 +21,17 @@ class Memory:
         self._samples: dict[str, list[tuple[float, int]]] = {}
 
     def note(self, name: str, hours: float, size: int) -> None:
-        """Note how many bytes a process holds after some time."""
+        """Record the bytes of a process after some hours."""
         self._samples.setdefault(name, []).append((hours, size))
 
     def problems(self) -> Iterator[str]:
-        """The processes that grow by more than a tenth of their size in an hour."""
+        """Yield the processes that grow by more than a tenth in an hour."""
         for name, (size, growth) in self.growths().items():
             if growth > _GROWTH * size:
                 yield f"{name} grows by {growth / 1e6:.1f} MB in an hour"
 
     def growths(self) -> dict[str, tuple[float, float]]:
-        """Bytes, and bytes per hour by a line through the samples, once it is warm."""
+        """Return bytes, and bytes per hour of a line through the warm samples."""
         found = {}
         for name, samples in self._samples.items():
             warm = np.array(samples[int(len(samples) * _WARM) :], dtype=float)

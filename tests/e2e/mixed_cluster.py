@@ -1,4 +1,4 @@
-"""A cluster in which every rule of the default profile finds something to do."""
+"""A cluster with objects for every rule of the default profile."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -41,12 +41,12 @@ _MIB: Final = 1 << 20
 
 
 def node_name(number: int) -> str:
-    """The name of one of the nodes."""
+    """Return the name of a node."""
     return f"node-{number:03}"
 
 
 def cluster_objects(nodes: int) -> Iterator[Tree | ApiObject]:
-    """All that is there before the first pod: nodes, classes, budgets, a service."""
+    """Yield all objects before the first pod: nodes, classes, budgets, a service."""
     for name in NAMESPACES[1:]:
         yield make_namespace(name=name, labels={"colour": name.removeprefix("team-")})
     for number in range(nodes):
@@ -77,7 +77,7 @@ def cluster_objects(nodes: int) -> Iterator[Tree | ApiObject]:
 
 
 def ballast(nodes: int) -> Iterator[Tree]:
-    """Pods that take most of the nodes from the beginning, of low priority."""
+    """Yield pods of low priority that take most of the nodes at the start."""
     for number in range(nodes):
         cpus = int(_SIZES[number % len(_SIZES)][0])
         for part in range(3):

@@ -27,7 +27,7 @@ _REPAIR: Final = {"key": "example.com/repair", "operator": "Exists"}
 
 
 def device_objects(node_names: list[str]) -> Iterator[Tree]:
-    """The classes of devices, and what the drivers of some nodes publish."""
+    """Yield the classes of devices, and the slices of some nodes."""
     for name, driver in _DRIVERS.items():
         spec: Tree = {"selectors": [_selector(f"device.driver == '{driver}'")]}
         if name == "card":
@@ -43,7 +43,7 @@ def device_objects(node_names: list[str]) -> Iterator[Tree]:
 
 
 def random_claim(name: str, namespace: str, chance: random.Random) -> Tree:
-    """A claim for GPUs of some sort."""
+    """Return a random claim for GPUs."""
     requests = [_request(f"request-{index}", chance) for index in range(_few(chance))]
     devices: Tree = {"requests": requests}
     if chance.random() < 0.3:
@@ -54,11 +54,11 @@ def random_claim(name: str, namespace: str, chance: random.Random) -> Tree:
 
 
 def free_devices(client: ApiClient, pod: Tree) -> None:
-    """Free and delete the claims of a pod that is gone, as their controller does.
+    """Free and delete the claims of a pod that has ended, as their controller does.
 
     Args:
-        client: May write claims.
-        pod: The pod; claims that the scheduler created for it are included.
+        client: A client that may write claims.
+        pod: The pod; claims that the scheduler created for it count, too.
     """
     namespace = pod["metadata"]["namespace"]
     names = {

@@ -1,4 +1,4 @@
-"""Pods of every sort, one after another, the same for the same seed."""
+"""Pods of every kind, one after another; equal seeds give equal pods."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -32,12 +32,12 @@ _ANYTHING: Final = Toleration(operator="Exists")
 
 @attrs.frozen
 class Arrival:
-    """A pod that comes, and what has to be there before.
+    """A pod, and the objects that must exist before it.
 
     Attributes:
         pod: The pod.
-        needs: Claims and volumes, which the cluster should know first.
-        gates: The gates to be lifted later; the pod has them.
+        needs: Claims and volumes that must be created before.
+        gates: The pod's gates, which are removed later.
     """
 
     pod: Tree
@@ -47,14 +47,14 @@ class Arrival:
 
 @attrs.define
 class _Draft:
-    """A pod that features are added to.
+    """A pod to which features are added.
 
     Attributes:
         name: Its name.
-        random: Decides.
-        nodes: How many nodes there are.
+        random: The random generator.
+        nodes: The number of nodes.
         words: Arguments of `make_pod`.
-        needs: What has to be there before.
+        needs: The objects that must exist before.
         priority_class: Its class, if any.
         device_claim: The name of its claim for devices, if any.
     """
@@ -68,11 +68,11 @@ class _Draft:
     device_claim: str = ""
 
     def app(self) -> dict[str, str]:
-        """The selector of some app."""
+        """Return the selector of a random app."""
         return {"app": self.random.choice(APPS)}
 
     def key(self) -> str:
-        """Some topology key."""
+        """Return a random topology key."""
         return self.random.choice((_HOSTNAME, _ZONE, "topology.kubernetes.io/region"))
 
     @property
@@ -96,11 +96,12 @@ def arrivals(
     """Make pods for `mixed_cluster`.
 
     Args:
-        count: How many.
-        nodes: How many nodes there are.
-        seed: Decides what they are like.
-        scheduler: Whose pods they are.
-        broken_volumes: Whether some claim volumes of a provisioner that does nothing.
+        count: The number of pods.
+        nodes: The number of nodes.
+        seed: The seed of all random choices.
+        scheduler: The scheduler name of the pods.
+        broken_volumes: Whether some pods claim volumes of a provisioner that does
+            nothing.
     """
     chance = random.Random(seed)
     features = (
@@ -234,8 +235,8 @@ def _claimed_devices(draft: _Draft) -> None:
     draft.device_claim = f"{draft.name}-devices"
     claim = random_claim(draft.device_claim, draft.namespace, draft.random)
     draft.needs.append(claim)
-    # No other pod evicts it: its devices would be free a moment after it is gone, and
-    # an attempt in between would meet another state than the one that is compared.
+    # No other pod evicts it: its devices would be free a moment after it is deleted,
+    # and an attempt in between would have another state than the compared one.
     draft.priority_class = "top"
 
 

@@ -1,4 +1,4 @@
-"""One pod after another, each decided by kube-scheduler and judged by Quaymaster."""
+"""One pod after another: Quaymaster's decision is compared with kube-scheduler's."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -16,14 +16,14 @@ __all__ = ["JudgedByQuaymaster", "Trial"]
 
 
 class Trial(ABC):
-    """Lets one pod after another come; at each moment one of them waits at most.
+    """Creates one pod after another; at most one waits at a time.
 
     Attributes:
-        counts: What has become of pods.
+        counts: The numbers of results.
 
     Args:
         scene: The cluster.
-        log: What a kube-scheduler says.
+        log: The log of a kube-scheduler.
     """
 
     def __init__(self, scene: Scene, log: SchedulerLog) -> None:
@@ -32,7 +32,7 @@ class Trial(ABC):
         self.counts: Counter[str] = Counter()
 
     def run(self, arrivals: Iterable[Arrival]) -> list[str]:
-        """Let pods come, one after another.
+        """Create pods, one after another.
 
         Returns:
             All differences.
@@ -42,8 +42,8 @@ class Trial(ABC):
         current = next(coming, None)
         self._prepare(current)
         while current is not None:
-            # Early, so that claims are known when their pod comes: watches of several
-            # kinds have no common order.
+            # Early, so that both schedulers have the claims when their pod is created:
+            # watches of several kinds have no common order.
             following = next(coming, None)
             self._prepare(following)
             found += self.arrive(current)
@@ -53,7 +53,7 @@ class Trial(ABC):
 
     @abstractmethod
     def arrive(self, arrival: Arrival) -> Iterator[str]:
-        """Let a pod come, to its end.
+        """Create a pod, and let it run and end.
 
         Yields:
             Each difference, with the pod.
@@ -64,12 +64,12 @@ class Trial(ABC):
             self.scene.volumes.prepare(arrival.needs)
 
     def node_of(self, key: str) -> str:
-        """Where a pod is."""
+        """Return the node of a pod."""
         pod = self.scene.pods.get(key)
         return "" if pod is None else str(pod["spec"].get("nodeName", ""))
 
     def reason_of(self, key: str) -> str:
-        """Why a pod has no node, as its condition says."""
+        """Return why a pod has no node, from its condition."""
         pod = self.scene.pods.get(key)
         conditions = pod["status"].get("conditions", ()) if pod else ()
         return next(
@@ -84,7 +84,7 @@ class Trial(ABC):
         )
 
     def let_go(self, victims: set[str]) -> None:
-        """End pods that were asked to end."""
+        """Remove pods that are being evicted."""
         pods = self.scene.pods
         for key in sorted(victims):
             pods.wait(
@@ -97,7 +97,7 @@ class Trial(ABC):
             self.scene.remove(pod)
 
     def finish(self, pod: Tree) -> None:
-        """Run a pod that has a node; remove another one."""
+        """Run a pod that has a node; remove any other pod."""
         if self.node_of(key_of(pod)):
             self.counts["placed"] += 1
             self.scene.run(pod)
@@ -107,13 +107,13 @@ class Trial(ABC):
 
 
 class JudgedByQuaymaster(Trial):
-    """kube-scheduler decides; Quaymaster has the state of just before.
+    """kube-scheduler decides; Quaymaster decides for the state just before.
 
     Args:
         scene: The cluster.
-        log: What kube-scheduler says.
-        adviser: What Quaymaster would do.
-        folder: Where the states go in which the two differ.
+        log: The log of kube-scheduler.
+        adviser: Returns Quaymaster's decision.
+        folder: The folder for the states in which the two differ.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class JudgedByQuaymaster(Trial):
         self._folder = folder
 
     def arrive(self, arrival: Arrival) -> Iterator[str]:
-        """Let a pod come, to its end."""
+        """Create a pod, and let it run and end."""
         client = self.scene.client
         if arrival.gates:
             self.counts["gated"] += 1
@@ -147,23 +147,23 @@ class JudgedByQuaymaster(Trial):
         self.finish(pod)
 
     def _is_decided(self, key: str) -> bool:
-        """Whether a pod has a node, or has been told why it has none."""
+        """Whether a pod has a node, or a message why it has none."""
         if self.node_of(key):
             return True
         message = self._last(key).message
         return bool(message) and self.reason_of(key) == message
 
     def _last(self, key: str) -> Opinion:
-        """What kube-scheduler said when it last tried a pod."""
+        """Return kube-scheduler's result of the pod's last attempt."""
         return next(reversed(self.log.of(key)), Opinion())
 
     def _victims(self, key: str) -> set[str]:
-        """The pods that were asked to end for another one."""
+        """Return the pods that were evicted for another one."""
         last = self._last(key)
         return last.victims[last.target] if last.target else set()
 
     def _compared(self, key: str, state: State) -> Iterator[str]:
-        """Compare what the last attempt came to, in the state that it met."""
+        """Compare the results of the last attempt, for its state."""
         self.counts["attempts"] += 1
         theirs, node = self._last(key), self.node_of(key)
         found = list(differences(self._adviser.attempt(key, state), theirs, node))

@@ -1,4 +1,4 @@
-"""One pod after another, each decided by ``quaymaster run`` and judged before."""
+"""One pod after another: ``quaymaster run`` decides after kube-scheduler has."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -21,14 +21,14 @@ JUDGE: Final[Tree] = {
         }
     ]
 }
-"""What kube-scheduler is told: it tries pods at once, whatever gates they have."""
+"""kube-scheduler's configuration: it tries pods at once, in spite of their gates."""
 
 _GATE: Final = {"name": "example.com/judged"}
 _SECONDS: Final = 5.0  # for evictions that differ
 
 
 def let_judge(admin: ApiClient, user: str) -> None:
-    """Let a user see everything and change nothing: it binds and evicts nobody."""
+    """Let a user read everything and write nothing, so that it binds no pod."""
     rbac = {"apiVersion": "rbac.authorization.k8s.io/v1"}
     rule = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
     metadata = {"name": "judge"}
@@ -44,15 +44,15 @@ def let_judge(admin: ApiClient, user: str) -> None:
 
 
 class JudgedByKubeScheduler(Trial):
-    """Quaymaster decides; a kube-scheduler that may change nothing has said its own.
+    """Quaymaster decides; a kube-scheduler without write access has decided before.
 
-    Each pod comes with a gate, which that one does not heed: it tries the pod at once,
-    and is refused what it wants to write. Then the gate is lifted, and the state is
-    still the same.
+    Each pod has a gate at first, which that kube-scheduler ignores: it tries the pod at
+    once, and its writes are refused. Then the test removes the gate; the state is still
+    the same.
     """
 
     def arrive(self, arrival: Arrival) -> Iterator[str]:
-        """Let a pod come, to its end."""
+        """Create a pod, and let it run and end."""
         client = self.scene.client
         pod = {**arrival.pod}
         pod["spec"] = {**pod["spec"], "schedulingGates": [_GATE], "schedulerName": OURS}
@@ -79,11 +79,11 @@ class JudgedByKubeScheduler(Trial):
         self.finish(pod)
 
     def _first(self, key: str) -> Opinion:
-        """What kube-scheduler said of a pod when it came."""
+        """Return kube-scheduler's result for a new pod."""
         return next(iter(self.log.of(key)), Opinion())
 
     def _evicted(self, theirs: Opinion) -> set[str]:
-        """The pods that were asked to end; those that kube-scheduler wants, in time."""
+        """Return the evicted pods, after a wait for kube-scheduler's victims."""
         wanted = theirs.victims.get(theirs.target, set())
         try:
             self.scene.pods.wait(lambda: self._leaving() >= wanted, within=_SECONDS)

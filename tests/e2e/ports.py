@@ -18,9 +18,9 @@ _direct: Final = build_opener(ProxyHandler({}), HTTPSHandler(context=_anybody))
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of loopback where nobody listens now.
+    """Return ports of loopback on which no process listens.
 
-    ``QUAYMASTER_E2E_PORTS``, such as ``20000-20999``, says where to look.
+    ``QUAYMASTER_E2E_PORTS``, such as ``20000-20999``, sets the range.
     """
     first, _, last = os.environ.get("QUAYMASTER_E2E_PORTS", _PORTS).partition("-")
     found: list[int] = []
@@ -32,15 +32,15 @@ def free_ports(count: int) -> list[int]:
 
 
 def ask(url: str, data: bytes | None = None, *, token: str = "") -> bytes:
-    """What a server of a test answers, whoever it says that it is.
+    """Return a test server's response, without a check of its certificate.
 
     Args:
-        url: Where to ask.
-        data: What to send.
-        token: The bearer token to show.
+        url: The address.
+        data: The body of the request.
+        token: The bearer token of the request.
 
     Raises:
-        OSError: It does not answer, or not with success.
+        OSError: There is no response, or it is an error.
     """
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     request = Request(url, data, headers)
@@ -50,7 +50,7 @@ def ask(url: str, data: bytes | None = None, *, token: str = "") -> bytes:
 
 
 def answers(url: str) -> bool:
-    """Whether a server says at an address that all is well."""
+    """Whether a server reports at an address that it is healthy."""
     try:
         ask(url)
     except (OSError, HTTPException):

@@ -13,8 +13,8 @@ from typing import Final, Self
 
 __all__ = ["ProcessError", "Program", "eventually"]
 
-# The system kills the program when the thread that started it ends, whatever ends it:
-# all are started by one thread, which lives as long as this process.
+# The kernel kills the program when the thread that started it ends, for any reason. So
+# all programs are started by one thread, which lives as long as this process.
 _starter: Final = ThreadPoolExecutor(1, thread_name_prefix="starter")
 _LAUNCH: Final = """
 import ctypes, os, signal, sys
@@ -27,21 +27,21 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 
 class ProcessError(Exception):
-    """A program did not start, or something did not come to be in time."""
+    """A program did not start, or a condition did not hold in time."""
 
 
 def eventually(
     holds: Callable[[], object], *, within: float = 30.0, what: str = "it"
 ) -> None:
-    """Wait until something holds.
+    """Wait until a condition holds.
 
     Args:
-        holds: Asked again and again.
-        within: Seconds to wait.
-        what: What is waited for, as a message says it.
+        holds: The condition, which is called repeatedly.
+        within: The seconds to wait.
+        what: The condition in words, for the message.
 
     Raises:
-        ProcessError: It does not hold in time.
+        ProcessError: The condition does not hold in time.
     """
     end = time.monotonic() + within
     pause = 0.005
@@ -53,16 +53,16 @@ def eventually(
 
 
 class Program:
-    """A program in a process group of its own, which ends when this process does.
+    """A program in its own process group, which ends when this process does.
 
     As a context manager it is started and stopped.
 
     Args:
         command: Its path and arguments.
-        log: The file that its output is added to.
-        is_ready: Tells whether it can be used; it is ready at once without.
-        environment: What else is in its environment.
-        within: Seconds that it may take to be ready.
+        log: The file to which its output is appended.
+        is_ready: Whether it can be used; without this it is ready at once.
+        environment: Further variables of its environment.
+        within: The seconds until it must be ready.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The process id."""
         return self._running().pid
 
     @property
@@ -103,7 +103,8 @@ class Program:
         """Start it, and wait until it is ready.
 
         Raises:
-            ProcessError: It ends, or is not ready in time; its last lines are told.
+            ProcessError: It ends, or is not ready in time; the message has its last
+            lines.
         """
         launch = [sys.executable, "-SEc", _LAUNCH, str(os.getpid()), *self.command]
         with self.log.open("ab") as log:
@@ -123,7 +124,8 @@ class Program:
         """Wait until it can be used.
 
         Raises:
-            ProcessError: It ends, or is not ready in time; its last lines are told.
+            ProcessError: It ends, or is not ready in time; the message has its last
+            lines.
         """
         try:
             eventually(self._ready_or_ended, within=self._within, what=self.name)
@@ -135,7 +137,7 @@ class Program:
             raise ProcessError(f"{self.name} ended: {code}\n{self._last_lines()}")
 
     def stop(self, *, within: float = 15.0) -> int | None:
-        """Ask it to end; kill it if it has not ended after some seconds.
+        """Send SIGTERM; kill it if it has not ended after some seconds.
 
         Returns:
             Its exit code; None if it was not started.
@@ -150,7 +152,7 @@ class Program:
         return self._process.returncode
 
     def kill(self) -> None:
-        """End it at once, without a chance to do anything."""
+        """Kill it at once."""
         self.send(signal.SIGKILL)
         if self._process is not None:
             self._process.wait()
@@ -161,15 +163,15 @@ class Program:
         self.start()
 
     def pause(self) -> None:
-        """Stop its clock (SIGSTOP)."""
+        """Stop it (SIGSTOP)."""
         self.send(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let it go on (SIGCONT)."""
+        """Continue it (SIGCONT)."""
         self.send(signal.SIGCONT)
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to it and to what it has started; ignored if it has ended."""
+        """Send a signal to it and its children; do nothing if it has ended."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
@@ -183,7 +185,7 @@ class Program:
         return self._running().wait(within)
 
     def cpu_seconds(self) -> float:
-        """The seconds of processor that it and its children have taken so far."""
+        """Return the CPU seconds of it and its children so far."""
         ticks = 0
         for path in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):

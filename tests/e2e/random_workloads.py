@@ -1,4 +1,4 @@
-"""Random workloads with what happens to them, as courses of ``tests.world``."""
+"""Random workloads and changes of them, as courses of ``tests.world``."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -26,8 +26,8 @@ def random_courses(count: int, *, seed: int) -> Iterator[Case]:
     """Make courses of all families in turn.
 
     Args:
-        count: How many.
-        seed: Decides what they are like.
+        count: The number of courses.
+        seed: The seed of all random choices.
     """
     chance = random.Random(seed)
     for number in range(count):
@@ -70,7 +70,7 @@ def _pod_spec(image: str) -> Tree:
 
 
 def _kubelet(chance: random.Random) -> Tree:
-    """How the kubelet treats the pods of each image; those of one never get ready."""
+    """Return how the kubelet treats each image's pods; those of one never get ready."""
     rules: Tree = {
         f"app:{number}": {"start": chance.randint(1, 3), "stop": chance.randint(1, 3)}
         for number in (1, 2, 3)
@@ -79,7 +79,7 @@ def _kubelet(chance: random.Random) -> Tree:
 
 
 def _steps(chance: random.Random, *makers: Callable[[], Tree]) -> list[Tree]:
-    """Up to three steps, each by a maker drawn at random."""
+    """Return up to three steps, each by a random maker."""
     steps: list[Tree] = []
     second = _FIRST_STEP
     for _ in range(chance.randint(1, _MOST_STEPS)):

@@ -1,4 +1,4 @@
-"""What the audit log of an API server says of pods, bindings and leases."""
+"""Pods, bindings and leases, read from the audit log of an API server."""
 
 import datetime as dt
 from collections import Counter
@@ -14,7 +14,7 @@ FLAGS: Final = (
     f"--audit-policy-file={Path(__file__).with_name('audit-binds.yaml')}",
     "--audit-log-maxsize=4000",
 )
-"""Flags of an API server with ``audit``, so that it records this and no more."""
+"""Flags of an API server with ``audit``, so that it records these requests only."""
 
 _OK: Final = range(200, 300)
 
@@ -45,39 +45,39 @@ class _Event(msgspec.Struct, rename="camel"):
 
 @attrs.frozen
 class Binding:
-    """An answered request to bind a pod.
+    """A request to bind a pod, with its response.
 
     Attributes:
         pod: Its namespace and name.
-        user: Who asked.
-        asked: When, in seconds since the epoch.
-        answered: When the answer was ready.
+        user: The user who sent it.
+        received: When the server received it, in seconds since the epoch.
+        answered: When the response was ready.
         code: The HTTP status.
     """
 
     pod: str
     user: str
-    asked: float
+    received: float
     answered: float
     code: int
 
     @property
     def is_done(self) -> bool:
-        """Whether the pod was bound by it."""
+        """Whether it has bound the pod."""
         return self.code in _OK
 
 
 class Record:
-    """The audit log as far as it was read.
+    """The part of the audit log that was read.
 
     Args:
         path: The file.
 
     Attributes:
-        created: When each pod was there, in seconds since the epoch.
-        binds: All requests to bind, in the order of their answers.
-        bound: How many of them bound which pod.
-        leases: When who wrote a lease; those of the API server do not count.
+        created: Pod -> its creation, in seconds since the epoch.
+        binds: All requests to bind, in the order of their responses.
+        bound: Pod -> the number of requests that have bound it.
+        leases: Time and user of each write of a lease, without those of the API server.
     """
 
     def __init__(self, path: Path) -> None:
@@ -90,7 +90,7 @@ class Record:
         self.leases: list[tuple[float, str]] = []
 
     def forget(self) -> None:
-        """Read what is there, and start with nothing but who leads."""
+        """Read the log to its end, and drop everything except the last leader."""
         self.read()
         self.created.clear()
         self.binds.clear()
@@ -98,7 +98,7 @@ class Record:
         del self.leases[:-1]
 
     def read(self) -> "Record":
-        """Read what has been written since."""
+        """Read the new part of the log."""
         if not self._path.exists():
             return self
         with self._path.open("rb") as lines:
@@ -111,7 +111,7 @@ class Record:
         return self
 
     def waits(self) -> list[float]:
-        """How many seconds each pod has waited to be bound, in ascending order."""
+        """Return the seconds from creation to binding of each pod, sorted."""
         return sorted(
             bind.answered - self.created[bind.pod]
             for bind in self.binds
@@ -120,13 +120,13 @@ class Record:
 
     def _note(self, event: _Event) -> None:
         answered = event.stage_timestamp.timestamp()
-        asked = event.request_received_timestamp.timestamp()
+        received = event.request_received_timestamp.timestamp()
         code, user, about = event.response_status.code, event.user, event.object_ref
         pod = f"{about.namespace}/{about.name}"
         if event.stage not in ("ResponseComplete", "Panic"):
             return
         if about.subresource == "binding":
-            bind = Binding(pod, user.username, asked, answered, code)
+            bind = Binding(pod, user.username, received, answered, code)
             self.binds.append(bind)
             self.bound[pod] += bind.is_done
         elif code in _OK and about.resource == "pods":

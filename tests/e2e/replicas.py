@@ -1,4 +1,4 @@
-"""Replicas of a scheduler, kept running as kubelets would."""
+"""Replicas of a scheduler, which are restarted as by kubelets."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ USERS: Final[Mapping[str, Sequence[str]]] = {
     "replica-1": ["system:masters"],
     "replica-2": ["system:masters"],
 }
-"""As whom replicas ask, so that the audit log tells them apart."""
+"""The users of the replicas' requests, which identify them in the audit log."""
 
 LEASE_SECONDS: Final = 6.0
 ELECTION: Final = {
@@ -27,20 +27,20 @@ ELECTION: Final = {
     "retryPeriod": "1s",
     "resourceNamespace": "kube-system",
 }
-"""How two replicas agree on who schedules."""
+"""The leader election of two replicas."""
 
-_RESTART: Final = 0.5  # seconds until it is started again
+_RESTART: Final = 0.5  # seconds before a restart
 
 
 class Replica:
     """A scheduler that is started again whenever it has ended.
 
     Args:
-        name: The user as whom it asks.
+        name: The user of its requests.
         program: The scheduler.
 
     Attributes:
-        restarts: How often it was started again.
+        restarts: The number of restarts.
     """
 
     def __init__(self, name: str, program: Program) -> None:
@@ -63,7 +63,7 @@ class Replica:
         self.program.kill()
 
     def kill(self, role: str, how: signal.Signals = signal.SIGKILL) -> None:
-        """Kill one of its processes: ``engine`` or ``io``, as `processes` has them."""
+        """Kill one of its processes: ``engine`` or ``io``, see `processes`."""
         with contextlib.suppress(ProcessLookupError, KeyError):
             os.kill(processes(self.program)[role], how)
 
@@ -76,7 +76,7 @@ class Replica:
 
 @contextlib.contextmanager
 def running(replicas: Sequence[Replica]) -> Iterator[None]:
-    """Keep replicas running meanwhile."""
+    """Keep replicas running inside the block."""
     with contextlib.ExitStack() as stack:
         for replica in replicas:
             stack.callback(replica.close)
@@ -85,10 +85,10 @@ def running(replicas: Sequence[Replica]) -> Iterator[None]:
 
 
 def leader_of(replicas: Sequence[Replica], record: Record) -> Replica:
-    """The replica that has written the lease last.
+    """Return the replica that has written the lease last.
 
     Raises:
-        ProcessError: None has.
+        ProcessError: No replica has written it.
     """
     named = {replica.name: replica for replica in replicas}
     for _, user in reversed(record.read().leases):

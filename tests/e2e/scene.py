@@ -1,4 +1,4 @@
-"""A control plane with a mixed cluster, whose kubelets and controllers a test plays."""
+"""A control plane with a mixed cluster; the test acts as kubelets and controllers."""
 
 import random
 from contextlib import ExitStack, suppress
@@ -15,7 +15,7 @@ from tests.e2e.volumes import VolumeController
 __all__ = ["FLAGS", "Scene"]
 
 FLAGS: Final = ("--disable-admission-plugins=StorageObjectInUseProtection",)
-"""Of the API server: claims and volumes go at once, without their controllers."""
+"""Flags of the API server: claims and volumes are deleted without their controllers."""
 
 _ZONE: Final = "topology.kubernetes.io/zone"
 _LONG_AGO: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -26,14 +26,14 @@ class Scene:
     """A mixed cluster on a control plane that runs with `FLAGS`.
 
     Attributes:
-        client: May do everything.
+        client: A client with all rights.
         pods: All pods.
-        nodes: How many nodes there are.
+        nodes: The number of nodes.
 
     Args:
-        plane: The control plane, which is empty.
-        nodes: How many nodes to make.
-        seed: Decides who has to leave.
+        plane: The control plane, without objects.
+        nodes: The number of nodes to make.
+        seed: The seed of the choice of pods to end.
     """
 
     def __init__(self, plane: ControlPlane, *, nodes: int, seed: int) -> None:
@@ -63,14 +63,14 @@ class Scene:
         self._stack.close()
 
     def allow_one_disruption(self) -> None:
-        """Let one guarded pod be evicted, as the controller of budgets would say."""
+        """Let one protected pod be evicted, as the controller of budgets would."""
         self.client.patch(
             "/apis/policy/v1/namespaces/default/poddisruptionbudgets/guarded/status",
             {"status": {"disruptionsAllowed": 1}},
         )
 
     def run(self, pod: Tree) -> None:
-        """Start a pod that is bound; each at another second, so that none are equal."""
+        """Start a bound pod; each at another second, so that start times differ."""
         self._starts += 1
         start = _LONG_AGO + timedelta(seconds=self._starts)
         status = {
@@ -81,7 +81,7 @@ class Scene:
 
     def remove(self, pod: Tree) -> None:
         """End a pod, with its claims."""
-        with suppress(RefusedError):  # it has never been bound, and is gone
+        with suppress(RefusedError):  # it has never been bound, and is deleted
             self.client.delete(path_of(pod), grace=0)
         namespace = pod["metadata"]["namespace"]
         for volume in pod["spec"].get("volumes", ()):

@@ -1,4 +1,4 @@
-"""What kube-scheduler says of its decisions when it is asked to say everything."""
+"""Reads kube-scheduler's decisions from its verbose log."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,9 +8,9 @@ from typing import Final
 import attrs
 import msgspec
 
-__all__ = ["TALKATIVE", "Opinion", "SchedulerLog"]
+__all__ = ["VERBOSE", "Opinion", "SchedulerLog"]
 
-TALKATIVE: Final = (
+VERBOSE: Final = (
     "--vmodule=schedule_one=10,default_preemption=5,preemption=5,default_binder=3"
 )
 
@@ -25,15 +25,15 @@ class _PodName(msgspec.Struct):
 
 @attrs.define
 class Opinion:
-    """What one attempt to schedule a pod came to.
+    """The result of one attempt to schedule a pod.
 
     Attributes:
         totals: Node name -> its total; empty if at most one node was feasible.
         parts: Node name -> plugin name -> its weighted score.
-        victims: Node name -> the pods whose end would make room there.
-        target: The node where room is to be made, if anywhere.
-        message: Why it fits nowhere, if so.
-        chosen: The node that it was about to be bound to, or empty.
+        victims: Node name -> the pods whose eviction would make room there.
+        target: The node on which room is made, if any.
+        message: Why it fits nowhere, or an empty text.
+        chosen: The node chosen for the binding, or empty.
     """
 
     totals: dict[str, int] = attrs.field(factory=dict)
@@ -45,19 +45,19 @@ class Opinion:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it is known where the pod fits, or why it fits nowhere."""
+        """Whether the log has the pod's node, or why it fits nowhere."""
         return bool(self.message or self.chosen)
 
     @property
     def best(self) -> set[str]:
-        """The nodes that it may have chosen."""
+        """Return the nodes from which it may have chosen."""
         most = max(self.totals.values(), default=0)
         nodes = {name for name, total in self.totals.items() if total == most}
         return nodes or {self.chosen} - {""}
 
 
 class SchedulerLog:
-    """Reads the log of a kube-scheduler that runs with `TALKATIVE`.
+    """Reads the log of a kube-scheduler that runs with `VERBOSE`.
 
     Args:
         path: The file.
@@ -70,7 +70,7 @@ class SchedulerLog:
         self._current = Opinion()
 
     def of(self, pod: str) -> list[Opinion]:
-        """The attempts of a pod so far, in their order."""
+        """Return the attempts of a pod so far, in their order."""
         for message, fields in self._new_lines():
             self._take(message, fields)
         return self._attempts.get(pod, [])
@@ -113,7 +113,7 @@ class SchedulerLog:
 
 
 def _text(value: str) -> str:
-    """A value without the quotes and escapes of the log."""
+    """Return a value without the quotes and escapes of the log."""
     if not value.startswith('"'):
         return value
     return re.sub(r"\\(.)", lambda found: found[1], value[1:-1])

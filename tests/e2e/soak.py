@@ -1,10 +1,10 @@
 """Hours of load on a real API server: ``python -m tests.e2e.soak --minutes 60``.
 
-Pods are created and deleted all the while, nodes come and go, and two replicas take
-turns at leading: one is stopped or killed every few minutes. A third scheduler, with a
-name and half of the pods of its own, is left alone, so that its memory can be followed
-for the whole time. In the end pods must fill all nodes to the last, which they can only
-if no scheduler remembers what is gone.
+Pods are created and deleted all the time, nodes come and go, and two replicas take
+turns at leading: one is stopped or killed every few minutes. A third scheduler has its
+own name and half of the pods. It is never disturbed, so that its memory can be measured
+for the whole time. In the end pods must fill all nodes completely, which works only if
+no scheduler counts pods that are gone.
 """
 
 import argparse
@@ -29,9 +29,9 @@ from tests.e2e.replicas import ELECTION, USERS, Replica, leader_of, running
 __all__ = ["main"]
 
 _NODES: Final = 200
-_PODS_PER_NODE: Final = 4  # that fill it
+_PODS_PER_NODE: Final = 4  # they fill it
 _OLD: Final = 60.0  # seconds after which a pod must have been bound
-_LOOK: Final = 5.0  # seconds between two looks
+_LOOK: Final = 5.0  # seconds between two checks
 _STEADY: Final = "steady"
 _SHARED: Final = "default-scheduler"
 _MB: Final = 1e6
@@ -46,10 +46,10 @@ class Soak:
 
     Args:
         plane: The cluster, empty.
-        per_second: How many pods come, and go, in a second.
+        per_second: The number of pods that are created, and deleted, in a second.
 
     Attributes:
-        problems: What did not hold.
+        problems: The broken invariants.
     """
 
     def __init__(self, plane: ControlPlane, per_second: float) -> None:
@@ -80,7 +80,7 @@ class Soak:
         self.problems: list[str] = []
 
     def run(self, minutes: int, turn: float) -> None:
-        """Let it soak; every so many minutes another replica is to lead."""
+        """Run the load; every few minutes another replica must lead."""
         with running([*self._replicas, self._steady]):
             with self._churn.under_way():
                 self._watch(minutes, turn)
@@ -103,7 +103,7 @@ class Soak:
             self._report(minute)
 
     def _look(self, hours: float) -> None:
-        """Note how old the oldest pod without a node is, and the memory of now."""
+        """Record the age of the oldest pod without a node, and the current memory."""
         now = dt.datetime.now(dt.UTC)
         for pod in self._admin.items(PODS, fieldSelector="spec.nodeName="):
             created = dt.datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
@@ -147,25 +147,27 @@ class Soak:
         self._oldest = 0.0
 
     def _compare(self) -> None:
-        """Have the one that is left alone compare what it holds with the server."""
+        """Let the third scheduler compare its state with the server."""
         log = self._steady.program.log
         before = log.stat().st_size
         os.kill(self._steady.program.pid, signal.SIGUSR2)
 
-        def said() -> list[str]:
+        def new_lines() -> list[str]:
             return log.read_text()[before:].splitlines()
 
         eventually(
-            lambda: any(_SAID[-1] in line for line in said()), within=_OLD, what="dump"
+            lambda: any(_SAID[-1] in line for line in new_lines()),
+            within=_OLD,
+            what="dump",
         )
         self.problems += [
             f"{_STEADY}: {line}"
-            for line in said()
+            for line in new_lines()
             if any(start in line and f"{start} 0" not in line for start in _SAID)
         ]
 
     def _fill(self) -> None:
-        """Fill all nodes to the last, for each scheduler in turn."""
+        """Fill all nodes completely, for each scheduler in turn."""
         for scheduler in (_SHARED, _STEADY):
             everything = {"gracePeriodSeconds": 0}
             self._admin.request("DELETE", PODS, query=everything)
@@ -195,7 +197,7 @@ class Soak:
         ]
 
     def verdict(self) -> str:
-        """What came of it, in a few lines."""
+        """Return the results, in a few lines."""
         lines = [
             f"{name}: {size / _MB:.0f} MB, {growth / _MB:+.1f} MB in an hour"
             for name, (size, growth) in self._memory.growths().items()
@@ -206,10 +208,10 @@ class Soak:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Soak, print a line a minute and a verdict.
+    """Soak, and print a line a minute and the results.
 
     Returns:
-        The exit code: 1 if anything does not hold.
+        The exit code: 1 if an invariant is broken.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.soak")
     parser.add_argument("--minutes", type=int, default=60)
@@ -217,11 +219,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--turn", type=float, default=5.0, help="minutes of a leader; 0: no other"
     )
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     flags = (*FLAGS, "--event-ttl=5m")
     with ControlPlane(users=USERS, audit=True, apiserver_flags=flags) as plane:
-        soak = Soak(plane, asked.per_second)
-        soak.run(asked.minutes, asked.turn)
+        soak = Soak(plane, options.per_second)
+        soak.run(options.minutes, options.turn)
     _say(soak.verdict())
     return 1 if soak.problems else 0
 

@@ -1,9 +1,10 @@
-"""How fast pods are scheduled on a real API server, ours and upstream's in turn.
+"""Measures how fast pods are scheduled on a real API server, by us and by upstream.
 
 ``python -m tests.e2e.speed --nodes 1000 --pods 10000 --rounds 2`` creates pods as fast
-as the server takes them while a scheduler runs, and reads from the audit log when each
-was created and bound. With ``--backlog`` the pods are there before the scheduler is.
-Bindings alone, by a client that decides nothing, are the bound of the server itself.
+as the server accepts them while a scheduler runs. It reads from the audit log when each
+was created and bound. With ``--backlog`` the pods are created before the scheduler
+starts. A client that only binds, without decisions, shows the limit of the server
+itself.
 """
 
 import argparse
@@ -26,10 +27,10 @@ from tests.e2e.records import FLAGS, Record
 
 __all__ = ["main"]
 
-_SETTLE: Final = 3.0  # seconds, in which a scheduler that has started reads the cluster
+_SETTLE: Final = 3.0  # seconds in which a new scheduler reads the cluster
 _WITHIN: Final = 900.0
 _REMOVALS: Final = 10
-_BINDINGS: Final = 64  # under way at once, where nobody decides
+_BINDINGS: Final = 64  # bindings at once, of the client without decisions
 
 Make = Callable[[ControlPlane], Program]
 
@@ -46,17 +47,17 @@ _HEAD: Final = (
 
 @attrs.frozen(kw_only=True)
 class Measured:
-    """What a run has shown.
+    """The figures of a run.
 
     Attributes:
-        name: Of what.
-        nodes: How many there were.
-        pods: How many were bound.
-        per_second: Pods bound per second, from the first created to the last bound;
-            with a backlog from the first bound on.
-        created_per_second: How fast they were created.
+        name: What was measured.
+        nodes: The number of nodes.
+        pods: The number of bound pods.
+        per_second: Bound pods per second, from the first creation to the last binding;
+            with a backlog from the first binding on.
+        created_per_second: Created pods per second.
         waits: The seconds from creation to binding, in ascending order.
-        cpu: Seconds of processor by process.
+        cpu: CPU seconds by process.
     """
 
     name: str
@@ -84,8 +85,8 @@ class Course:
 
     Args:
         plane: The cluster, empty.
-        size: How many nodes it gets.
-        count: How many pods are scheduled at a time.
+        size: The number of nodes.
+        count: The number of pods of a run.
     """
 
     def __init__(self, plane: ControlPlane, size: int, count: int) -> None:
@@ -99,7 +100,7 @@ class Course:
         self._hose.create(nodes(size))
 
     def run(self, name: str, make: Make, *, backlog: bool) -> Measured:
-        """Let a scheduler bind pods."""
+        """Let a scheduler bind pods, and measure it."""
         namespace = self._namespace()
         scheduler = make(self._plane)
         if backlog:
@@ -123,7 +124,7 @@ class Course:
         return self._measured(name, namespace, before, after, begin)
 
     def bindings_alone(self) -> Measured:
-        """Bind pods without a decision."""
+        """Bind pods without a decision, and measure it."""
         namespace = self._namespace()
         self._hose.create(pods(self._count, namespace))
         before = self._cpu(None)
@@ -169,7 +170,7 @@ class Course:
         return seconds
 
     def _remove_pods(self, path: str) -> None:
-        """Remove all pods; the server ends a request that takes it a minute."""
+        """Remove all pods; the server ends a request after a minute."""
         for _ in range(_REMOVALS):
             with contextlib.suppress(http.client.RemoteDisconnected):
                 self._admin.request("DELETE", path, query={"gracePeriodSeconds": 0})
@@ -184,7 +185,7 @@ class Course:
         after: Mapping[str, float],
         begin: float | None,
     ) -> Measured:
-        """Put figures together, and remove the pods."""
+        """Collect the figures, and remove the pods."""
         created = self._record.created.values()
         bound = [each.answered for each in self._record.binds if each.is_done]
         began = min(bound) if begin is None else begin
@@ -196,7 +197,9 @@ class Course:
             per_second=len(bound) / (max(bound) - began),
             created_per_second=len(created) / (max(created) - min(created)),
             waits=self._record.waits(),
-            cpu={one: after[one] - before.get(one, 0.0) for one in after},
+            cpu={
+                process: after[process] - before.get(process, 0.0) for process in after
+            },
         )
 
 
@@ -212,15 +215,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--backlog", action="store_true", help="the pods come first")
     parser.add_argument("--only", choices=SCHEDULERS, action="append")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     _say(_HEAD)
-    for size in asked.nodes or (1000, 5000):
+    for size in options.nodes or (1000, 5000):
         with ControlPlane(audit=True, apiserver_flags=FLAGS) as plane:
-            course = Course(plane, size, asked.pods)
-            for _ in range(asked.rounds):
-                for name in asked.only or SCHEDULERS:
+            course = Course(plane, size, options.pods)
+            for _ in range(options.rounds):
+                for name in options.only or SCHEDULERS:
                     make = SCHEDULERS[name]
-                    _say(course.run(name, make, backlog=asked.backlog))
+                    _say(course.run(name, make, backlog=options.backlog))
                 _say(course.bindings_alone())
     return 0
 

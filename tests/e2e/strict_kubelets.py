@@ -1,4 +1,4 @@
-"""Kubelets that refuse the pods that they have no room for, which kwok never does."""
+"""Kubelets that reject pods for which they have no room, which kwok never does."""
 
 import http.client
 import itertools
@@ -13,18 +13,18 @@ __all__ = ["StrictKubelets"]
 
 
 class StrictKubelets:
-    """Runs bound pods on nodes with so many CPUs, in the order in which they come.
+    """Runs bound pods on nodes with a limit of CPUs, in the order of their bindings.
 
-    A pod that does not fit fails as with a kubelet, and another one is made in its
-    place at once, as a controller does. They go on until the API server ends.
+    A pod that does not fit fails as with a kubelet, and another one is created in its
+    place at once, as by a controller. The thread runs until the API server ends.
 
     Args:
-        client: A client of the API server, for them alone.
-        cpus: How many CPUs the kubelet of each node finds free.
+        client: A client of the API server, for this thread only.
+        cpus: The free CPUs of each node.
 
     Attributes:
-        running: What runs on each node: names of pods and their CPUs.
-        refused: How many pods of each scheduler each node has refused.
+        running: Node -> names of running pods and their CPUs.
+        refused: Scheduler -> node -> the number of rejected pods.
     """
 
     def __init__(self, client: ApiClient, cpus: Mapping[str, int]) -> None:
@@ -36,7 +36,7 @@ class StrictKubelets:
         threading.Thread(target=self._work, daemon=True).start()
 
     def count(self) -> int:
-        """How many pods run."""
+        """Return the number of running pods."""
         return sum(map(len, self.running.values()))
 
     def _work(self) -> None:
@@ -76,4 +76,6 @@ class StrictKubelets:
 
 def _cpus(pod: Tree) -> int:
     containers = pod["spec"]["containers"]
-    return sum(int(one["resources"]["requests"]["cpu"]) for one in containers)
+    return sum(
+        int(container["resources"]["requests"]["cpu"]) for container in containers
+    )

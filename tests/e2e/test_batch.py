@@ -10,25 +10,25 @@ from tests.e2e.mixed_pods import arrivals
 from tests.e2e.other_way import let_judge
 from tests.e2e.processes import eventually
 from tests.e2e.scene import FLAGS, Scene
-from tests.e2e.scheduler_log import TALKATIVE, Opinion, SchedulerLog
+from tests.e2e.scheduler_log import VERBOSE, Opinion, SchedulerLog
 
 NODES = 60
 PODS = 250
 SEED = 29
 QUIET = 12.0
-"""Seconds without a change: longer than a pod stays in backoff."""
+"""Seconds without a change, longer than the longest backoff of a pod."""
 
 
 def schedule_batch(scene: Scene) -> list[str]:
-    """Let all pods come at once.
+    """Create all pods at once.
 
     Returns:
-        Those without a node, when nothing moves any more.
+        The pods without a node, when nothing changes for a while.
     """
     batch = list(arrivals(PODS, nodes=NODES, seed=SEED))
     for arrival in batch:
         arrival.pod["spec"].pop("schedulingGates", None)
-    scene.volumes.prepare([one for arrival in batch for one in arrival.needs])
+    scene.volumes.prepare([need for arrival in batch for need in arrival.needs])
     scene.client.create_all(arrival.pod for arrival in batch)
     eventually(
         lambda: time.monotonic() - scene.pods.changed > QUIET,
@@ -39,8 +39,8 @@ def schedule_batch(scene: Scene) -> list[str]:
 
 
 def opinions(plane: ControlPlane, pods: list[str]) -> dict[str, Opinion]:
-    """What kube-scheduler makes of pods, when it may change nothing."""
-    with plane.scheduler(None, TALKATIVE, user="judge") as judge:
+    """Return kube-scheduler's results for pods, without write access."""
+    with plane.scheduler(None, VERBOSE, user="judge") as judge:
         log = SchedulerLog(judge.log)
         eventually(
             lambda: all(log.of(pod) and log.of(pod)[0].is_complete for pod in pods),
@@ -63,5 +63,7 @@ def test_no_pod_of_a_batch_waits_that_kube_scheduler_would_place(
         found = opinions(plane, waiting)
         sys.stderr.write(f"{len(waiting)} wait of {len(scene.pods.all())}\n")
     assert waiting, "some of these pods fit nowhere"
-    would = {pod: one for pod, one in found.items() if one.best or one.target}
+    would = {
+        pod: opinion for pod, opinion in found.items() if opinion.best or opinion.target
+    }
     assert would == {}

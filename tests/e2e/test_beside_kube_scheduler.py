@@ -1,4 +1,4 @@
-"""Quaymaster and kube-scheduler on one API server, each with pods of its own."""
+"""Quaymaster and kube-scheduler on one API server, each with its own pods."""
 
 from collections.abc import Iterator, Mapping
 
@@ -21,7 +21,7 @@ PARTED = "example.com/scheduler"
 def plane(servers: None) -> Iterator[ControlPlane]:
     with ControlPlane() as plane:
         yield plane
-        plane.apiserver.kill()  # it would wait for those who watch
+        plane.apiserver.kill()  # it would wait for open watches
 
 
 def node(name: str, cpus: int = CPUS, labels: Mapping[str, str] | None = None) -> Node:
@@ -40,7 +40,7 @@ def pods(scheduler: str, count: int) -> list[Pod]:
 
 
 def mixed(count: int) -> list[Pod]:
-    """Pods of both, one after the other."""
+    """Return pods of both schedulers, in turn."""
     pairs = zip(pods(OURS, count), pods(THEIRS, count), strict=True)
     return [pod for pair in pairs for pod in pair]
 
@@ -56,7 +56,7 @@ RESTING = profile(OURS, plugins={"multiPoint": {"enabled": [{"name": "NodeCoolDo
 
 
 def parted(name: str, operator: str) -> Tree:
-    """The configuration of the page on two schedulers."""
+    """Return the configuration of the page on two schedulers."""
     label = {"key": PARTED, "operator": operator, "values": [OURS]}
     terms = {"nodeSelectorTerms": [{"matchExpressions": [label]}]}
     affinity = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
@@ -117,7 +117,7 @@ def test_node_that_refuses_everything_gets_few_pods_of_ours(
     plane: ControlPlane,
 ) -> None:
     admin = plane.client()
-    # To both it looks the best: it is empty, and the API shows nothing that is there.
+    # For both it seems the best: it is empty, and its use is not visible in the API.
     free = {"liar": 0, "honest": 100}
     admin.create_all(node(name, 100) for name in free)
     kubelets = StrictKubelets(plane.client(), free)
@@ -125,7 +125,7 @@ def test_node_that_refuses_everything_gets_few_pods_of_ours(
         admin.create_all(pods(OURS, 20))
         eventually(lambda: kubelets.count() == 20, what="our pods")
         ours = kubelets.refused["liar", OURS]
-        # Without a rest one pod after the other goes there, and no end is in sight.
+        # Otherwise one pod after the other is bound to it, without end.
         admin.create_all(pods(THEIRS, 20))
         eventually(lambda: kubelets.refused["liar", THEIRS] > 10 * ours)
     assert 0 < ours <= 40

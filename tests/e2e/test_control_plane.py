@@ -1,4 +1,4 @@
-"""What tests on real servers rest on: a cluster that lives, and ends when it must."""
+"""The control plane of the tests works, and ends when it must."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ with ControlPlane() as plane:
 
 
 def state_of(pid: int) -> str:
-    """The letter that Linux has for it: Z has ended, T is stopped; none without it."""
+    """Return the state letter of a process in Linux: Z for ended, T for stopped."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -57,12 +57,12 @@ def test_users_may_do_what_they_are_granted_and_requests_are_recorded(
     with ControlPlane(users={"pilot": []}, audit=True) as plane:
         with pytest.raises(RefusedError, match="cannot list resource"):
             plane.client("pilot").items("/api/v1/nodes")
-        asked = [
+        codes = [
             event["responseStatus"]["code"]
             for event in plane.audit_events()
             if event["user"]["username"] == "pilot"
         ]
-    assert asked == [403]
+    assert codes == [403]
 
 
 def test_an_api_server_comes_back_with_what_it_knew(
@@ -84,7 +84,7 @@ def test_a_compacted_history_cannot_be_followed(
     since = pod["metadata"]["resourceVersion"]
     admin.delete(path_of(pod))
     control_plane.compact()
-    control_plane.apiserver.restart()  # it has a history of its own
+    control_plane.apiserver.restart()  # it keeps its own history
     events = admin.watch("/api/v1/pods", since=since, within=5)
     kind, status = next(events)
     assert (kind, status["code"]) == ("ERROR", 410)

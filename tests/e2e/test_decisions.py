@@ -10,7 +10,7 @@ from tests.e2e.mixed_pods import arrivals
 from tests.e2e.one_by_one import JudgedByQuaymaster
 from tests.e2e.other_way import JUDGE, OURS, JudgedByKubeScheduler, let_judge
 from tests.e2e.scene import FLAGS, Scene
-from tests.e2e.scheduler_log import TALKATIVE, SchedulerLog
+from tests.e2e.scheduler_log import VERBOSE, SchedulerLog
 from tests.e2e.verdicts import Adviser
 
 NODES = 40
@@ -29,7 +29,7 @@ def test_quaymaster_would_decide_each_pod_as_kube_scheduler_does(
     with (
         ControlPlane(tmp_path / "plane", apiserver_flags=FLAGS) as plane,
         Scene(plane, nodes=NODES, seed=SEED) as scene,
-        plane.scheduler(None, TALKATIVE) as theirs,
+        plane.scheduler(None, VERBOSE) as theirs,
         Adviser(plane.kubeconfig()) as adviser,
     ):
         trial = JudgedByQuaymaster(scene, SchedulerLog(theirs.log), adviser, tmp_path)
@@ -53,7 +53,7 @@ def test_quaymaster_decides_each_pod_as_kube_scheduler_would(
         let_judge(scene.client, "judge")
         scene.allow_one_disruption()
         with (
-            plane.scheduler(JUDGE, TALKATIVE, user="judge") as judge,
+            plane.scheduler(JUDGE, VERBOSE, user="judge") as judge,
             plane.quaymaster(profile),
         ):
             trial = JudgedByKubeScheduler(scene, SchedulerLog(judge.log))

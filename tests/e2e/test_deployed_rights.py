@@ -1,4 +1,4 @@
-"""What ``quaymaster deploy render`` prints, on a real API server."""
+"""The objects of ``quaymaster deploy render``, on a real API server."""
 
 import re
 import shlex
@@ -39,7 +39,7 @@ def test_server_takes_everything_and_warns_of_nothing(
 
 @pytest.fixture(scope="module")
 def plane(servers: None) -> Iterator[ControlPlane]:
-    """A cluster with a user who has exactly the rights that are rendered."""
+    """Start a cluster with a user who has exactly the rendered rights."""
     with ControlPlane(users={PILOT: []}, audit=True) as plane:
         grant(plane.client(), rendered(*SECOND), PILOT)
         yield plane
@@ -47,7 +47,7 @@ def plane(servers: None) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def config_file(tmp_path: Path) -> Path:
-    """The ConfigMap of the second scheduler."""
+    """Write the ConfigMap of the second scheduler to a file."""
     (found,) = [tree for tree in rendered(*SECOND) if tree["kind"] == "ConfigMap"]
     file = tmp_path / "configmap.yaml"
     file.write_text(yaml.safe_dump(found))
@@ -55,7 +55,7 @@ def config_file(tmp_path: Path) -> Path:
 
 
 def doctor(plane: ControlPlane, config_file: Path, *options: str) -> list[Tree]:
-    """What the doctor says to the user with the rights."""
+    """Return the doctor's findings for the user with these rights."""
     kubeconfig = str(plane.kubeconfig(PILOT))
     where = ["--config", str(config_file), "--kubeconfig", kubeconfig]
     where += ["--kubernetes", str(SERVED)]
@@ -63,7 +63,9 @@ def doctor(plane: ControlPlane, config_file: Path, *options: str) -> list[Tree]:
         app, ["doctor", *where, "--secure-port=0", "-o", "json", *options]
     )
     found: list[Tree] = msgspec.json.decode(result.stdout)
-    assert result.exit_code == int(any(one["state"] == "missing" for one in found))
+    assert result.exit_code == int(
+        any(finding["state"] == "missing" for finding in found)
+    )
     return found
 
 
@@ -71,8 +73,8 @@ def test_doctor_is_content_with_what_is_rendered(
     plane: ControlPlane, config_file: Path
 ) -> None:
     found = doctor(plane, config_file)
-    assert [one for one in found if one["state"] != "ok"] == []
-    said = {one["check"]: one["found"] for one in found}
+    assert [finding for finding in found if finding["state"] != "ok"] == []
+    said = {finding["check"]: finding["found"] for finding in found}
     assert said["server"] == "answers as pilot"
     assert said["version"] == f"v{RELEASES[SERVED.version]}"
     assert said["lease"].startswith("kube-system/second does not exist yet")
@@ -99,7 +101,9 @@ def test_page_shows_what_the_doctor_says(
     page = read_page(PAGE)
     for name, text in page.files.items():
         Path(name).write_text(text)
-    (command, *_) = [one.line for one in page.commands if "berths" in one.line]
+    (command, *_) = [
+        command.line for command in page.commands if "berths" in command.line
+    ]
     assert CliRunner().invoke(app, shlex.split(command)[1:]).exit_code == 0
     admin = plane.client()
     for kind in ("serviceaccount", "clusterrole", "clusterrolebinding", "role"):
@@ -108,27 +112,27 @@ def test_page_shows_what_the_doctor_says(
     role = yaml.safe_load(Path("berths/clusterrole.yaml").read_text())
     (at,) = [at for at, what, verb in rights_in(role) if (what, verb) == SERVICES]
     admin.replace(without(role, at, *SERVICES))
-    shown, asked = said_by_the_page()
+    shown, words = page_output()
     where = [f"--kubeconfig={plane.kubeconfig()}", "--secure-port=0"]
     left_out = ("version",) if SERVED.since("1.37") else ("kinds", "version")
 
-    def says() -> list[str]:
-        result = CliRunner().invoke(app, [*asked, *where])
+    def output() -> list[str]:
+        result = CliRunner().invoke(app, [*words, *where])
         lines = squeezed(result.stdout)
         return [line for line in lines if not line.startswith(left_out)]
 
     # The version is the server's, and the command does not check a port. The page is
     # about the newest version, which serves one kind more than 1.36.
     wanted = [line for line in shown if not line.startswith(("port", *left_out))]
-    eventually(lambda: says() == wanted, what="\n".join(wanted))
+    eventually(lambda: output() == wanted, what="\n".join(wanted))
 
 
 PAGE = ROOT / "docs" / "how-to" / "run-on-a-cluster.md"
 SERVICES = ("services", "list")
 
 
-def said_by_the_page() -> tuple[list[str], list[str]]:
-    """What the page has the doctor say, and how it is asked."""
+def page_output() -> tuple[list[str], list[str]]:
+    """Return the doctor's output on the page, and the arguments of its command."""
     text = PAGE.read_text()
     (command,) = re.findall(r"^\$ quaymaster (doctor .*)$", text, re.MULTILINE)
     (block,) = re.findall(r"```text\n(CHECK .*?)```", text, re.DOTALL)
@@ -136,7 +140,7 @@ def said_by_the_page() -> tuple[list[str], list[str]]:
 
 
 def rights_in(role: Tree) -> Iterator[tuple[int, str, str]]:
-    """Each right of a role: the rule's place, the resource and the verb."""
+    """Yield each right of a role: the rule's place, the resource and the verb."""
     for at, rule in enumerate(role["rules"]):
         for resource in rule["resources"]:
             for verb in rule["verbs"]:
@@ -144,22 +148,26 @@ def rights_in(role: Tree) -> Iterator[tuple[int, str, str]]:
 
 
 def without(role: Tree, at: int, resource: str, verb: str) -> Tree:
-    """The role with all of its rights but one."""
+    """Return the role without one of its rights."""
     rules = list(role["rules"])
     rule = rules.pop(at)
-    others = [one for one in rule["resources"] if one != resource]
-    verbs = [one for one in rule["verbs"] if one != verb]
+    others = [other for other in rule["resources"] if other != resource]
+    verbs = [other for other in rule["verbs"] if other != verb]
     rules += [{**rule, "resources": others}] if others else []
     rules += [{**rule, "resources": [resource], "verbs": verbs}] if verbs else []
     return {**role, "rules": rules}
 
 
 def lacking(plane: ControlPlane, config_file: Path) -> list[tuple[str, str, str]]:
-    """The rights that the doctor misses; each with somebody who needs it."""
-    found = [one for one in doctor(plane, config_file) if one["state"] == "missing"]
-    assert all(one["neededBy"] for one in found)
-    rights = [one["right"] for one in found]
-    return [(one["verb"], one["resource"], one["group"]) for one in rights]
+    """Return the rights that the doctor misses; check that it names who needs them."""
+    found = [
+        finding
+        for finding in doctor(plane, config_file)
+        if finding["state"] == "missing"
+    ]
+    assert all(finding["neededBy"] for finding in found)
+    rights = [finding["right"] for finding in found]
+    return [(right["verb"], right["resource"], right["group"]) for right in rights]
 
 
 def lacks_only(
@@ -172,13 +180,13 @@ def test_doctor_names_each_right_that_is_taken_away(
     plane: ControlPlane, config_file: Path
 ) -> None:
     admin = plane.client()
-    roles = [one for one in rendered(*SECOND) if one["kind"].endswith("Role")]
+    roles = [tree for tree in rendered(*SECOND) if tree["kind"].endswith("Role")]
     tried = 0
     for role in roles:
         for at, resource, verb in rights_in(role):
             admin.replace(without(role, at, resource, verb))
             expected = [(verb, resource, role["rules"][at]["apiGroups"][0])]
-            # The server hears of its roles by a watch of its own.
+            # The server learns of changed roles by a watch.
             eventually(
                 partial(lacks_only, plane, config_file, expected),
                 what=f"a doctor that misses {expected} alone",

@@ -1,4 +1,4 @@
-"""Devices on a real API server, given by kube-scheduler and by Quaymaster alike."""
+"""Devices on a real API server, allocated by kube-scheduler and by Quaymaster."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.e2e.binaries import SERVED
 from tests.e2e.client import Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.deployed import SECOND, account_of, apply, rendered
-from tests.e2e.device_stage import DeviceStage, asking
+from tests.e2e.device_stage import DeviceStage, request_for
 from tests.kit.internals.cli import app
 
 CONFIG: Final[Tree] = {
@@ -21,17 +21,17 @@ CONFIG: Final[Tree] = {
         {
             "schedulerName": "default-scheduler",
             "pluginConfig": [
-                # Longer than the five seconds between looks at the devices.
+                # Longer than the five seconds between checks of the devices.
                 {"name": "DynamicResources", "args": {"bindingTimeout": "7s"}}
             ],
         }
     ]
 }
-GPU: Final = asking("gpu")
+GPU: Final = request_for("gpu")
 DRIVER: Final = "gpu.example.com"
 OF_GPU: Final = f"device.attributes['{DRIVER}']"
 OF_PART: Final = "device.attributes['part.example.com']"
-LARGE: Final = asking("gpu", f"{OF_GPU}.model == 'large'")
+LARGE: Final = request_for("gpu", f"{OF_GPU}.model == 'large'")
 REPAIR: Final = {"key": "example.com/repair", "operator": "Exists"}
 ANOTHER_SLICE: Final[Tree] = {
     "kind": "ResourceSlice",
@@ -46,7 +46,7 @@ ANOTHER_SLICE: Final[Tree] = {
 
 
 def play(stage: DeviceStage) -> None:
-    """Let pods come that need all there is to devices."""
+    """Create pods that use every feature of devices."""
     begin_to_wait_for_drivers(stage)
     refuse(stage)
     fill_nodes(stage)
@@ -56,16 +56,16 @@ def play(stage: DeviceStage) -> None:
 
 
 def begin_to_wait_for_drivers(stage: DeviceStage) -> None:
-    """Three pods wait until their devices are attached: one is lucky."""
+    """Let three pods wait until their devices are attached; one gets them."""
     for name in ("lucky", "unlucky", "forgotten"):
-        stage.come(name, asking("fabric"))
-        stage.given(name)  # before the next one has a claim, and with it this link
+        stage.create_pod(name, request_for("fabric"))
+        stage.given(name)  # before the next pod has a claim, and with it this link
     stage.set_condition("lucky", "example.com/attached")
     stage.set_condition("unlucky", "example.com/broken", 'no "light"')
 
 
 def end_waiting_for_drivers(stage: DeviceStage) -> None:
-    """The unlucky pod is lucky when its device is attached again."""
+    """Attach the device of the unlucky pod again."""
     stage.placed("lucky")
     stage.refused("forgotten")
     stage.leave("forgotten")
@@ -75,60 +75,64 @@ def end_waiting_for_drivers(stage: DeviceStage) -> None:
 
 
 def refuse(stage: DeviceStage) -> None:
-    """No device is what these ask for."""
+    """Create pods whose requests no device matches."""
     serial = f"{OF_GPU}.serial == 'x1'"
-    stage.come("far", asking("gpu", f"{OF_GPU}.numa > 5"))
-    stage.come("vague", asking("gpu", serial))
-    stage.come("wrong", asking("missing"))
-    stage.come("apart", GPU, GPU, constraints=[{"matchAttribute": f"{DRIVER}/uuid"}])
-    stage.claim("crowd", requests=[asking("gpu", count=40)])
-    stage.come("many", shared=["crowd"])
+    stage.create_pod("far", request_for("gpu", f"{OF_GPU}.numa > 5"))
+    stage.create_pod("vague", request_for("gpu", serial))
+    stage.create_pod("wrong", request_for("missing"))
+    stage.create_pod(
+        "apart", GPU, GPU, constraints=[{"matchAttribute": f"{DRIVER}/uuid"}]
+    )
+    stage.claim("crowd", requests=[request_for("gpu", count=40)])
+    stage.create_pod("many", shared=["crowd"])
     for name in ("far", "vague", "wrong", "apart", "many"):
         stage.refused(name)
         stage.leave(name)
 
 
 def fill_nodes(stage: DeviceStage) -> None:
-    """Pods get one GPU after another, as claims and as an extended resource."""
+    """Give pods one GPU after another, as claims and as an extended resource."""
     matching = [{"matchAttribute": f"{DRIVER}/numa"}]
-    stage.come("twins", GPU, GPU, constraints=matching)  # on the second node alone
+    stage.create_pod("twins", GPU, GPU, constraints=matching)  # on the second node only
     stage.placed("twins")
-    stage.come("picky", {"firstAvailable": [named("best", LARGE), named("any", GPU)]})
+    stage.create_pod(
+        "picky", {"firstAvailable": [named("best", LARGE), named("any", GPU)]}
+    )
     stage.placed("picky")
-    stage.come("old", resources={"example.com/gpu": "1"})
+    stage.create_pod("old", resources={"example.com/gpu": "1"})
     stage.placed("old")
-    stage.come("tolerant", asking("gpu", tolerations=[REPAIR]))
+    stage.create_pod("tolerant", request_for("gpu", tolerations=[REPAIR]))
     stage.placed("tolerant")
-    stage.come("overseer", asking("gpu", adminAccess=True))
+    stage.create_pod("overseer", request_for("gpu", adminAccess=True))
     stage.placed("overseer")
-    stage.come("late", GPU)
+    stage.create_pod("late", GPU)
     stage.refused("late")
-    stage.come("older", resources={"example.com/gpu": "1"})
+    stage.create_pod("older", resources={"example.com/gpu": "1"})
     stage.refused("older")
 
 
 def share(stage: DeviceStage) -> None:
-    """Pods share a claim, a device's capacity, and the counters of a card."""
-    stage.claim("seat", requests=[asking("seat")])
+    """Let pods share a claim, a device's capacity, and the counters of a card."""
+    stage.claim("seat", requests=[request_for("seat")])
     for name in ("reader", "writer"):
-        stage.come(name, shared=["seat"])
+        stage.create_pod(name, shared=["seat"])
         stage.placed(name)
-    # One after the other: the controller makes several claims at a time, and whose own
-    # is there first has the capacity, too.
-    stage.come("slow", asking("nic"))
+    # One after the other: the controller makes several claims at once, and the first
+    # one gets the capacity.
+    stage.create_pod("slow", request_for("nic"))
     stage.placed("slow")
-    stage.come("fast", bandwidth("55"))
+    stage.create_pod("fast", bandwidth("55"))
     stage.placed("fast")
-    stage.come("faster", bandwidth("40"))
+    stage.create_pod("faster", bandwidth("40"))
     stage.refused("faster")
-    stage.come("half", asking("part", f"{OF_PART}.size == 'half'"))
+    stage.create_pod("half", request_for("part", f"{OF_PART}.size == 'half'"))
     stage.placed("half")
-    stage.come("whole", asking("part", f"{OF_PART}.size == 'whole'"))
+    stage.create_pod("whole", request_for("part", f"{OF_PART}.size == 'whole'"))
     stage.refused("whole")
 
 
 def make_room(stage: DeviceStage) -> None:
-    """Pods that wait get what others give back, and what drivers publish."""
+    """Let waiting pods get devices that others free, and that drivers publish."""
     stage.end("half")
     stage.placed("whole")
     stage.end("slow")
@@ -138,23 +142,23 @@ def make_room(stage: DeviceStage) -> None:
     stage.publish(ANOTHER_SLICE)
     stage.placed("older")
     stage.end("reader")
-    stage.come("reader-2", shared=["seat"])
+    stage.create_pod("reader-2", shared=["seat"])
     stage.placed("reader-2")
 
 
 def bandwidth(amount: str) -> Tree:
-    """A part of a network card."""
-    return asking("nic", capacity={"requests": {"bandwidth": amount}})
+    """Request a part of a network card."""
+    return request_for("nic", capacity={"requests": {"bandwidth": amount}})
 
 
-def named(name: str, asked: Tree) -> Tree:
-    """One of several alternatives."""
-    return {"name": name, **asked}
+def named(name: str, request: Tree) -> Tree:
+    """Name one of several alternative requests."""
+    return {"name": name, **request}
 
 
 @pytest.fixture(scope="module")
 def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
-    """The cluster with kubelets, and the controllers of claims."""
+    """Start the cluster with kubelets, and the controllers of claims."""
     controllers = control_plane.controller_manager(
         controllers=("resourceclaim-controller", "garbage-collector-controller")
     )
@@ -165,7 +169,7 @@ def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
 def test_quaymaster_gives_the_devices_that_kube_scheduler_gives(
     cluster: ControlPlane,
 ) -> None:
-    told = []
+    results = []
     with rights(cluster) as kubeconfig:
         for namespace, scheduler in (
             ("theirs", cluster.scheduler(CONFIG)),
@@ -173,27 +177,31 @@ def test_quaymaster_gives_the_devices_that_kube_scheduler_gives(
         ):
             with DeviceStage(cluster, namespace) as stage, scheduler:
                 play(stage)
-            told.append(stage.told)
+            results.append(stage.results)
     different = [
         f"{name}: {ours}\nkube-scheduler: {theirs}"
-        for (name, theirs), (_, ours) in zip(*told, strict=True)
+        for (name, theirs), (_, ours) in zip(*results, strict=True)
         if comparable(name, ours) != comparable(name, theirs)
     ]
     assert not different, "\n".join(different)
 
 
-def comparable(name: str, told: object) -> str:
-    """What is told of a pod, without what depends on time alone.
+def comparable(name: str, result: object) -> str:
+    """Return a pod's result without the parts that depend on time only.
 
-    The unlucky pod gets whatever link is free when it is tried again: its own from
-    before, or that of the forgotten one.
+    The unlucky pod gets any free link when it is retried: its own from before, or that
+    of the forgotten pod.
     """
-    return re.sub(r"link-[12]", "link-*", str(told)) if name == "unlucky" else str(told)
+    return (
+        re.sub(r"link-[12]", "link-*", str(result))
+        if name == "unlucky"
+        else str(result)
+    )
 
 
 @contextmanager
 def rights(cluster: ControlPlane) -> Iterator[Path]:
-    """The kubeconfig of an account that has the rights that are rendered, no more."""
+    """Return the kubeconfig of an account with exactly the rendered rights."""
     admin = cluster.client()
     trees = rendered(*SECOND)
     apply(admin, trees)
@@ -210,28 +218,28 @@ def test_commands_read_devices_of_a_live_cluster(
     with DeviceStage(cluster, "read") as stage:
         with cluster.quaymaster(CONFIG):
             stage.claim("both", requests=[{**LARGE, "count": 2}])
-            stage.come("taker", shared=["both"])
+            stage.create_pod("taker", shared=["both"])
             stage.placed("taker")
-            stage.come("waiter", LARGE)
+            stage.create_pod("waiter", LARGE)
             stage.refused("waiter")
-        # Nobody schedules any more.
-        stage.come("next", GPU)
+        # No scheduler runs now.
+        stage.create_pod("next", GPU)
         stage.expanded("next")
-        stage.come("guest", shared=["both"])
+        stage.create_pod("guest", shared=["both"])
         file = str(tmp_path / "snapshot.json")
-        said("snapshot", *live, "-o", file)
-        simulated = said("simulate", *live)
-        why = said("explain", "read/waiter", f"--kubernetes={SERVED}", *live)
+        output_of("snapshot", *live, "-o", file)
+        simulated = output_of("simulate", *live)
+        why = output_of("explain", "read/waiter", f"--kubernetes={SERVED}", *live)
     rows = [line.split() for line in simulated.splitlines()]
-    assert ["read/guest", "device-b"] in rows  # where the claim's devices are
+    assert ["read/guest", "device-b"] in rows  # the node of the claim's devices
     assert ["read/next", "device-a"] in rows
-    ((_, messages),) = [one for one in stage.told if one[0] == "waiter"]
+    ((_, messages),) = [result for result in stage.results if result[0] == "waiter"]
     assert messages == [f"Unschedulable: {why.splitlines()[1]}"]
-    assert said("simulate", file) == simulated
+    assert output_of("simulate", file) == simulated
 
 
-def said(*words: str) -> str:
-    """What a command prints."""
+def output_of(*words: str) -> str:
+    """Run a command, and return its output."""
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     return result.stdout

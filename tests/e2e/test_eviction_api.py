@@ -1,8 +1,9 @@
-"""Drains refuse what the eviction API refuses, in the same words.
+"""Drains refuse the same evictions as the eviction API, with the same texts.
 
-Deployments, StatefulSets and bare pods with budgets of all kinds live on a real API
-server, whose disruption controller settles them. Then it is stopped, and each pod is
-evicted in turn, once by the API server, and once by a drain of the same objects.
+Deployments, StatefulSets and bare pods with budgets of all kinds are created on a real
+API server, whose disruption controller settles them. Then the controller is stopped,
+and each pod is evicted, once by the API server, and once by a drain of the same
+objects.
 """
 
 import json
@@ -30,7 +31,7 @@ REGISTRY = PluginRegistry.discover()
 CONFIG = default_config(REGISTRY, kubernetes=SERVED)
 
 Answer = tuple[str, str]
-"""The message of a refusal, and its cause; both empty if the pod may go."""
+"""The message of an error, and its cause; both are empty if the eviction is allowed."""
 
 CORE = "/api/v1/namespaces/default"
 APPS = "/apis/apps/v1/namespaces/default"
@@ -101,7 +102,7 @@ def budget(case: str, index: int, spec: Tree) -> Tree:
 
 
 def listed(admin: ApiClient, path: str, **query: str) -> list[Tree]:
-    """A collection, whose items say what they are."""
+    """List a collection, with the kinds of its items."""
     answer = admin.request("GET", path, query=query)
     kind = {"kind": answer["kind"].removesuffix("List")}
     version = {"apiVersion": answer["apiVersion"]}
@@ -109,13 +110,13 @@ def listed(admin: ApiClient, path: str, **query: str) -> list[Tree]:
 
 
 def pods_in(admin: ApiClient, case: str) -> list[Tree]:
-    """The pods of a case, by name."""
+    """Return the pods of a case, by name."""
     found = listed(admin, f"{CORE}/pods", labelSelector=f"app={case}")
     return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
 
 
 def set_state(admin: ApiClient, pod: Tree, state: str, node: str) -> None:
-    """Put a pod on its node, where it is ready, is not, or has not begun."""
+    """Bind a pod to its node, and make it ready, unready, or leave it pending."""
     admin.bind(pod, node)
     if state == PENDING:
         return
@@ -125,13 +126,15 @@ def set_state(admin: ApiClient, pod: Tree, state: str, node: str) -> None:
 
 
 def settled_budgets(admin: ApiClient) -> list[Tree]:
-    """The budgets, but for those that share pods.
+    """Return the budgets, except those that share pods.
 
-    Upstream's controller looks at one of these alone when such a pod changes, whichever
-    it finds first, so nobody knows what the other ones say.
+    When such a pod changes, upstream's controller updates only the first of these that
+    it finds, so the status of the others is not predictable.
     """
     path = f"{POLICY}/poddisruptionbudgets"
-    return [one for one in listed(admin, path) if case_of(one) != "two-budgets"]
+    return [
+        budget for budget in listed(admin, path) if case_of(budget) != "two-budgets"
+    ]
 
 
 def case_of(budget: Tree) -> str:
@@ -139,14 +142,14 @@ def case_of(budget: Tree) -> str:
 
 
 def is_counted(budget: Tree) -> bool:
-    """Whether the disruption controller has seen all pods as they are."""
+    """Whether the disruption controller has seen the current state of all pods."""
     status, states = budget.get("status", {}), CASES[case_of(budget)][1]
     is_seen = status.get("observedGeneration") == 1
     return is_seen and bool(status["currentHealthy"] == states.count(READY))
 
 
 def create(admin: ApiClient, case: str) -> None:
-    """Create a case, and put its pods on its node."""
+    """Create a case, and bind its pods to its node."""
     kind, states, budgets = CASES[case]
     admin.create(make_node(name=case))
     if kind == "Pod":
@@ -163,7 +166,7 @@ def create(admin: ApiClient, case: str) -> None:
 
 @pytest.fixture(scope="module")
 def settled(control_plane: ControlPlane) -> Iterator[ApiClient]:
-    """All cases, settled by controllers that do nothing any more."""
+    """Create all cases, let controllers settle them, and stop the controllers."""
     admin = control_plane.client()
     controllers = ("deployment", "replicaset", "statefulset", "disruption")
     with control_plane.controller_manager(controllers=controllers):
@@ -180,13 +183,13 @@ def settled(control_plane: ControlPlane) -> Iterator[ApiClient]:
         for pod in pods_in(admin, case):
             admin.delete(path_of(pod), grace=0)
         admin.delete(f"/api/v1/nodes/{case}")
-    for one in listed(admin, f"{POLICY}/poddisruptionbudgets"):
-        admin.delete(path_of(one))
+    for item in listed(admin, f"{POLICY}/poddisruptionbudgets"):
+        admin.delete(path_of(item))
 
 
 @pytest.fixture(scope="module")
 def dump(settled: ApiClient, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Everything that the server has, as one file of manifests."""
+    """Write all objects of the server to one file of manifests."""
     paths = (
         "/api/v1/nodes",
         f"{CORE}/pods",
@@ -204,7 +207,7 @@ def dump(settled: ApiClient, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ours(dump: Path) -> InMemoryCluster:
-    """The same cluster in memory, where bound pods are as they are."""
+    """Load the same cluster in memory, with the pods as they are."""
     cluster = InMemoryCluster(VirtualClock(), kubelet=False)
     objects = load([dump]).objects
     forgotten = PodDisruptionBudgetStatus()
@@ -216,7 +219,7 @@ def ours(dump: Path) -> InMemoryCluster:
 
 
 def evicted(admin: ApiClient, pod: Tree) -> Answer:
-    """What the eviction API says."""
+    """Call the eviction API, and return its error, if any."""
     metadata = {key: pod["metadata"][key] for key in ("name", "namespace")}
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
     try:
@@ -227,9 +230,12 @@ def evicted(admin: ApiClient, pod: Tree) -> Answer:
 
 
 def refused(effect: Effect, pods: Sequence[str]) -> list[Answer]:
-    """What a drain says of each pod."""
+    """Return a drain's error for each pod, if any."""
     found = [effect.refused.get(pod) for pod in pods]
-    return [("", "") if one is None else (one.message, one.cause) for one in found]
+    return [
+        ("", "") if refusal is None else (refusal.message, refusal.cause)
+        for refusal in found
+    ]
 
 
 def test_budgets_are_counted_alike(settled: ApiClient, ours: InMemoryCluster) -> None:
@@ -240,11 +246,11 @@ def test_budgets_are_counted_alike(settled: ApiClient, ours: InMemoryCluster) ->
         "desiredHealthy": "desired_healthy",
         "expectedPods": "expected_pods",
     }
-    for one in settled_budgets(settled):
-        key = f"default/{one['metadata']['name']}"
+    for item in settled_budgets(settled):
+        key = f"default/{item['metadata']['name']}"
         status = ours.get(PodDisruptionBudget, key).status
         mine = {name: getattr(status, own) for name, own in fields.items()}
-        theirs = {name: one["status"].get(name, 0) for name in fields}
+        theirs = {name: item["status"].get(name, 0) for name in fields}
         assert mine == theirs, key
 
 
@@ -259,12 +265,14 @@ def test_a_drain_is_refused_as_by_the_eviction_api(
         simulation.run_until(0)
         mine = refused(drain.apply(simulation), keys)
     if PENDING not in CASES[case][1]:
-        # Else what-if has them begin before it asks.
+        # Otherwise what-if starts them before the eviction.
         result = what_if(
             load([dump]).objects, [drain], config=CONFIG, registry=REGISTRY
         )
-        told = {one.pod: (one.message, one.cause) for one in result.refused}
-        assert [told.get(key, ("", "")) for key in keys] == mine
-        assert len(result.evicted) == len(keys) - len(told)
+        refusals = {
+            refusal.pod: (refusal.message, refusal.cause) for refusal in result.refused
+        }
+        assert [refusals.get(key, ("", "")) for key in keys] == mine
+        assert len(result.evicted) == len(keys) - len(refusals)
     theirs = [evicted(settled, pod) for pod in pods]
     assert mine == theirs

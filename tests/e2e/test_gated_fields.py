@@ -1,7 +1,7 @@
-"""A real API server knows and drops the fields that we say it does.
+"""A real API server has and drops the fields that we list.
 
-Each object of the file is created under strict validation. Where the server refuses a
-field as unknown, so do we; and what it drops from the others is what we warn of.
+Each object of the file is created under strict validation. Where the server rejects a
+field as unknown, we do, too. We warn of the fields that it drops.
 """
 
 import json
@@ -55,7 +55,7 @@ def test_server_drops_and_refuses_the_same_fields(
 
 
 def create(admin: ApiClient, tree: Tree) -> Tree:
-    """Create an object with its status, and return what is stored."""
+    """Create an object with its status, and return the stored object."""
     stored = admin.request("POST", path_of(tree, named=False), tree, query=STRICT)
     if "status" in tree and tree["kind"] != "Node":
         stored["status"] = tree["status"]
@@ -64,7 +64,7 @@ def create(admin: ApiClient, tree: Tree) -> Tree:
 
 
 def lost(given: object, stored: object, path: str = "") -> Iterator[str]:
-    """The fields of an object that are not in another one."""
+    """Yield the fields of an object that are not in another one."""
     if isinstance(given, dict) and isinstance(stored, dict):
         for key, value in given.items():
             where = f"{path}.{key}".removeprefix(".")
@@ -73,5 +73,5 @@ def lost(given: object, stored: object, path: str = "") -> Iterator[str]:
             else:
                 yield where
     elif isinstance(given, list) and isinstance(stored, list):
-        for index, (one, other) in enumerate(zip(given, stored, strict=True)):
-            yield from lost(one, other, f"{path}[{index}]")
+        for index, pair in enumerate(zip(given, stored, strict=True)):
+            yield from lost(*pair, f"{path}[{index}]")

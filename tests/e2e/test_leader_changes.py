@@ -17,7 +17,7 @@ LENGTH = SETTINGS.lease_duration.total_seconds()
 
 
 class Candidates:
-    """Processes that take part, each under a name of its own."""
+    """Processes that take part in the election, each with its own name."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self.plane, self.admin = plane, plane.client()
@@ -40,15 +40,15 @@ class Candidates:
 
     @property
     def holder(self) -> str:
-        """Who has the lease; empty for nobody."""
+        """The holder of the lease, or an empty text."""
         try:
             holder: str = self.admin.get(LEASE)["spec"]["holderIdentity"]
-        except RefusedError:  # not made yet
+        except RefusedError:  # not created yet
             return ""
         return holder
 
     def writing(self, *, other_than: str = "") -> str:
-        """Wait until the holder of the lease writes; return its name."""
+        """Wait until the holder of the lease writes, and return its name."""
 
         def writes() -> bool:
             name = self.holder
@@ -58,12 +58,12 @@ class Candidates:
         return self.holder
 
     def times(self, name: str) -> list[float]:
-        """When a process has written so far."""
+        """Return when a process has written so far."""
         lines = self.all[name].log.read_text().splitlines()
         return [float(line) for line in lines if line[:1].isdigit()]
 
     def turns(self) -> list[str]:
-        """Who has written, in order of time, one entry for many writes."""
+        """Return the writers, in order of time, one entry for consecutive writes."""
         writes = sorted((time, name) for name in self.all for time in self.times(name))
         return [name for name, _ in itertools.groupby(name for _, name in writes)]
 

@@ -1,4 +1,4 @@
-"""``quaymaster run`` with the rights that are rendered: it asks for nothing else."""
+"""``quaymaster run`` with the rendered rights uses no others."""
 
 import socket
 import sys
@@ -26,10 +26,10 @@ from tests.e2e.deployed import (
     SECOND,
     account_of,
     apply,
-    asked_by,
     config_of,
     is_given,
     rendered,
+    requests_of,
 )
 from tests.e2e.ports import ask, free_ports
 from tests.e2e.processes import Program, eventually
@@ -49,7 +49,7 @@ def plane(servers: None) -> Iterator[ControlPlane]:
 def scheduler(
     plane: ControlPlane, config: Path, kubeconfig: Path
 ) -> tuple[Program, str]:
-    """``quaymaster run`` as the service account, and where its pages are."""
+    """Return ``quaymaster run`` as the service account, and its pages' address."""
     (port,) = free_ports(1)
     url = f"https://127.0.0.1:{port}"
     command: list[str | Path] = [
@@ -71,7 +71,7 @@ def scheduler(
 
 
 def pod(name: str, cpu: str, **spec: object) -> Tree:
-    """A pod of the second scheduler."""
+    """Return a pod of the second scheduler."""
     requests = {"requests": {"cpu": cpu}}
     container = {"name": "main", "image": "nginx", "resources": requests}
     return {
@@ -83,7 +83,7 @@ def pod(name: str, cpu: str, **spec: object) -> Tree:
 
 
 def play(admin: ApiClient) -> None:
-    """Have the scheduler do all that the default profile can do."""
+    """Make the scheduler do all that the default profile can do."""
 
     def placed(tree: Tree) -> None:
         path = path_of(admin.create(tree))
@@ -123,18 +123,18 @@ def play(admin: ApiClient) -> None:
     placed(pod("high", "1", priorityClassName="high"))
 
 
-# Beside what is looked up one by one, to settle a bind, say, and lists, which are asked
-# for where watches cannot begin with what there is.
+# Without reads of single objects, as to settle a binding, and without lists, which are
+# needed only where watches cannot begin with the existing objects.
 _SELDOM: Final = {
     ("patch", "events"),
-    # No pod of the play claims devices.
+    # No pod of the test claims devices.
     ("create", "resourceclaims"),
     ("update", "resourceclaims"),
     ("delete", "resourceclaims"),
     ("patch", "resourceclaims/status"),
     ("patch", "resourceclaims/binding"),
 }
-# Kubernetes binds the role system:public-info-viewer to everybody.
+# Kubernetes binds the role system:public-info-viewer to all users.
 _READ_BY_WHOEVER_SIGNS_IN: Final = {"/version"}
 _FORBIDDEN: Final = 403
 _VOLUME: Final = "/api/v1/persistentvolumes/v"
@@ -153,7 +153,7 @@ def test_it_works_with_these_rights_and_asks_for_nothing_else(
     program, url = scheduler(plane, config, kubeconfig)
     with plane.kubelets(), program:
         play(plane.client())
-        # Whoever reads pages without the right to, makes it ask for both reviews.
+        # A read of pages without the right to makes it send both reviews.
         with pytest.raises(HTTPError, match="403"):
             ask(f"{url}/configz", token=plane.token(STRANGER))
         eventually(lambda: not rivals(plane, config))
@@ -168,28 +168,34 @@ def test_it_works_with_these_rights_and_asks_for_nothing_else(
                 == [f"{host} has recently scheduled pods of 'second'"]
             )
         )
-    asked = asked_by(plane, user)
+    requests = requests_of(plane, user)
     registry = PluginRegistry.discover()
     needs = rights_of(load_config(config, registry, kubernetes=SERVED), registry)
-    paths = {one for one in asked if isinstance(one, str)}
+    paths = {request for request in requests if isinstance(request, str)}
     foreign = {
-        str(one) for one in asked if isinstance(one, Right) and not is_given(one, needs)
+        str(request)
+        for request in requests
+        if isinstance(request, Right) and not is_given(request, needs)
     }
     assert (paths, foreign) == (_READ_BY_WHOEVER_SIGNS_IN, set())
-    assert not [one for one in plane.audit_events() if is_refused(one, user)]
-    done = {(one.verb, one.resource) for one in asked if isinstance(one, Right)}
-    verbs = {(one.right.verb, one.right.resource) for one in needs}
-    unused = {one for one in verbs - done if one[0] not in ("get", "list")}
+    assert not [event for event in plane.audit_events() if is_refused(event, user)]
+    done = {
+        (request.verb, request.resource)
+        for request in requests
+        if isinstance(request, Right)
+    }
+    verbs = {(need.right.verb, need.right.resource) for need in needs}
+    unused = {verb for verb in verbs - done if verb[0] not in ("get", "list")}
     assert unused <= _SELDOM
 
 
 def rivals(plane: ControlPlane, config: Path) -> list[str]:
-    """Who schedules the same pods, as the doctor sees it with all rights."""
+    """Return the schedulers of the same pods that the doctor finds with all rights."""
     where = [f"--config={config}", f"--kubeconfig={plane.kubeconfig()}"]
-    asked = ["doctor", *where, "--secure-port=0", "-o", "json"]
-    found = msgspec.json.decode(CliRunner().invoke(app, asked).stdout)
-    said = [one for one in found if one["check"] == "rivals"]
-    return [one["found"] for one in said if one["state"] != "ok"]
+    words = ["doctor", *where, "--secure-port=0", "-o", "json"]
+    found = msgspec.json.decode(CliRunner().invoke(app, words).stdout)
+    rivals_found = [finding for finding in found if finding["check"] == "rivals"]
+    return [finding["found"] for finding in rivals_found if finding["state"] != "ok"]
 
 
 def test_doctor_agrees_as_the_account_and_on_its_behalf(
@@ -209,6 +215,6 @@ def test_doctor_agrees_as_the_account_and_on_its_behalf(
 
 
 def is_refused(event: Tree, user: str) -> bool:
-    """Whether the scheduler was refused something for want of a right."""
+    """Whether a request of the scheduler was refused for a missing right."""
     code = event.get("responseStatus", {}).get("code")
     return bool(event["user"]["username"] == user and code == _FORBIDDEN)

@@ -1,4 +1,4 @@
-"""The pages of ``quaymaster run`` beside those of kube-scheduler."""
+"""The pages of ``quaymaster run`` are like those of kube-scheduler."""
 
 import json
 import re
@@ -43,13 +43,13 @@ def plane(servers: None) -> Iterator[ControlPlane]:
 
 
 def url_of(program: Program) -> str:
-    """Where a scheduler serves its pages."""
+    """Return the address of a scheduler's pages."""
     [port] = [word for word in program.command if word.startswith("--secure-port=")]
     return f"https://127.0.0.1:{port.partition('=')[2]}"
 
 
-def asked(plane: ControlPlane, url: str, who: str) -> tuple[int, str]:
-    """What somebody is answered."""
+def response_to(plane: ControlPlane, url: str, who: str) -> tuple[int, str]:
+    """Return the response of a page to a user."""
     token = "" if who == "nobody" else plane.token(who) if who != "forged" else who
     try:
         return HTTPStatus.OK, ask(url, token=token).decode()
@@ -58,13 +58,13 @@ def asked(plane: ControlPlane, url: str, who: str) -> tuple[int, str]:
 
 
 def refusal(text: str) -> str:
-    """What a refusal says; nothing if it is none."""
+    """Return the message of an error; empty for another response."""
     message: str = json.loads(text).get("message", "") if text[:1] == "{" else ""
     return message
 
 
 def both(plane: ControlPlane) -> Iterator[Program]:
-    """kube-scheduler, guarded as it is by default, and Quaymaster; not started."""
+    """Yield kube-scheduler with default authorization, and Quaymaster; not started."""
     program = plane.scheduler(None, "--authentication-tolerate-lookup-failure=true")
     program.command = [
         word for word in program.command if not word.startswith(OPEN_TO_ALL)
@@ -78,7 +78,7 @@ def test_everybody_is_answered_as_by_kube_scheduler(plane: ControlPlane) -> None
     for program in both(plane):
         with program:
             answers = {
-                (who, path): asked(plane, url_of(program) + path, who)
+                (who, path): response_to(plane, url_of(program) + path, who)
                 for who in WHO
                 for path in PATHS
             }
@@ -99,18 +99,20 @@ def test_client_is_authenticated_by_the_clusters_authorities(
         for program in both(plane):
             with program:
                 url = f"{url_of(program)}/metrics"
-                # Not known before the ConfigMap has been read.
+                # The ConfigMap must have been read before.
                 eventually(partial(is_known, url, tmp_path), what="a known client")
-                assert "system:anonymous" in refusal(asked(plane, url, "nobody")[1])
+                assert "system:anonymous" in refusal(
+                    response_to(plane, url, "nobody")[1]
+                )
 
 
 def is_known(url: str, certificates: Path) -> bool:
-    """Whether a server knows who shows a certificate."""
+    """Whether a server recognizes the user of a client certificate."""
     return 'User \\"harbour.example\\" cannot' in shown(url, certificates)
 
 
 def shown(url: str, certificates: Path) -> str:
-    """What somebody is answered who shows a certificate."""
+    """Return the response to a request with a client certificate."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -129,7 +131,7 @@ def test_metrics_are_those_of_kube_scheduler(plane: ControlPlane) -> None:
     found = []
     for program in both(plane):
         with program:
-            code, text = asked(plane, f"{url_of(program)}/metrics", "monitor")
+            code, text = response_to(plane, f"{url_of(program)}/metrics", "monitor")
         assert code == HTTPStatus.OK
         found.append(dict(re.findall(r"# TYPE (scheduler_\w+) (\w+)\n", text)))
     theirs, ours = found

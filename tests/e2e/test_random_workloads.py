@@ -39,7 +39,7 @@ CONTROLLERS = (
 
 
 class PunctualCluster(PlayedCluster):
-    """Our cluster, looked at before what is due at that very moment.
+    """Our cluster, before the steps that are due at exactly this time.
 
     Real controllers need a while after a delay has passed, such as the ten seconds
     before a Job replaces a failed pod.

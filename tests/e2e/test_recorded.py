@@ -1,4 +1,4 @@
-"""A record of what kube-scheduler does is decided again in the same way."""
+"""Decisions of a recorded kube-scheduler are repeated with the same results."""
 
 import sys
 import threading
@@ -20,7 +20,7 @@ from tests.e2e.mixed_pods import arrivals
 from tests.e2e.one_by_one import JudgedByQuaymaster
 from tests.e2e.processes import eventually
 from tests.e2e.scene import FLAGS, Scene
-from tests.e2e.scheduler_log import TALKATIVE, SchedulerLog
+from tests.e2e.scheduler_log import VERBOSE, SchedulerLog
 from tests.e2e.verdicts import Adviser
 
 NODES = 20
@@ -31,7 +31,7 @@ IMPORTANT = "important"
 
 @contextmanager
 def recording(plane: ControlPlane, file: Path) -> Iterator[None]:
-    """Record a cluster while something happens there, from its beginning on."""
+    """Record a cluster from its beginning until the end of the block."""
     stop, has_begun = threading.Event(), threading.Event()
 
     def follow(objects: int, _lines: int) -> None:
@@ -61,7 +61,7 @@ def test_decisions_of_kube_scheduler_are_made_again(
         ControlPlane(tmp_path / "plane", apiserver_flags=FLAGS) as plane,
         Scene(plane, nodes=NODES, seed=SEED) as scene,
         recording(plane, file),
-        plane.scheduler(None, TALKATIVE) as theirs,
+        plane.scheduler(None, VERBOSE) as theirs,
         Adviser(plane.kubeconfig()) as adviser,
     ):
         trial = JudgedByQuaymaster(scene, SchedulerLog(theirs.log), adviser, tmp_path)
@@ -70,12 +70,14 @@ def test_decisions_of_kube_scheduler_are_made_again(
     registry = PluginRegistry.discover()
     config = default_config(registry, kubernetes=SERVED)
     result = replay(file, config=config, registry=registry)
-    counts = {one.value: number for one, number in result.counts().items()}
+    counts = {agreement.value: number for agreement, number in result.counts().items()}
     size = file.stat().st_size
     sys.stderr.write(f"{counts}, {size} bytes for {result.pods} pods\n")
     assert len(result.decisions) >= count
-    told = (Agreement.DIFFERS, Agreement.REASONS)
-    assert [one for one in result.decisions if one.agreement in told] == []
+    differing = (Agreement.DIFFERS, Agreement.REASONS)
+    assert [
+        decision for decision in result.decisions if decision.agreement in differing
+    ] == []
 
 
 def test_burst_of_several_priorities_is_decided_again(
@@ -101,11 +103,11 @@ def test_burst_of_several_priorities_is_decided_again(
     registry = PluginRegistry.discover()
     config = default_config(registry, kubernetes=SERVED)
     result = replay(file, config=config, registry=registry)
-    counts = {one.value: number for one, number in result.counts().items()}
+    counts = {agreement.value: number for agreement, number in result.counts().items()}
     sys.stderr.write(f"{counts}, {result.tried()} tried, {dict(result.widths())}\n")
     assert len(result.decisions) == BURST
     assert result.differing() == []
-    # Where servers share a machine with much else, bindings are seen late.
+    # On busy machines, the record has bindings late.
     assert counts["order"] <= BURST // 4
 
 
@@ -138,7 +140,7 @@ def nodes_of_a_burst() -> list[Tree]:
 
 
 def pods_of_a_burst() -> list[Tree]:
-    """Pods of all sizes, some of them important; there is room for all."""
+    """Return pods of all sizes, some of them important; there is room for all."""
     random, pods = Random(SEED), []
     for number in range(BURST):
         requests = {

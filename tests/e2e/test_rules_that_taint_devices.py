@@ -15,7 +15,7 @@ from quaymaster.scheduler import VirtualClock
 from tests.e2e.binaries import SERVED
 from tests.e2e.client import ApiClient, Tree
 from tests.e2e.control_plane import ControlPlane
-from tests.e2e.device_stage import DeviceStage, asking
+from tests.e2e.device_stage import DeviceStage, request_for
 from tests.e2e.processes import eventually
 from tests.kit.clusters import pass_time, react
 from tests.kit.internals.cli import app
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.skipif(
     not SERVED.reads("DeviceTaintRule"), reason="1.36 does not serve the kind as v1"
 )
 
-GPU: Final = asking("gpu")
+GPU: Final = request_for("gpu")
 KEY: Final = "example.com/broken"
-TOLERANT: Final = asking("gpu", tolerations=[{"key": KEY, "operator": "Exists"}])
+TOLERANT: Final = request_for("gpu", tolerations=[{"key": KEY, "operator": "Exists"}])
 PATH: Final = "/apis/resource.k8s.io/v1/devicetaintrules"
 
 
@@ -43,21 +43,21 @@ def rule_of(name: str, effect: str = "NoSchedule", **selector: str) -> Tree:
 
 
 def play(stage: DeviceStage, client: ApiClient) -> None:
-    """Let rules keep pods off devices, change, and go."""
-    client.create(rule_of("first"))  # the stage would delete it once more
-    stage.come("kept", GPU)
+    """Let rules keep pods off devices, and change and delete the rules."""
+    client.create(rule_of("first"))  # the stage would delete it again
+    stage.create_pod("kept", GPU)
     stage.refused("kept")
     client.patch(f"{PATH}/first", {"spec": {"deviceSelector": {"pool": "device-a"}}})
     stage.placed("kept")
-    stage.come("tolerant", TOLERANT)
+    stage.create_pod("tolerant", TOLERANT)
     stage.placed("tolerant")
     stage.publish(rule_of("second", pool="device-b"))
-    stage.come("freed", GPU)
+    stage.create_pod("freed", GPU)
     stage.refused("freed")
     client.patch(f"{PATH}/second", {"spec": {"taint": {"effect": "None"}}})
     stage.placed("freed")
     client.patch(f"{PATH}/second", {"spec": {"taint": {"effect": "NoSchedule"}}})
-    stage.come("last", GPU)
+    stage.create_pod("last", GPU)
     stage.refused("last")
     client.delete(f"{PATH}/first")
     stage.placed("last")
@@ -65,7 +65,7 @@ def play(stage: DeviceStage, client: ApiClient) -> None:
 
 @pytest.fixture(scope="module")
 def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
-    """The cluster with the controllers of claims and of taints."""
+    """Start the cluster with the controllers of claims and of taints."""
     controllers = control_plane.controller_manager(
         controllers=(
             "resourceclaim-controller",
@@ -80,7 +80,7 @@ def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
 def test_rules_keep_pods_off_devices_as_with_kube_scheduler(
     cluster: ControlPlane,
 ) -> None:
-    told = []
+    results = []
     client = cluster.client()
     for namespace, scheduler in (
         ("rules-theirs", cluster.scheduler()),
@@ -88,8 +88,8 @@ def test_rules_keep_pods_off_devices_as_with_kube_scheduler(
     ):
         with DeviceStage(cluster, namespace) as stage, scheduler:
             play(stage, client)
-        told.append(stage.told)
-    theirs, ours = told
+        results.append(stage.results)
+    theirs, ours = results
     assert ours == theirs
 
 
@@ -97,9 +97,9 @@ def test_explanation_of_a_live_cluster_names_the_rule(cluster: ControlPlane) -> 
     with DeviceStage(cluster, "rules-read") as stage:
         with cluster.quaymaster():
             stage.publish(rule_of("first"))
-            stage.come("kept", GPU)
+            stage.create_pod("kept", GPU)
             stage.refused("kept")
-        text = said("explain", "rules-read/kept", *live(cluster))
+        text = output_of("explain", "rules-read/kept", *live(cluster))
     assert f"with taint {KEY}:NoSchedule of DeviceTaintRule first" in text
 
 
@@ -109,29 +109,29 @@ def test_pods_are_evicted_as_by_the_real_controller(
     client, file = cluster.client(), str(tmp_path / "before.json")
     with DeviceStage(cluster, "rules-evict") as stage:
         with cluster.quaymaster():
-            stage.come("user", GPU)
+            stage.create_pod("user", GPU)
             stage.placed("user")
         trial = rule_of("trial", "None")
         stage.publish(trial)
-        untried = said_by(client, "trial", "NoEffect")
-        said("snapshot", *live(cluster), "-o", file)
+        untried = condition_by_reason(client, "trial", "NoEffect")
+        output_of("snapshot", *live(cluster), "-o", file)
         drain = rule_of("drain", "NoExecute")
         stage.publish(drain)
         theirs = [
-            said_by(client, "drain", "PodsPendingEviction"),
-            said_by(client, "drain", "Completed"),
+            condition_by_reason(client, "drain", "PodsPendingEviction"),
+            condition_by_reason(client, "drain", "Completed"),
         ]
         pod = from_wire(client.get("/api/v1/namespaces/rules-evict/pods/user"), Pod)
     imagined = InMemoryCluster(VirtualClock())
     imagined.load(load([file]).objects, as_it_is=True)
     pass_time(imagined, 1)
-    assert told_by(imagined.get(DeviceTaintRule, "trial")) == untried
+    assert condition_of(imagined.get(DeviceTaintRule, "trial")) == untried
     imagined.create(from_wire(drain, DeviceTaintRule))
     react(imagined)
-    ours = [told_by(imagined.get(DeviceTaintRule, "drain"))]
+    ours = [condition_of(imagined.get(DeviceTaintRule, "drain"))]
     evicted = imagined.get(Pod, "rules-evict/user")
     pass_time(imagined, 11)
-    ours.append(told_by(imagined.get(DeviceTaintRule, "drain")))
+    ours.append(condition_of(imagined.get(DeviceTaintRule, "drain")))
     assert ours == theirs
     assert disruption_of(evicted) == disruption_of(pod)
     assert evicted.is_terminating
@@ -139,31 +139,33 @@ def test_pods_are_evicted_as_by_the_real_controller(
 
 
 def live(cluster: ControlPlane) -> list[str]:
-    """The options by which a command reads the cluster."""
+    """Return the options with which a command reads the cluster."""
     return ["--context=", f"--kubeconfig={cluster.kubeconfig()}"]
 
 
-def said(*words: str) -> str:
-    """What a command prints."""
+def output_of(*words: str) -> str:
+    """Run a command, and return its output."""
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     return result.stdout
 
 
-def said_by(client: ApiClient, name: str, reason: str) -> tuple[str, str, str]:
-    """Wait until a rule says something, and return all of it."""
+def condition_by_reason(
+    client: ApiClient, name: str, reason: str
+) -> tuple[str, str, str]:
+    """Wait for a condition of a rule, and return the condition."""
     rule = DeviceTaintRule()
 
-    def is_said() -> bool:
+    def is_set() -> bool:
         nonlocal rule
         rule = from_wire(client.get(f"{PATH}/{name}"), DeviceTaintRule)
-        return any(one.reason == reason for one in rule.status.conditions)
+        return any(condition.reason == reason for condition in rule.status.conditions)
 
-    eventually(is_said, what=f"{reason} in the status of {name}")
-    return told_by(rule)
+    eventually(is_set, what=f"{reason} in the status of {name}")
+    return condition_of(rule)
 
 
-def told_by(rule: DeviceTaintRule) -> tuple[str, str, str]:
+def condition_of(rule: DeviceTaintRule) -> tuple[str, str, str]:
     [condition] = rule.status.conditions
     assert condition.type == "EvictionInProgress"
     return condition.status, condition.reason, condition.message
@@ -171,6 +173,6 @@ def told_by(rule: DeviceTaintRule) -> tuple[str, str, str]:
 
 def disruption_of(pod: Pod) -> tuple[str, str, str]:
     [condition] = [
-        one for one in pod.status.conditions if one.type == "DisruptionTarget"
+        item for item in pod.status.conditions if item.type == "DisruptionTarget"
     ]
     return condition.status, condition.reason, condition.message

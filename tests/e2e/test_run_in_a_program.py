@@ -1,4 +1,4 @@
-"""A program of one's own schedules on a real cluster."""
+"""The program on the documentation page schedules on a real cluster."""
 
 import sys
 from functools import partial
@@ -36,7 +36,7 @@ def test_program_of_the_page_binds_pods_and_ends_well(
                 path = path_of(tree)
                 eventually(partial(is_placed, admin, path), what=path)
             assert running.stop() == 0
-            told = running.log.read_text().splitlines()
-    assert {line.partition(" ")[0] for line in told} == {
+            lines = running.log.read_text().splitlines()
+    assert {line.partition(" ")[0] for line in lines} == {
         f"default/pod-{number:05}" for number in range(5)
     }

@@ -1,4 +1,4 @@
-"""What kube-scheduler writes of its decisions is read in the words of each version."""
+"""kube-scheduler's log is read in the format of each version."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What Quaymaster makes of a cluster as it is, and how it differs from the other."""
+"""Quaymaster's decision for a cluster, and its differences from kube-scheduler's."""
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -27,45 +27,45 @@ __all__ = ["Adviser", "State", "differences"]
 
 @attrs.frozen
 class State:
-    """A cluster as it was at one moment.
+    """The state of a cluster at one moment.
 
     Attributes:
-        objects: All that scheduling knows of.
-        texts: The lists that they come from.
+        objects: All objects that scheduling uses.
+        texts: The lists from which they were read.
     """
 
     objects: Sequence[ApiObject]
     texts: Sequence[bytes]
 
     def with_pod(self, tree: Tree) -> "State":
-        """The same with another pod, or one of its pods as it is by now."""
+        """Return the state with another pod, or with a new version of a pod."""
         text = msgspec.json.encode(tree)
         (pod,) = load([], stored=[("pod", text)]).objects
-        others = (one for one in self.objects if not _is_same(one, pod))
+        others = (other for other in self.objects if not _is_same(other, pod))
         return State([*others, pod], [*self.texts, text])
 
     def without_pods(self, keys: Collection[str]) -> "State":
-        """The same without some of its pods; in the texts, they stay."""
+        """Return the state without some pods; the texts keep them."""
         objects = [
-            one
-            for one in self.objects
-            if not (isinstance(one, Pod) and one.key in keys)
+            item
+            for item in self.objects
+            if not (isinstance(item, Pod) and item.key in keys)
         ]
         return State(objects, self.texts)
 
     def save(self, path: Path) -> None:
-        """Write it to a file that all commands read."""
+        """Write the state to a file that all commands can read."""
         path.write_bytes(b"\n---\n".join(self.texts))
 
 
 class Adviser:
-    """Says what Quaymaster would do, and does nothing.
+    """Computes Quaymaster's decision, and writes nothing.
 
-    As ``simulate --context`` and ``explain --context`` it reads the live cluster, over
-    a connection that it closes as a context manager.
+    As ``simulate --context`` and ``explain --context`` it reads the live cluster. As a
+    context manager it closes the connection.
 
     Args:
-        kubeconfig: How to reach it.
+        kubeconfig: The file with the access to the cluster.
     """
 
     def __init__(self, kubeconfig: Path) -> None:
@@ -81,7 +81,7 @@ class Adviser:
         self._client.close()
 
     def state(self) -> State:
-        """The cluster as it is now."""
+        """Return the current state of the cluster."""
         live = list_objects(self._client, resources_of(self._kinds))
         assert not live.notices, live.notices
         texts = live.named_texts()
@@ -89,7 +89,7 @@ class Adviser:
         return State(loaded.objects, [text for _, text in texts])
 
     def attempt(self, pod: str, state: State) -> Attempt:
-        """The first attempt to schedule a pod of a cluster."""
+        """Return the first attempt to schedule a pod of a cluster."""
         explained = explain_pod(
             pod,
             state.objects,
@@ -100,17 +100,17 @@ class Adviser:
         return explained.attempts[0]
 
 
-def _is_same(one: ApiObject, other: ApiObject) -> bool:
-    return type(one) is type(other) and one.key == other.key
+def _is_same(first: ApiObject, other: ApiObject) -> bool:
+    return type(first) is type(other) and first.key == other.key
 
 
 def differences(ours: Attempt, theirs: Opinion, node: str) -> Iterator[str]:
-    """In what an attempt of ours differs from kube-scheduler's, which bound to a node.
+    """Yield the differences between our attempt and kube-scheduler's.
 
     Args:
-        ours: What Quaymaster would do.
-        theirs: What kube-scheduler said.
-        node: Where it put the pod; empty if it fits nowhere.
+        ours: Quaymaster's attempt.
+        theirs: kube-scheduler's result.
+        node: The node to which it has bound the pod; empty if it fits nowhere.
     """
     if bool(ours.node) != bool(node):
         yield f"placed on {node!r}, ours on {ours.node!r}: {ours.message}"
@@ -123,7 +123,7 @@ def differences(ours: Attempt, theirs: Opinion, node: str) -> Iterator[str]:
     if set(ours.preempted) != victims:
         yield f"victims {sorted(victims)}, ours {sorted(ours.preempted)}"
     assert ours.explanation is not None
-    totals = {one.node: one.total for one in ours.explanation.scores}
+    totals = {score.node: score.total for score in ours.explanation.scores}
     if node and totals.get(node) != max(totals.values()):
         yield f"chose {node}, ours rates it {totals.get(node)} of {totals}"
     if theirs.totals and totals != theirs.totals:

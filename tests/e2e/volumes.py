@@ -1,4 +1,4 @@
-"""Plays the controllers of volumes: makes volumes where pods go, and binds claims."""
+"""Acts as the controllers of volumes: provisions them, and binds claims."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -21,12 +21,12 @@ _VOLUMES: Final = "/api/v1/persistentvolumes"
 
 
 class VolumeController:
-    """Makes a volume for a claim whose node is chosen, or that waits for none.
+    """Makes a volume for a claim whose node is chosen, or that needs none.
 
     As a context manager it works until the end.
 
     Args:
-        client: Whom to ask.
+        client: The client of the API server.
         zones: Node name -> its zone.
     """
 
@@ -55,14 +55,14 @@ class VolumeController:
             if volume["metadata"]["name"].startswith(name)
         ]
         for path in paths:
-            with suppress(RefusedError):  # somebody was quicker
+            with suppress(RefusedError):  # another program was faster
                 self._client.delete(path)
 
     def prepare(self, needs: Sequence[ApiObject | Tree]) -> None:
-        """Create claims and volumes, and wait until nothing is left to do for them."""
-        made = [self._client.create(one) for one in needs]
+        """Create claims and volumes, and wait until they are processed."""
+        made = [self._client.create(need) for need in needs]
         volumes, claims = (
-            [key_of(one) for one in made if one["kind"] == kind]
+            [key_of(item) for item in made if item["kind"] == kind]
             for kind in ("PersistentVolume", "PersistentVolumeClaim")
         )
         self.volumes.wait(lambda: not any(map(self._is_new_volume, volumes)))
@@ -107,11 +107,11 @@ class VolumeController:
         reference.update({key: metadata[key] for key in keys})
         volume["spec"]["claimRef"] = reference
         volume["spec"]["csi"]["volumeHandle"] = metadata["uid"]
-        with suppress(RefusedError):  # it is there since an earlier event
+        with suppress(RefusedError):  # it exists since an earlier event
             self._client.create(volume)
 
     def _see_volume(self, volume: Tree) -> None:
-        """Bind the claim that a volume is meant for."""
+        """Bind the claim for which a volume is meant."""
         reference, phase = volume["spec"].get("claimRef"), volume["status"]["phase"]
         if reference is None:
             if phase == "Pending":
@@ -124,12 +124,12 @@ class VolumeController:
             "metadata": {"annotations": {_COMPLETED: "yes"}},
             "spec": {"volumeName": volume["metadata"]["name"]},
         }
-        with suppress(RefusedError):  # it is gone
+        with suppress(RefusedError):  # it is deleted
             self._client.patch(claim, patch)
             self._client.patch(f"{claim}/status", {"status": {"phase": "Bound"}})
             self._set_phase(volume, "Bound")
 
     def _set_phase(self, volume: Tree, phase: str) -> None:
-        with suppress(RefusedError):  # it is gone
+        with suppress(RefusedError):  # it is deleted
             status = {"status": {"phase": phase}}
             self._client.patch(f"{path_of(volume)}/status", status)

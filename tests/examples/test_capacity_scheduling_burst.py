@@ -1,4 +1,4 @@
-"""Many pods that take back at once, on many nodes, cost next to nothing."""
+"""Many pods that reclaim quota at once, on many nodes, are scheduled quickly."""
 
 import time
 

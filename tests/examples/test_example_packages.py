@@ -1,4 +1,4 @@
-"""The packages of docs/examples, each installed from its wheel as anybody would."""
+"""The packages of docs/examples work when they are installed from their wheels."""
 
 import re
 import tomllib
@@ -65,7 +65,7 @@ def test_files_that_a_readme_names_are_there() -> None:
 def installed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[FreshEnvironment, Path]:
-    """An environment with a package, and a copy of the package's folder."""
+    """Return an environment with a package, and a copy of the package's folder."""
     environment = FreshEnvironment(tmp_path_factory.mktemp("environment"))
     copy = environment.copy(request.param)
     environment.install(copy)

@@ -1,1 +1,1 @@
-"""Decisions of the real kube-scheduler with extenders, and ours beside them."""
+"""Our decisions with extenders, compared with the real kube-scheduler's."""

@@ -1,4 +1,4 @@
-"""Takes recorded pods through our scheduler, one attempt each."""
+"""Schedules recorded pods with our scheduler, one attempt each."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,16 +22,16 @@ __all__ = ["Replay"]
 
 
 class Replay:
-    """A cluster in memory with a scheduler; observes the scheduler.
+    """A cluster in memory with a scheduler, which it observes.
 
     Args:
-        objects: What there is.
+        objects: The cluster's objects.
         config: The scheduler's configuration.
-        registry: Where plugins are found by name.
+        registry: The registry of plugins by name.
         verify: See `SchedulerOptions`.
 
     Attributes:
-        explanation: What was said of the last pod before its attempt.
+        explanation: The explanation of the last pod, made before its attempt.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Replay:
         self._scheduler.start()
 
     def attempt(self, pod: Pod, *, explains: bool) -> Pod:
-        """Create a pod and try to place it once; return what became of it."""
+        """Create a pod, try once to schedule it, and return the pod after that."""
         self._explains = explains
         self.explanation = None
         self._cluster.create(pod)
@@ -67,25 +67,25 @@ class Replay:
         return self._cluster.get(Pod, pod.key)
 
     def totals(self) -> Mapping[str, int]:
-        """The nodes of the last explanation with their totals."""
+        """Return the nodes of the last explanation with their totals."""
         if self.explanation is None:
             return {}
         return {scores.node: scores.total for scores in self.explanation.scores}
 
     def attempting(self, pod: Pod, framework: Framework) -> None:
-        """Take the attempt apart before it is made."""
+        """Explain the attempt before it is made."""
         if self._explains:
             name = framework.profile.name
             self.explanation = explain(framework.plain, pod, name)
 
     def bound(self, pod: Pod, node_name: str) -> None:
-        """Nothing to note."""
+        """Ignore bindings."""
 
     def recorded(self, note: EventNote) -> None:
-        """Nothing to note."""
+        """Ignore Events."""
 
     def slow(self, hook: SlowHook) -> None:
-        """Nothing to note."""
+        """Ignore slow hooks."""
 
     def failed(self, error: HookError) -> None:
-        """Nothing to note."""
+        """Ignore failed hooks."""

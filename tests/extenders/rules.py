@@ -1,18 +1,18 @@
-"""Extenders whose answers are rules, so that two schedulers can be given the same.
+"""Extenders whose answers follow rules, so that two schedulers can use the same ones.
 
 A rule is plain data::
 
-    {"answer": "nodes",           # or "names": what filter answers with
-     "reject": ["n1"],            # told as FailedNodes
-     "unresolvable": ["n2"],      # told as FailedAndUnresolvableNodes
-     "drop": ["n3"],              # left out without a word
+    {"answer": "nodes",           # or "names": the form of the answer to filter
+     "reject": ["n1"],            # returned in FailedNodes
+     "unresolvable": ["n2"],      # returned in FailedAndUnresolvableNodes
+     "drop": ["n3"],              # left out of the answer
      "patch": {"n4": {"labels": {"zone": "b", "rack": null}, "taints": [...],
                       "allocatable": {"cpu": "2"}}},
-     "bare": true,                # nodes are sent back as names in metadata only
-     "twice": ["n5"],             # sent back two times
-     "extra": [{"metadata": {"name": "ghost"}}],  # sent back without being asked about
+     "bare": true,                # nodes are returned with their names only
+     "twice": ["n5"],             # returned two times
+     "extra": [{"metadata": {"name": "ghost"}}],  # returned, but not in the request
      "error": "out of order",     # instead of all that
-     "scores": {"n4": 7}}         # what prioritize answers; 0 for all others
+     "scores": {"n4": 7}}         # the answer to prioritize; 0 for all others
 """
 
 import copy
@@ -33,21 +33,21 @@ Tree = Mapping[str, Any]
 
 @attrs.define
 class RuledExtenders:
-    """Extenders on one server, each below a path of its own number.
+    """Extenders on one server; each has a path with its number.
 
     Attributes:
-        rules: What each of them answers.
-        url: Where they are.
-        asked: Pod, extender, verb, and name -> a digest of each node that was sent,
-            empty where only its name was.
+        rules: The rule of each extender.
+        url: The address of the server.
+        requests: Pod, extender, verb, and name -> a digest of each node in the request;
+            the digest is empty if the request has only names.
     """
 
     rules: Sequence[Tree] = ()
     url: str = ""
-    asked: list[tuple[str, int, str, dict[str, str]]] = attrs.field(factory=list)
+    requests: list[tuple[str, int, str, dict[str, str]]] = attrs.field(factory=list)
 
     def configs(self, extenders: Sequence[Tree]) -> list[dict[str, Any]]:
-        """The extenders of a configuration, with their addresses filled in."""
+        """Return the extenders of a configuration, with their addresses."""
         return [
             {**extender, "urlPrefix": f"{self.url}/{index}"}
             for index, extender in enumerate(extenders)
@@ -58,15 +58,15 @@ class RuledExtenders:
         _, index, verb = path.split("/")
         request = json.loads(body)
         pod = request["Pod"]["metadata"]["name"]
-        self.asked.append((pod, int(index), verb, _digests(request)))
+        self.requests.append((pod, int(index), verb, _digests(request)))
         rule = self.rules[int(index)]
-        answered = _filtered if verb == "filter" else _scored
-        return json.dumps(answered(rule, request)).encode()
+        answer_of = _filtered if verb == "filter" else _scored
+        return json.dumps(answer_of(rule, request)).encode()
 
 
 @contextmanager
 def serving() -> Iterator[RuledExtenders]:
-    """Serve extenders on a free port; their rules may be changed as one goes."""
+    """Serve extenders on a free port; a test may change their rules at any time."""
     extenders = RuledExtenders()
 
     class Handler(BaseHTTPRequestHandler):
@@ -105,9 +105,9 @@ def _filtered(rule: Tree, request: Tree) -> Tree:
     }
     if rule["answer"] == "names":
         return {**answer, "NodeNames": left}
-    known = {node["metadata"]["name"]: node for node in nodes}
-    sent = [_patched(rule, known.get(name, _named(name))) for name in left]
-    sent += [one for one in sent if one["metadata"]["name"] in rule.get("twice", ())]
+    by_name = {node["metadata"]["name"]: node for node in nodes}
+    sent = [_patched(rule, by_name.get(name, _named(name))) for name in left]
+    sent += [node for node in sent if node["metadata"]["name"] in rule.get("twice", ())]
     return {**answer, "Nodes": {"items": [*sent, *rule.get("extra", ())]}}
 
 
@@ -158,10 +158,10 @@ def _digests(request: Tree) -> dict[str, str]:
 
 
 def _digest(node: Tree) -> str:
-    """Of what extenders may have changed."""
+    """Return a digest of the fields that an extender may have changed."""
     taints = [
         [taint["key"], taint.get("value", ""), taint["effect"]]
         for taint in node.get("spec", {}).get("taints") or ()
     ]
-    told = [node["metadata"].get("labels") or {}, taints]
-    return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
+    parts = [node["metadata"].get("labels") or {}, taints]
+    return f"{zlib.crc32(json.dumps(parts, sort_keys=True).encode()):08x}"

@@ -1,8 +1,8 @@
 """With extenders we decide as kube-scheduler 1.36.2 did.
 
-Random clusters were given to upstream's own scheduler (``pkg/scheduler``, compiled, on
-a fake clientset), which asked extenders that answer by `rules`. Recorded were the
-totals of all nodes (from its log), the node or the message, and what it sent.
+Upstream's own scheduler (``pkg/scheduler``, compiled, on a fake clientset) scheduled
+random clusters with extenders that answer by `rules`. The records have the totals of
+all nodes (from its log), the node or the message, and its requests.
 """
 
 import gzip
@@ -22,7 +22,7 @@ from tests.extenders.rules import RuledExtenders, Tree, serving
 _FILE = Path(__file__).with_name("data") / "decisions.jsonl.gz"
 _REGISTRY = PluginRegistry.discover()
 _RECORDED = Kubernetes("1.36")
-_GHOST = "ghost"  # a node that only an extender knows
+_GHOST = "ghost"  # a node that only an extender has
 
 
 def read() -> Sequence[Tree]:
@@ -49,7 +49,7 @@ def test_totals_nodes_and_messages_are_upstreams(
     for tree, decision in zip(case["pods"], case["decisions"], strict=True):
         if replay is None:
             replay = Replay(world, config, _REGISTRY)
-        extenders.asked.clear()
+        extenders.requests.clear()
         # A single node is not scored.
         pod = replay.attempt(from_wire(tree, Pod), explains=bool(decision["totals"]))
         assert replay.totals() == dict(decision["totals"])
@@ -58,7 +58,7 @@ def test_totals_nodes_and_messages_are_upstreams(
         if decision["node"] not in ("", _GHOST):
             world.append(_bound(tree, decision["node"]))
         if not pod.node_name or pod.node_name != decision["node"]:
-            replay = None  # as good, but another one
+            replay = None  # another node with the same total
 
 
 @pytest.mark.parametrize("case", CASES[::8], ids=lambda case: case["name"])
@@ -88,18 +88,20 @@ def _check_outcome(pod: Pod, decision: Tree) -> None:
 
 
 def _check_requests(extenders: RuledExtenders, case: Tree, pod_name: str) -> None:
-    """All that was sent there was sent here too; an explanation asks once more."""
-    theirs = [one for one in case["asked"] if one[0] == pod_name]
-    assert set(_texts(theirs)) == set(_texts(extenders.asked))
+    """Compare our requests with upstream's; an explanation makes further calls."""
+    theirs = [request for request in case["asked"] if request[0] == pod_name]
+    assert set(_texts(theirs)) == set(_texts(extenders.requests))
 
 
-def _texts(asked: Iterable[object]) -> Iterator[str]:
-    return (json.dumps(one, sort_keys=True) for one in asked)
+def _texts(requests: Iterable[object]) -> Iterator[str]:
+    return (json.dumps(request, sort_keys=True) for request in requests)
 
 
 def _message(pod: Pod) -> str:
     return next(
-        one.message for one in pod.status.conditions if one.type == "PodScheduled"
+        condition.message
+        for condition in pod.status.conditions
+        if condition.type == "PodScheduled"
     )
 
 

@@ -93,7 +93,7 @@ def _time_limit() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise _TooLongError
 
-    # Processor time: a busy machine is no failure.
+    # CPU time, because a busy machine is not a failure.
     previous = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, _SECONDS)
     try:

@@ -20,11 +20,11 @@ class Mutant(NamedTuple):
     """A mutated file, and the command line to run on it.
 
     Attributes:
-        text: What is in it.
-        ending: That of its name.
+        text: Its content.
+        ending: The extension of its name.
         is_config: Whether it is a configuration rather than manifests.
         arguments: The command line, with ``FILE`` for the file.
-        in_pieces: Whether it is read as a large file is, object by object.
+        in_pieces: Whether it is read object by object, as a large file is.
     """
 
     text: bytes
@@ -40,7 +40,7 @@ class Mutant(NamedTuple):
 
 
 def make_mutant(rng: random.Random) -> Mutant:
-    """Make one, by the generator alone."""
+    """Make a mutant that depends on the generator only."""
     is_config = rng.random() < 0.2
     if is_config:
         trees = _documents(_CONFIG)

@@ -1,4 +1,4 @@
-"""Mutates trees, as YAML and JSON are read into."""
+"""Mutates the trees of YAML and JSON documents."""
 
 import contextlib
 import copy
@@ -35,7 +35,7 @@ _KINDS: Final = (
 
 
 def mutate_trees(trees: list[Tree], rng: random.Random) -> list[Tree]:
-    """The documents of a file, with a few things changed."""
+    """Return the documents of a file, with a few changes."""
     trees = copy.deepcopy(trees)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
         mutation = rng.choice(_MUTATIONS)
@@ -76,7 +76,7 @@ def _delete(trees: list[Tree], rng: random.Random) -> None:
 
 
 def _repeat(trees: list[Tree], rng: random.Random) -> None:
-    """Put an item into its list again, maybe often; or a document into the file."""
+    """Repeat an item of a list, perhaps often, or a document of the file."""
     lists = [place for place in _places(trees) if isinstance(place[0], list)]
     if lists:
         container, index = rng.choice(lists)
@@ -98,7 +98,7 @@ def _rename(trees: list[Tree], rng: random.Random) -> None:
 
 
 def _move(trees: list[Tree], rng: random.Random) -> None:
-    """Put what is in one place into another, too."""
+    """Copy the value of one place to another one."""
     (source, key), (target, other) = _any_place(trees, rng), _any_place(trees, rng)
     target[other] = copy.deepcopy(source[key])
 
@@ -158,7 +158,7 @@ def _retype(trees: list[Tree], rng: random.Random) -> None:
 
 
 def _text(trees: list[Tree], rng: random.Random) -> None:
-    """Change a text, which often is a name that something else refers to."""
+    """Change a text, which is often a name that another field refers to."""
     texts = [
         (container, key)
         for container, key in _places(trees)

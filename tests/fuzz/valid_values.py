@@ -96,12 +96,12 @@ _LABEL_MAPS: Final = frozenset(("labels", "annotations", "nodeSelector", "matchL
 
 
 def valid_value(place: Place, value: Tree, rng: random.Random) -> Tree:
-    """Return another valid value of a field, or the same if none is known.
+    """Return another valid value of a field, or the same value for an unlisted field.
 
     Args:
         place: The keys that lead to it.
         value: Its value.
-        rng: Chooses.
+        rng: The random generator.
     """
     key, parent = place[-1], place[-2] if len(place) > 1 else ""
     if parent in _AMOUNT_MAPS and isinstance(value, str | int):

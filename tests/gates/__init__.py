@@ -1,5 +1,6 @@
 """The feature gates whose defaults differ between two versions of Kubernetes.
 
-``changed_gates.json`` has them, as `tests.gates.generate` reads them of both releases;
-``verdicts.yaml`` says of each what it means here, and a test holds that it says so.
+`tests.gates.generate` reads them from both releases into ``changed_gates.json``.
+`tests.gates.verdicts` has the effect of each gate on the product; a test checks that
+none is missing.
 """

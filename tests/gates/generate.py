@@ -1,6 +1,6 @@
-"""Writes the data files beside it: ``python -m tests.gates.generate``.
+"""Writes the data files of this folder: ``python -m tests.gates.generate``.
 
-Needs Go, which downloads the modules of both releases::
+It needs Go, which downloads the modules of both releases::
 
     go mod download k8s.io/kubernetes@v1.37.2 k8s.io/apiserver@v0.37.2 ...
 """
@@ -28,7 +28,7 @@ RELEASES: Final = ((36, 2), (37, 2))
 def changed_gates(
     old: Mapping[str, Gate], new: Mapping[str, Gate]
 ) -> dict[str, dict[str, object]]:
-    """Return the gates that are new, gone, or have another default."""
+    """Return the gates that are new, removed, or have another default."""
     return {
         name: {"old": _written(old.get(name)), "new": _written(new.get(name))}
         for name in sorted(old.keys() | new.keys())
@@ -69,7 +69,7 @@ def _write(path: Path, entries: Mapping[str, object]) -> None:
 
 
 def main() -> None:
-    """Download both releases, and write what differs."""
+    """Download both releases, and write their differences."""
     for minor, patch in RELEASES:
         _download(minor, patch)
     folder = _module_folder()

@@ -19,8 +19,9 @@ FILES: Final = (
     ("component-base", "metrics/features/kube_features.go"),
     ("component-base", "zpages/features/kube_features.go"),
 )
-"""Module of ``k8s.io`` and file: where kube-apiserver, kube-controller-manager,
-kube-scheduler and kubelet take their gates from."""
+"""Module of ``k8s.io`` and file, from which kube-apiserver, kube-controller-manager,
+kube-scheduler and kubelet read their gates.
+"""
 
 _ENTRY: Final = re.compile(
     r"^\t+(?:\w+\.)?(\w+): \{\n((?:\t+\{Version:.*\n|\t+//.*\n)+)", re.MULTILINE
@@ -36,7 +37,7 @@ class Gate:
     Attributes:
         default: Whether it is on by default.
         stage: ``Alpha``, ``Beta``, ``GA`` or ``Deprecated``.
-        is_locked: Whether it cannot be set to anything else.
+        is_locked: Whether its value is fixed.
     """
 
     default: bool
@@ -67,9 +68,9 @@ def read_release(folder: Path, minor: int, patch: int) -> dict[str, Gate]:
 def gates_of(source: str, minor: int) -> dict[str, Gate]:
     """Read the gates that a Go file declares for a minor version.
 
-    The last entry up to the version counts. One with ``MinCompatibilityVersion`` does
-    not if that is the version itself: by default a binary stays compatible with the
-    minor version before its own (``component-base/compatibility/version.go``).
+    The last entry up to the version counts. An entry with ``MinCompatibilityVersion``
+    does not count if that is the version itself: by default a binary stays compatible
+    with the minor version before its own (``component-base/compatibility/version.go``).
     """
     gates = {}
     for match in _ENTRY.finditer(source):
@@ -81,7 +82,7 @@ def gates_of(source: str, minor: int) -> dict[str, Gate]:
 
 
 def scheduler_gates(folder: Path, minor: int, patch: int) -> set[str]:
-    """Return what may be the name of a gate that the scheduler of a release reads.
+    """Return names that may be gates which the scheduler of a release reads.
 
     Args:
         folder: As for `read_release`.
@@ -97,7 +98,7 @@ def scheduler_gates(folder: Path, minor: int, patch: int) -> set[str]:
 
 
 def _fields(line: str) -> Mapping[str, str]:
-    entry = line.partition("}")[0]  # what follows is a comment, which may name fields
+    entry = line.partition("}")[0]  # the rest is a comment, which may name fields
     return {name: version or word for name, version, word in _FIELD.findall(entry)}
 
 

@@ -1,6 +1,6 @@
-"""Every gate whose default differs between the versions is dealt with, or need not be.
+"""Every gate with different defaults in two versions has a rule or a reason for none.
 
-Upstream's releases are read by `tests.gates.generate`; a new one begins with that.
+`tests.gates.generate` reads upstream's releases; support of a new one begins there.
 """
 
 import ast
@@ -65,7 +65,7 @@ def test_gate_that_applies_is_implemented_and_tested(gate: str) -> None:
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 def test_gates_of_the_scheduler_are_those_that_it_reads(version: str) -> None:
-    """Other gates are those of the API server and of controllers."""
+    """Other gates belong to the API server and to controllers."""
     release, gates = OURS[version], BY_VERSION[version]
     ours = {
         gate: (release.feature_gates.get(gate), gate in release.locked)
@@ -107,7 +107,7 @@ def test_data_is_about_the_versions_that_are_played() -> None:
 def test_gates_are_read_as_a_binary_reports_them(
     minor: int, expected: dict[str, Gate]
 ) -> None:
-    """The lines of the Go file that are special: comments, and compatibility."""
+    """Read the special lines of the Go file: comments, and compatibility."""
     assert gates_of(SOURCE, minor) == expected
 
 
@@ -120,14 +120,14 @@ def test_gates_are_changed_if_they_are_new_gone_or_have_another_default() -> Non
 
 @cache
 def source_of(file: Path, test: str) -> str:
-    """The source of a test and of the names of its module that it uses."""
+    """Return the source of a test, and of the names of its module that it uses."""
     text = file.read_text(encoding="utf-8")
-    known = {name: node for node in ast.parse(text).body for name in _names(node)}
-    assert test in known, f"{file} has no {test}"
+    nodes = {name: node for node in ast.parse(text).body for name in _names(node)}
+    assert test in nodes, f"{file} has no {test}"
     wanted, seen, parts = [test], set(), []
     while wanted:
         name = wanted.pop()
-        node = known.get(name)
+        node = nodes.get(name)
         if node is None or name in seen:
             continue
         seen.add(name)
@@ -137,7 +137,7 @@ def source_of(file: Path, test: str) -> str:
 
 
 def _names(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement of a module gives to something."""
+    """Yield the names that a statement of a module assigns or defines."""
     if isinstance(node, ast.FunctionDef):
         yield node.name
     if isinstance(node, ast.Assign | ast.AnnAssign):

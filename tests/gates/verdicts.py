@@ -1,4 +1,4 @@
-"""What each gate of ``changed_gates.json`` means here."""
+"""The effect of each gate of ``changed_gates.json`` on the product."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,12 +10,12 @@ __all__ = ["APPLIES", "DOES_NOT_APPLY", "Rule"]
 
 @attrs.frozen
 class Rule:
-    """A gate that decides something here.
+    """A gate with an effect.
 
     Attributes:
-        text: What it decides.
-        implemented: The file that asks for the gate, or has the rule.
-        tested: The file and the test of it, with ``::`` between them.
+        text: Its effect.
+        implemented: The file that reads the gate, or has the rule.
+        tested: The file and the test of the effect, with ``::`` between them.
     """
 
     text: str
@@ -112,7 +112,7 @@ APPLIES: Final[Mapping[str, Rule]] = {
         "test_nobody_asks_while_the_gate_is_off",
     ),
 }
-"""The gates that decide something here."""
+"""The gates with an effect."""
 
 _LOCKED: Final = "on and locked in 1.36, and in 1.37 always on: nothing changes"
 
@@ -247,4 +247,4 @@ DOES_NOT_APPLY: Final[Mapping[str, str]] = {
         "off in 1.36, and part of GenericWorkload in 1.37, which is off and not played"
     ),
 }
-"""The gates that decide nothing here, and why."""
+"""The gates without an effect, and why they have none."""

@@ -1,6 +1,7 @@
-"""Whether the hooks of built-in plugins have the types that the hookspecs give them.
+"""Checks that hooks of built-in plugins have the types of their hookspecs.
 
-A hook may leave out arguments, so that a plugin is no subtype of a Protocol. Instead,
-`built_in` calls each hook with what its spec offers, and takes its answer for what the
-spec allows: a type checker that accepts this module has checked them all.
+A hook may leave out arguments, so a plugin is not a subtype of a Protocol. Instead,
+`built_in` calls each hook with the types of the hookspec's arguments, and assigns its
+result to the hookspec's type. A type checker that accepts this module has checked all
+hooks.
 """

@@ -1,6 +1,6 @@
-"""Makes the module that type checkers check.
+"""Generates the module that type checkers check.
 
-``python -m tests.hook_types.generate`` writes it; a test holds it up to date.
+``python -m tests.hook_types.generate`` writes it; a test checks that it is up to date.
 """
 
 import ast
@@ -30,11 +30,11 @@ _HEADER: Final = '''"""Made by ``python -m tests.hook_types.generate``."""
 
 @attrs.frozen
 class HookTypes:
-    """What a hookspec says.
+    """The types of a hookspec.
 
     Attributes:
         arguments: Name -> type, as they are written.
-        answer: The type of the answer.
+        answer: The type of the result.
     """
 
     arguments: Mapping[str, str]
@@ -42,7 +42,7 @@ class HookTypes:
 
 
 def hook_types() -> Mapping[str, HookTypes]:
-    """Hook -> its types, for all hooks."""
+    """Return hook -> its types, for all hooks."""
     found = {}
     for node in ast.walk(_specs()):
         if isinstance(node, ast.FunctionDef) and _is_spec(node):
@@ -57,7 +57,7 @@ def hook_types() -> Mapping[str, HookTypes]:
 
 
 def calls_of(plugin: type) -> Iterator[str]:
-    """Lines that call each hook of a plugin as the framework may.
+    """Yield lines that call each hook of a plugin as the framework may.
 
     Args:
         plugin: The plugin's class.
@@ -70,13 +70,13 @@ def calls_of(plugin: type) -> Iterator[str]:
         signature = inspect.signature(function)
         taken = [name for name in signature.parameters if name != "self"]
         call = f"plugin.{hook}({', '.join(f'{name}=given.{name}' for name in taken)})"
-        # What returns nothing returns None, and type checkers let nobody look at that.
+        # Type checkers reject a use of the result of a function that returns nothing.
         is_silent = signature.return_annotation is None
         yield call if is_silent else f"_{hook}: {types[hook].answer} = {call}"
 
 
 def module_text() -> str:
-    """The module, formatted."""
+    """Return the formatted module."""
     registry = PluginRegistry.discover()
     plugins = [registry[name].load() for name in sorted(registry)]
     given: dict[str, str] = {}
@@ -84,7 +84,8 @@ def module_text() -> str:
         for name, kind in types.arguments.items():
             assert given.setdefault(name, kind) == kind, f"{name} has two types"
     text = _HEADER + "\n".join(_imports(plugins)) + "\n\n\n"
-    text += 'class Given(Protocol):\n    """What the framework gives to hooks."""\n\n'
+    text += "class Given(Protocol):\n"
+    text += '    """The arguments that the framework passes to hooks."""\n\n'
     text += "".join(f"    {name}: {kind}\n" for name, kind in given.items())
     for plugin in plugins:
         check = _package(plugin).replace("quaymaster", "check", 1)
@@ -101,13 +102,13 @@ def _specs() -> ast.Module:
 
 def _is_spec(node: ast.FunctionDef) -> bool:
     return any(
-        isinstance(one, ast.Call) and ast.unparse(one.func) == "hookspec"
-        for one in node.decorator_list
+        isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "hookspec"
+        for decorator in node.decorator_list
     )
 
 
 def _imports(plugins: Iterable[type]) -> Iterator[str]:
-    """All that the specs import, and the plugins; the formatter drops the rest."""
+    """Yield the imports of the specs and of the plugins; the formatter removes some."""
     public = {name: module for module, names in EXPORTS.items() for name in names}
     for node in _specs().body:
         if isinstance(node, ast.ImportFrom):

@@ -5,7 +5,7 @@ from tests.hook_types.generate import MODULE, calls_of, hook_types, module_text
 
 
 class Some:
-    """A plugin with one hook that takes some arguments, and one that says nothing."""
+    """A plugin with a hook that has a result, and one that has none."""
 
     def filter(self, node: object, pod: object) -> str:
         return f"{node}{pod}"

@@ -1,1 +1,1 @@
-"""A naive scheduler, whose decisions the engine's are compared with."""
+"""A simple scheduler, with which the engine's decisions are compared."""

@@ -1,4 +1,4 @@
-"""The model's cluster, and the API objects that say the same."""
+"""The model's cluster, and the corresponding API objects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,10 +26,10 @@ class ModelNode:
         zone: Its zone, or empty.
         cpu: Millicores.
         memory: Mebibytes.
-        pods: How many pods may run on it.
+        pods: Its limit of pods.
         disk: The value of its label ``disk``.
-        taints: Such as ``("key", "NoSchedule")``.
-        cordoned: Whether it takes no more pods.
+        taints: Its taints, such as ``("key", "NoSchedule")``.
+        cordoned: Whether it is unschedulable.
     """
 
     name: str
@@ -42,7 +42,7 @@ class ModelNode:
     cordoned: bool
 
     def domain(self, topology: str) -> str:
-        """The node's zone or host, or empty if it has none."""
+        """Return the node's zone or host, or an empty text."""
         return self.zone if topology == "zone" else self.name
 
     def to_object(self) -> Node:
@@ -70,12 +70,12 @@ class ModelPod:
         cpu: Millicores.
         memory: Mebibytes.
         priority: Its priority.
-        started: When it started; no two pods did so at once.
+        started: Its start time; no two pods have the same.
         disk: The ``disk`` that its node must have, or empty.
         prefers: The ``disk`` that it prefers, or empty.
         tolerates: The keys of the taints that it tolerates.
-        spread: By how many pods of its app zones may differ; 0 for any number.
-        apart: ``zone``, ``host`` or empty: where no other pod of its app may be.
+        spread: The largest difference of its app's pods between zones; 0 for any.
+        apart: ``zone``, ``host`` or empty: where no other pod of its app may run.
     """
 
     name: str
@@ -140,5 +140,5 @@ class Cluster:
                 yield from self.pods_on(node)
 
     def with_pods(self, node: ModelNode, pods: Sequence[ModelPod]) -> "Cluster":
-        """The same cluster with exactly these pods on one node."""
+        """Return the cluster with exactly these pods on one node."""
         return Cluster(self.nodes, {**self.running, node.name: pods})

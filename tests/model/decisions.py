@@ -9,12 +9,12 @@ __all__ = ["best_nodes", "feasible_nodes", "preemptions"]
 
 
 def feasible_nodes(cluster: Cluster, pod: ModelPod) -> list[ModelNode]:
-    """The nodes that all filters let pass."""
+    """Return the nodes that pass all filters."""
     return [node for node in cluster.nodes if is_feasible(cluster, pod, node)]
 
 
 def best_nodes(cluster: Cluster, pod: ModelPod) -> set[str]:
-    """The names of the feasible nodes with the highest total."""
+    """Return the names of the feasible nodes with the highest total."""
     feasible = feasible_nodes(cluster, pod)
     if not feasible:
         return set()
@@ -24,7 +24,7 @@ def best_nodes(cluster: Cluster, pod: ModelPod) -> set[str]:
 
 
 def preemptions(cluster: Cluster, pod: ModelPod) -> list[tuple[str, frozenset[str]]]:
-    """The best ways to make room: a node, and the names of its victims.
+    """Return the best preemptions: a node, and the names of its victims.
 
     Best is the lowest highest priority of a victim, then the smallest sum of
     priorities, the fewest victims, and the latest start of the most important ones.
@@ -45,7 +45,7 @@ def preemptions(cluster: Cluster, pod: ModelPod) -> list[tuple[str, frozenset[st
 
 
 def _victims(cluster: Cluster, pod: ModelPod, node: ModelNode) -> Sequence[ModelPod]:
-    """The victims on a node: all pods of lower priority, but those that can stay."""
+    """Return the victims on a node: all pods of lower priority that do not fit."""
     staying = [
         other for other in cluster.pods_on(node) if other.priority >= pod.priority
     ]
@@ -63,7 +63,7 @@ def _victims(cluster: Cluster, pod: ModelPod, node: ModelNode) -> Sequence[Model
 
 def _harm(victims: Sequence[ModelPod]) -> tuple[int, int, int, int]:
     top = max(victim.priority for victim in victims)
-    # Lifted by the range of priorities, so that more victims are always worse.
+    # Raised by the range of priorities, so that more victims are always worse.
     total = sum(victim.priority + (1 << 31) for victim in victims)
     earliest = min(victim.started for victim in victims if victim.priority == top)
     return top, total, len(victims), -earliest

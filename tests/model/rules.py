@@ -1,7 +1,7 @@
 """The rules of the default profile, for one node at a time.
 
-Each is written from the documentation of Kubernetes, in the simplest way. Memory counts
-in mebibytes here: no ratio depends on the unit.
+Each rule follows the documentation of Kubernetes, in the simplest way. Memory counts in
+mebibytes here: no ratio depends on the unit.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def _has_room(cluster: Cluster, pod: ModelPod, node: ModelNode) -> bool:
 
 
 def _is_spread(cluster: Cluster, pod: ModelPod, node: ModelNode) -> bool:
-    """Whether a node keeps the spread constraint; only selected nodes make zones."""
+    """Whether a node keeps the spread constraint; only selected nodes form zones."""
     if not pod.spread:
         return True
     if not node.zone:
@@ -76,7 +76,7 @@ def _is_apart(cluster: Cluster, pod: ModelPod, node: ModelNode) -> bool:
 def total_scores(
     cluster: Cluster, pod: ModelPod, nodes: Sequence[ModelNode]
 ) -> dict[str, int]:
-    """The total score of each feasible node."""
+    """Return the total score of each feasible node."""
     taints = _scaled([_disliked_taints(pod, node) for node in nodes])
     wishes = _scaled([int(node.disk == pod.prefers) for node in nodes])
     return {
@@ -112,7 +112,7 @@ def _least_allocated(cluster: Cluster, pod: ModelPod, node: ModelNode) -> int:
 
 
 def _balance(cluster: Cluster, pod: ModelPod, node: ModelNode) -> int:
-    """Score from 50 to 100 how even the pod makes the use of CPU and memory."""
+    """Return a score from 50 to 100 for the balance of CPU and memory with the pod."""
     before = _evenness(cluster.pods_on(node), node)
     after = _evenness([*cluster.pods_on(node), pod], node)
     return 50 + (50 + after - before) // 2

@@ -1,4 +1,4 @@
-"""The engine decides as a naive scheduler does."""
+"""The engine decides as a simple scheduler does."""
 
 from collections.abc import Sequence
 
@@ -55,7 +55,7 @@ def pods(
 
 @attrs.frozen
 class Situation:
-    """A cluster, and the pods that want to run there."""
+    """A cluster, and the pods that wait."""
 
     cluster: Cluster
     pending: Sequence[ModelPod]
@@ -77,9 +77,9 @@ class Situation:
 def worlds(
     draw: st.DrawFn, priority: int, pending: int, *, hungry: bool = False
 ) -> Situation:
-    """Pods that run have priorities from -1 to 2; hungry ones need a lot."""
+    """Draw a cluster: priorities of running pods are -1 to 2, hungry pods are large."""
     drawn = draw(nodes())
-    if hungry:  # all but the first could be made room on
+    if hungry:  # eviction could make room for all but the first
         others = [
             attrs.evolve(node, cpu=1500, cordoned=False, taints=frozenset())
             for node in drawn[1:]
@@ -91,7 +91,7 @@ def worlds(
     for number in range(draw(st.integers(5 if hungry else 0, 12))):
         node = drawn[number % len(drawn)] if hungry else draw(st.sampled_from(drawn))
         pod = draw(pods(f"r{number}", number * 7 % 13, priorities))
-        # Running pods may break rules: the kubelet only looks at room.
+        # Running pods may break rules: the kubelet checks only the room.
         here = [*running[node.name], pod]
         if len(here) <= node.pods and sum(p.cpu for p in here) <= node.cpu:
             running[node.name] = here
@@ -123,7 +123,7 @@ def test_each_pod_gets_one_of_the_best_nodes_if_any_is_feasible(
 
 
 def two_unimportant_or_one_important() -> Situation:
-    """A cluster that random ones seldom are: more victims are the lesser harm."""
+    """Make a case that is rarely drawn: the larger number of victims is better."""
     node = ModelNode(
         name="n0",
         zone="",

@@ -1,1 +1,1 @@
-"""Makes the table of all fields of the API from its published OpenAPI."""
+"""Generates the table of all fields of the API from the published OpenAPI."""

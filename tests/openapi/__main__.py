@@ -35,7 +35,7 @@ def main() -> None:
         GATED_FIELDS,
     )
     text = json.dumps(table, sort_keys=True, separators=(",", ":"))
-    # Without a time in it, equal tables are equal files.
+    # The time is set, so that equal tables are equal files.
     TABLE.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     sys.stdout.write(f"{TABLE.name}: {TABLE.stat().st_size} bytes\n")
 

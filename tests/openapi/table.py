@@ -1,4 +1,4 @@
-"""What the table of fields takes from the published OpenAPI of the API."""
+"""Extracts the table of fields from the published OpenAPI of the API."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -13,7 +13,7 @@ Definitions: TypeAlias = Mapping[str, Any]
 
 _PREFIX: Final = "#/definitions/"
 _API: Final = "io.k8s.api."
-# What has a form of its own in Go, where anything may be inside.
+# Types with their own JSON form in Go, which may contain anything.
 _FREE: Final = (
     "FieldsV1",
     "JSON",
@@ -44,7 +44,7 @@ def make_table(
     gates: Mapping[str, Mapping[str, bool]],
     gated: Mapping[str, Mapping[str, Fields]],
 ) -> dict[str, Any]:
-    """All kinds of objects, and the fields of all that they are made of.
+    """Return all kinds of objects, and the fields of all their structures.
 
     Args:
         versions: The definitions of the OpenAPI (version 2) of each minor version, from
@@ -86,7 +86,7 @@ def make_table(
 
 
 def _kinds(definitions: Definitions) -> dict[str, str]:
-    """The names of the definitions of all kinds of objects."""
+    """Return the names of the definitions of all kinds of objects."""
     return {
         f"{_api_version(kind)} {kind['kind']}": name
         for name, definition in definitions.items()
@@ -107,7 +107,7 @@ def _api_version(kind: Mapping[str, str]) -> str:
 def _numbers(
     versions: Mapping[str, Definitions], kinds: Mapping[str, Mapping[str, str]]
 ) -> dict[str, int]:
-    """Number all that can be reached, from 1, in the order of names."""
+    """Number all reachable definitions, from 1, in the order of names."""
     reachable: set[str] = set()
     for version, definitions in versions.items():
         reachable |= _reachable(definitions, kinds[version].values())
@@ -146,7 +146,7 @@ def _structures(
 def _union(
     name: str, versions: Iterable[Mapping[str, Mapping[str, Reference]]]
 ) -> dict[str, Reference]:
-    """The fields of a structure in all versions, which have to agree on types."""
+    """Return the fields of a structure in all versions, which must agree on types."""
     union: dict[str, Reference] = {}
     for structures in versions:
         for field, reference in structures.get(name, {}).items():
@@ -156,7 +156,7 @@ def _union(
 
 
 def _by_version(members: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
-    """What only some of the versions have, by these versions (``1.36,1.37``)."""
+    """Return what only some versions have, by these versions (``1.36,1.37``)."""
     marks: dict[str, list[str]] = {}
     for member in sorted(set().union(*members.values())):
         having = [version for version in members if member in members[version]]
@@ -169,7 +169,7 @@ def _fields_by_version(
     versions: Mapping[str, Mapping[str, Mapping[str, Reference]]],
     numbers: Mapping[str, int],
 ) -> dict[str, dict[int, list[str]]]:
-    """The same of the fields of structures that several versions have."""
+    """Return the same for the fields of structures of several versions."""
     marks: dict[str, dict[int, list[str]]] = {}
     for name, number in numbers.items():
         fields = {

@@ -1,1 +1,1 @@
-"""A published experiment, decision by decision; the README says which one."""
+"""A published experiment, compared decision by decision; the README names it."""

@@ -1,4 +1,4 @@
-"""The command line: run policies on an experiment, and tell what differs."""
+"""The command line: runs policies on an experiment, and prints the differences."""
 
 import argparse
 import itertools

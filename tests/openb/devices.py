@@ -1,4 +1,4 @@
-"""Which GPU devices are taken, and by whom."""
+"""The GPU devices that pods have taken."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,18 +13,18 @@ from tests.openb.gpus import COUNT, WHOLE, GpuColumns, GpuNode
 __all__ = ["Devices", "Taken"]
 
 _MOST: Final = 8
-"""How many devices the largest node has."""
+"""The number of devices of the largest node."""
 
 
 @attrs.frozen
 class Taken:
-    """What a pod has got.
+    """The devices of a pod.
 
     Attributes:
         devices: The numbers of its devices, ascending.
-        milli: How much of each, in thousandths.
+        milli: The part of each device, in thousandths.
         tag: The kind of the pod, as a bit.
-        score: What the policy gives to its node.
+        score: The policy's score for its node.
     """
 
     devices: tuple[int, ...]
@@ -34,10 +34,10 @@ class Taken:
 
 
 class Devices:
-    """Knows the devices of the pods that were reserved, and what nodes have left.
+    """The devices of reserved pods, and the free parts of the nodes' devices.
 
     Attributes:
-        taken: Pod uid -> what it has got.
+        taken: Pod uid -> its devices.
     """
 
     def __init__(self) -> None:
@@ -48,19 +48,19 @@ class Devices:
         self._tags: Int64Array = np.zeros(0, dtype=np.int64)
 
     def node(self, info: NodeInfo) -> GpuNode:
-        """One node as policies see it."""
+        """Return one node, as policies use it."""
         left, tags = self._read(info)
         cpu = info.allocatable.milli_cpu - info.requested.milli_cpu
         return GpuNode(cpu, tuple(left), tags)
 
     def nodes(self, nodes: NodeTable, rows: Rows) -> GpuColumns:
-        """Many nodes as policies see them."""
+        """Return many nodes, as policies use them."""
         self._catch_up(nodes)
         cpu = nodes.allocatable[CPU, rows] - nodes.requested[CPU, rows]
         return GpuColumns(cpu, self._left[rows], self._count[rows], self._tags[rows])
 
     def _catch_up(self, nodes: NodeTable) -> None:
-        """Read the nodes that pods have come to, or left, since the last time."""
+        """Read the nodes whose pods have changed since the last call."""
         more = nodes.capacity - len(self._count)
         if more > 0:
             self._left = np.pad(self._left, ((0, more), (0, 0)))

@@ -17,12 +17,12 @@ _NO_DEVICE: Final = -1
 
 
 class FragmentationGradientDescent:
-    """Prefers the node, and the device, where fragmentation grows least.
+    """Prefers the node, and the device, on which fragmentation grows least.
 
-    A score of 50 says that nothing changes, more that fragmentation goes down.
+    A score of 50 means no change, a higher one means less fragmentation.
 
     Args:
-        typical_pods: What fragmentation is measured by.
+        typical_pods: The pods by which fragmentation is measured.
     """
 
     def __init__(self, typical_pods: Sequence[TypicalPod]) -> None:
@@ -51,19 +51,19 @@ class FragmentationGradientDescent:
         return device
 
     def _choices(self, node: GpuNode, wanted: Demand) -> Iterator[tuple[int, int]]:
-        """Each choice of devices, by the first one, with its score."""
+        """Yield each choice of devices, by the first device, with its score."""
         before = self._fragmentation.of(node.cpu, node.left)
         cpu = node.cpu - wanted.cpu
         if wanted.is_share:
             seen = set()
             for device in suiting_devices(node, wanted):
-                if node.left[device] not in seen:  # equals change the same
+                if node.left[device] not in seen:  # equal devices have equal effects
                     seen.add(node.left[device])
                     after = list(node.left)
                     after[device] -= wanted.milli
                     yield device, _rate(before - self._fragmentation.of(cpu, after))
             return
-        # Which of the whole devices are used makes no difference.
+        # The choice between whole devices has no effect.
         left = sorted(node.left, reverse=True)
         left[: wanted.count] = [0] * wanted.count
         yield _NO_DEVICE, _rate(before - self._fragmentation.of(cpu, left))
@@ -76,22 +76,22 @@ class FragmentationGradientDescent:
 
 
 def _rate(less: float) -> int:
-    """Turn what fragmentation goes down by into a score.
+    """Return the score for a decrease of fragmentation.
 
-    For one value at a time: NumPy's exponential may differ in the last bit.
+    For one value at a time, because NumPy's exponential may differ in the last bit.
     """
     return int(1 / (1 + math.exp(-less / WHOLE)) * 100)
 
 
 def _first_whole(left: Int64Array, count: int) -> BoolArray:
-    """Where the first whole devices of each node are; shape ``(N, D)``."""
+    """Mark the first whole devices of each node; shape ``(N, D)``."""
     whole = left == WHOLE
     first: BoolArray = whole & (whole.cumsum(axis=1) <= count)
     return first
 
 
 def _new_choices(left: Int64Array, device: int, milli: int) -> RowArray:
-    """The rows where a device has enough left, and none before it has as much."""
+    """Return the rows where a device is the first with enough left."""
     mine = left[:, device]
     seen = (left[:, :device] == mine[:, None]).any(axis=1)
     return np.flatnonzero((mine >= milli) & ~seen)

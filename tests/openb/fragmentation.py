@@ -1,8 +1,8 @@
-"""How much idle GPU the typical pods could not use (README, section 5).
+"""The part of idle GPUs that the typical pods could not use (README, section 5).
 
 Each of the typical pods adds a share of a node's idle GPU to one of several classes.
-The sums are worked out pod by pod and then class by class, as the simulator does it:
-scores are cut to whole numbers, so that the last bit of a sum may decide.
+The sums are computed pod by pod and then class by class, as in the simulator: scores
+are truncated to integers, so that the last bit of a sum may decide.
 """
 
 import functools
@@ -19,7 +19,7 @@ from quaymaster.columns import Float64Array
 __all__ = ["Fragmentation", "TypicalPod"]
 
 _Q1_LACKS_BOTH, _Q2_LACKS_GPU, _Q4_LACKS_CPU, _XL_SATISFIED, _XR_LACKS_CPU = range(5)
-"""The classes that count, in the order in which they are added up."""
+"""The classes that count, in the order of their addition."""
 
 _CLASSES: Final = 5
 _REMEMBERED: Final = 1 << 16
@@ -30,10 +30,10 @@ class TypicalPod:
     """One of the most frequent kinds of pods.
 
     Attributes:
-        cpu_milli: CPU that it requests, in millicores.
-        num_gpu: How many GPU devices it wants.
-        gpu_milli: How much of each, in thousandths.
-        weight: How frequent it is; the weights of all add up to 1.
+        cpu_milli: Its CPU request, in millicores.
+        num_gpu: The number of its GPU devices.
+        gpu_milli: The part of each device, in thousandths.
+        weight: Its frequency; all weights add up to 1.
     """
 
     cpu_milli: int
@@ -46,7 +46,7 @@ class Fragmentation:
     """Measures the fragmentation of nodes, in thousandths of a device.
 
     Args:
-        typical_pods: What is expected to come.
+        typical_pods: The pods that are expected.
     """
 
     def __init__(self, typical_pods: Sequence[TypicalPod]) -> None:
@@ -54,20 +54,20 @@ class Fragmentation:
         self._known = functools.lru_cache(_REMEMBERED)(self._measure)
 
     def of(self, cpu: int, left: Sequence[int]) -> float:
-        """The fragmentation of one node.
+        """Return the fragmentation of one node.
 
         Args:
-            cpu: CPU left, in millicores.
-            left: What is left of each device.
+            cpu: The free CPU, in millicores.
+            left: The free part of each device.
         """
         return self._known(cpu, tuple(sorted(left)))
 
     def of_nodes(self, cpu: Int64Array, left: Int64Array) -> Float64Array:
-        """The same for many nodes at once.
+        """Return the fragmentation of many nodes.
 
         Args:
-            cpu: Shape ``(N,)``: CPU left.
-            left: Shape ``(N, D)``: what is left of each device.
+            cpu: Shape ``(N,)``: the free CPU.
+            left: Shape ``(N, D)``: the free part of each device.
         """
         idle = left.sum(axis=1)
         fitting = {pod.gpu_milli: left >= pod.gpu_milli for pod in self._pods}
@@ -105,7 +105,7 @@ class Fragmentation:
 def _classify(
     pod: TypicalPod, cpu: int, left: tuple[int, ...], idle: int
 ) -> tuple[int, int]:
-    """The class that a typical pod adds to, and how much before its weight."""
+    """Return the class to which a typical pod adds, and how much before its weight."""
     has_cpu = cpu >= pod.cpu_milli
     if not pod.gpu_milli:
         return (_XL_SATISFIED if has_cpu else _XR_LACKS_CPU), idle
@@ -122,7 +122,7 @@ def _add(
     which: int,
     otherwise: int | None = None,
 ) -> None:
-    """Add amounts to one class where something holds, and to another elsewhere."""
+    """Add amounts to one class where a mask is set, and to another class elsewhere."""
     classes[which] += np.where(where, amounts, 0.0)
     if otherwise is not None:
         classes[otherwise] += np.where(where, 0.0, amounts)

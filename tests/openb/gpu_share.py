@@ -1,8 +1,8 @@
-"""GPU sharing as a plugin: devices are filtered, rated by a policy, and reserved.
+"""GPU sharing as a plugin: filters, rates and reserves devices.
 
-It does what the simulator's Open-Gpu-Share and its score plugins do together. Devices
-are kept by the plugin alone, as a pod has no field for them; so it knows nothing of
-pods that had a node before.
+It does what the simulator's Open-Gpu-Share and its score plugins do together. Only the
+plugin stores the devices of pods, because a pod has no field for them. So it has no
+devices for pods that had a node before.
 """
 
 from collections.abc import Hashable
@@ -41,8 +41,8 @@ class GpuShareArgs:
     """The arguments of GpuShare.
 
     Attributes:
-        policy: What rates the nodes.
-        typical_pods: What fragmentation is measured by.
+        policy: The policy that rates the nodes.
+        typical_pods: The pods by which fragmentation is measured.
     """
 
     policy: str = attrs.field(validator=one_of(*POLICIES))
@@ -53,8 +53,8 @@ class GpuShare:
     """Gives pods GPU devices, or a part of one.
 
     Args:
-        args: Which policy.
-        handle: For the nodes as they are when devices are chosen.
+        args: The arguments.
+        handle: The handle, for the current nodes when devices are chosen.
     """
 
     Args: ClassVar = GpuShareArgs
@@ -66,7 +66,7 @@ class GpuShare:
         self._devices = Devices()
 
     def taken_by(self, pod: Pod) -> Taken | None:
-        """What a pod has got; None if it has no node from here."""
+        """Return the devices of a pod, or None if this plugin did not reserve it."""
         return self._devices.taken.get(pod.uid)
 
     @hookimpl

@@ -1,7 +1,8 @@
 """The policies that the paper compares: how each rates a node (README, section 6).
 
-All scores are whole numbers from 0 to 100; whatever is behind the point is cut off.
-Each policy says the same twice: of one node, and of many at once.
+All scores are integers from 0 to 100; fractions are truncated. Each policy has two
+equal
+versions: for one node, and for many at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,24 +20,24 @@ __all__ = ["POLICIES", "Policy", "make_policy"]
 
 _MAX_CPU: Final = 128_000
 _MAX_GPU: Final = 8 * WHOLE
-"""What the largest node has."""
+"""The limits of the largest node."""
 
 
 class Policy(Protocol):
-    """Rates nodes, and chooses the device of a pod that wants a part of one."""
+    """Rates nodes, and chooses the device of a pod that uses a part of one."""
 
     def score(self, node: GpuNode, wanted: Demand) -> int:
         """Rate a node that has room."""
 
     def score_nodes(self, nodes: GpuColumns, wanted: Demand) -> Int64Array:
-        """The same for many nodes; shape ``(N,)``."""
+        """Rate many nodes; shape ``(N,)``."""
 
     def share_device(self, node: GpuNode, wanted: Demand) -> int:
-        """The device for a part of one."""
+        """Choose the device for a part of one."""
 
 
 class DotProduct:
-    """Prefers nodes whose room has a small product with what the pod wants."""
+    """Prefers a small product of a node's free resources and the pod's requests."""
 
     def score(self, node: GpuNode, wanted: Demand) -> int:
         product = (node.cpu / _MAX_CPU) * (wanted.cpu / _MAX_CPU)
@@ -54,7 +55,7 @@ class DotProduct:
 
 
 class GpuClustering:
-    """Puts pods that want GPUs alike together, and fills nodes."""
+    """Groups pods with equal GPU requests, and fills nodes."""
 
     def score(self, node: GpuNode, wanted: Demand) -> int:
         if not wanted.count:
@@ -142,15 +143,15 @@ _OTHERS: Final[Mapping[str, type[Policy]]] = {
 _FGD: Final = "06-FGD"
 
 POLICIES: Final = (*_OTHERS, _FGD)
-"""The simulator's names of those that are functions of their input."""
+"""The simulator's names of the policies that are functions of their input."""
 
 
 def make_policy(name: str, typical_pods: Sequence[TypicalPod]) -> Policy:
-    """The policy of a name.
+    """Return the policy of a name.
 
     Args:
         name: One of `POLICIES`.
-        typical_pods: What fragmentation is measured by.
+        typical_pods: The pods by which fragmentation is measured.
     """
     if name == _FGD:
         return FragmentationGradientDescent(typical_pods)
@@ -158,7 +159,7 @@ def make_policy(name: str, typical_pods: Sequence[TypicalPod]) -> Policy:
 
 
 def _tightest(node: GpuNode, wanted: Demand) -> int:
-    """The device with the least left that suffices; of equals, the first one."""
+    """Return the device with the least left that suffices; of equals, the first one."""
     return min(suiting_devices(node, wanted), key=node.left.__getitem__)
 
 

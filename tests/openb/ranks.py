@@ -1,8 +1,8 @@
-"""Of nodes that are rated alike, the one with the lowest rank (README, section 4).
+"""A tie between nodes goes to the one with the lowest rank (README, section 4).
 
-A scheduler adds up scores from 0 to 100. A plugin for each digit of the rank, written
-to the base of 101, weighs as much as the digit is worth; a policy that weighs more than
-all of them together decides first.
+A scheduler adds up scores from 0 to 100. There is one plugin for each digit of the rank
+to the base 101, with the digit's value as its weight. A policy with a higher weight
+than all of them together decides first.
 """
 
 from collections.abc import Hashable
@@ -25,10 +25,10 @@ from quaymaster.config import integer
 __all__ = ["BASE", "RANK", "LowestRank", "LowestRankArgs"]
 
 RANK: Final = "openb/rank"
-"""A node's label."""
+"""A node's label with its rank."""
 
 BASE: Final = MAX_NODE_SCORE + 1
-"""How many values a digit has."""
+"""The number of values of a digit."""
 
 
 @attrs.frozen(kw_only=True)
@@ -36,7 +36,7 @@ class LowestRankArgs:
     """The arguments of LowestRank.
 
     Attributes:
-        unit: What the digit is worth: 1, or a power of `BASE`.
+        unit: The value of the digit: 1, or a power of `BASE`.
     """
 
     unit: int = attrs.field(default=1, validator=integer(1))
@@ -46,7 +46,7 @@ class LowestRank:
     """Prefers nodes with a low digit in their rank.
 
     Args:
-        args: Which digit.
+        args: The digit.
         _handle: Not used.
     """
 

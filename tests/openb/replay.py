@@ -20,13 +20,13 @@ _PLUGINS = {"GpuShare": GpuShare, "RankHigh": LowestRank, "RankLow": LowestRank}
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """A decision that is not what it was in the experiment.
+    """A decision that differs from the experiment's.
 
     Attributes:
-        arrival: Which pod it was, from 0 on.
+        arrival: The position of the pod, from 0.
         pod: Its name.
-        expected: The decision in the experiment; None where it fitted nowhere.
-        decided: Ours.
+        expected: The decision in the experiment, or None if the pod fitted nowhere.
+        decided: Our decision.
     """
 
     arrival: int
@@ -38,15 +38,15 @@ class Difference:
 def differences(
     experiment: Experiment, policy: str, *, options: SchedulerOptions | None = None
 ) -> Iterator[Difference]:
-    """Run one policy, and tell the decisions that differ as they are made.
+    """Run one policy, and yield the different decisions as they are made.
 
-    The default profile is at work, but for its scores. A pod that fits nowhere is
+    The profile is the default one without its scores. A pod that fits nowhere is
     deleted, as in the experiment.
 
     Args:
-        experiment: What comes.
+        experiment: The experiment.
         policy: The policy's name.
-        options: What else is set about the scheduler.
+        options: Further options of the scheduler.
     """
     harness = SchedulerHarness(
         map(_node, experiment.machines),
@@ -91,7 +91,7 @@ def _node(machine: Machine) -> Node:
 
 def _pod(arrival: Arrival, index: int) -> Pod:
     return make_pod(
-        name=f"{arrival.name}-{index}",  # some come again
+        name=f"{arrival.name}-{index}",  # some names come again
         requests={
             "cpu": f"{arrival.cpu_milli}m",
             "memory": f"{arrival.memory_mib}Mi",

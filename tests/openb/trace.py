@@ -1,4 +1,4 @@
-"""The experiment as it was published: machines, arrivals, and where each pod went."""
+"""The published experiment: machines, arrivals, and the nodes of the pods."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ DATA: Final = Path(__file__).parent / "data"
 """The first 3,000 arrivals."""
 
 FILES: Final = ("nodes.csv.gz", "typical_pods.csv.gz", "arrivals.csv.gz")
-"""What the folder of an experiment holds."""
+"""The files of the experiment's folder."""
 
 Row: TypeAlias = Mapping[str, str]
 
@@ -37,8 +37,8 @@ class Machine:
         name: Its name.
         cpu_milli: Its CPU, in millicores.
         memory_mib: Its memory, in MiB.
-        gpus: How many GPU devices it has.
-        rank: Decides between nodes of equal score: the lowest wins. From 0 on.
+        gpus: The number of its GPU devices.
+        rank: Its rank from 0; of nodes with equal scores, the lowest rank wins.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Machine:
 
 @attrs.frozen(kw_only=True)
 class Decision:
-    """Where a pod went.
+    """The node of a pod.
 
     Attributes:
         node: The node's name.
         devices: The numbers of its GPU devices, ascending.
-        score: What the policy gave to this node.
+        score: The policy's score for this node.
     """
 
     node: str
@@ -65,14 +65,14 @@ class Decision:
 
 @attrs.frozen(kw_only=True)
 class Arrival:
-    """A pod that comes.
+    """A pod that arrives.
 
     Attributes:
         name: Its name; in a longer list, some pods come more than once.
-        cpu_milli: What it requests, in millicores.
-        memory_mib: What it requests, in MiB.
-        num_gpu: How many GPU devices it wants.
-        gpu_milli: How much of each, in thousandths.
+        cpu_milli: Its CPU request, in millicores.
+        memory_mib: Its memory request, in MiB.
+        num_gpu: The number of its GPU devices.
+        gpu_milli: The part of each device, in thousandths.
         decisions: Policy -> the decision, or None if it fits nowhere.
     """
 
@@ -86,12 +86,12 @@ class Arrival:
 
 @attrs.frozen(kw_only=True)
 class Experiment:
-    """All that a run needs, and what it must come to.
+    """The input of a run, with the expected decisions.
 
     Attributes:
-        machines: The cluster.
-        typical_pods: What fragmentation is measured by.
-        arrivals: The pods, in the order in which they come.
+        machines: The nodes.
+        typical_pods: The pods by which fragmentation is measured.
+        arrivals: The pods, in the order of their arrival.
     """
 
     machines: tuple[Machine, ...]

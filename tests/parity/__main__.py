@@ -1,4 +1,4 @@
-"""The command line: ``check`` compares with the records, ``emit`` prints ours."""
+"""The command line: ``check`` compares with records, ``emit`` prints our decisions."""
 
 import argparse
 import json
@@ -23,7 +23,7 @@ _PATHS: Final[dict[str, tuple[Path, ...]]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code."""
+    """Run one command, and return the exit code."""
     options = _parser().parse_args(arguments)
     registry = PluginRegistry.discover()
     paths = _PATHS[options.path]

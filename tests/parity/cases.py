@@ -23,17 +23,17 @@ class Case:
 
     Attributes:
         case_id: ``<family>-<seed>``.
-        config: A ``KubeSchedulerConfiguration``; None stands for the default.
+        config: A ``KubeSchedulerConfiguration``, or None for the default.
         objects: The cluster's objects, in the order in which they were added.
-        pods: Pods to schedule in this order, or what else happens: ``{"retry":
-            "namespace/name"}``, ``{"finish": "namespace/name"}`` for a pod that goes,
+        pods: Pods to schedule in this order, or other entries: ``{"retry":
+            "namespace/name"}``, ``{"finish": "namespace/name"}`` for a pod that ends,
             ``{"apply": OBJECT}`` for an object that is created or replaced.
-        apply_preemption: Whether what PostFilter did takes effect.
-        node_state: Whether the nodes' sums are recorded before each pod.
+        apply_preemption: Whether the evictions of PostFilter take effect.
+        node_state: Whether the sums of the nodes are recorded before each pod.
         fail_after: Number of a pod -> the station after which its binding fails.
         drivers: Driver -> the conditions that it sets for allocated devices.
-        expect: What upstream decided; None if the file does not say.
-        kubernetes: The Kubernetes that decides.
+        expect: Upstream's decisions, or None if the file has none.
+        kubernetes: The version of Kubernetes.
     """
 
     case_id: str
@@ -49,23 +49,23 @@ class Case:
 
     @property
     def has_devices(self) -> bool:
-        """Whether the case is about devices, and its pods come as far as PreBind."""
+        """Whether the case is about devices, so that its pods reach PreBind."""
         return any(
             obj["apiVersion"].startswith("resource.k8s.io/") for obj in self.objects
         )
 
     @property
     def family(self) -> str:
-        """The kind of cases that this one was generated with."""
+        """The kind of cases to which this one belongs."""
         return self.case_id.rpartition("-")[0]
 
 
 def read_cases(path: Path, version: str = "1.36") -> Iterator[Case]:
-    """Read a ``.jsonl.gz`` or ``.jsonl.xz`` file of cases, one by one.
+    """Read a ``.jsonl.gz`` or ``.jsonl.xz`` file of cases, one case at a time.
 
     Args:
         path: The file.
-        version: The version of the Kubernetes that decides.
+        version: The version of Kubernetes.
     """
     kubernetes = Kubernetes(version)
     unpack = lzma.open if path.suffix == ".xz" else gzip.open

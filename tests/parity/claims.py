@@ -1,4 +1,4 @@
-"""The claims of a case: an API server's endpoint, their controller, and drivers."""
+"""The claims of a case: their API endpoint, their controller, and drivers."""
 
 import json
 from collections.abc import Mapping
@@ -29,15 +29,15 @@ _MOST_LISTED = 20
 
 
 class ClaimServer:
-    """Takes what a scheduler writes to claims; informers know of it at once.
+    """Stores a scheduler's writes of claims; informers have them at once.
 
     Args:
-        objects: All objects of the case, where the claims are.
-        drivers: Driver -> the conditions that it sets, as the case has it.
+        objects: All objects of the case, with the claims.
+        drivers: Driver -> the conditions that it sets in the case.
 
     Attributes:
-        told: What pods were told of their extended resources, by key.
-        calls: What was asked for since the entry began: a verb and a key each.
+        extended_resources: Pod key -> the written status of its extended resources.
+        calls: The requests since the entry began: a verb and a key each.
     """
 
     def __init__(self, objects: HeldObjects, drivers: Mapping[str, Json]) -> None:
@@ -50,21 +50,21 @@ class ClaimServer:
         self._created = 0
         self._before: set[str] = set()
         self._written: dict[str, None] = {}
-        self.told: dict[str, PodExtendedResourceClaimStatus] = {}
+        self.extended_resources: dict[str, PodExtendedResourceClaimStatus] = {}
         self.calls: list[str] = []
         for claim in objects.list(ResourceClaim):
             self._store(claim)
 
     def begin(self) -> None:
-        """Begin an entry: what is written from now on are its changes."""
-        self._before = {one.key for one in self._objects.list(ResourceClaim)}
+        """Begin an entry; later writes are its changes."""
+        self._before = {claim.key for claim in self._objects.list(ResourceClaim)}
         self._written.clear()
-        self.told.clear()
+        self.extended_resources.clear()
         self.calls.clear()
 
     def changes(self) -> Json:
-        """The claims that have changed since the entry began, as records have them."""
-        after = {one.key: one for one in self._objects.list(ResourceClaim)}
+        """Return the claims that the entry has changed, as records have them."""
+        after = {claim.key: claim for claim in self._objects.list(ResourceClaim)}
         written = {key: after.get(key) for key in self._written}
         return {
             key: {"gone": True}
@@ -74,14 +74,14 @@ class ClaimServer:
         }
 
     def get(self, key: str) -> ResourceClaim:
-        """One claim."""
+        """Return one claim."""
         claim = self._objects.get(ResourceClaim, key)
         if claim is None:
             raise NotFoundError(f'resourceclaims.resource.k8s.io "{key}" not found')
         return claim
 
     def create(self, claim: ResourceClaim) -> ResourceClaim:
-        """Store a claim; its name gets a number in the place of random letters."""
+        """Store a claim; its name ends in a number in place of random letters."""
         self._created += 1
         namespace = claim.namespace
         name = claim.name or f"{claim.metadata.generate_name}gen{self._created}"
@@ -92,7 +92,7 @@ class ClaimServer:
         return self._store(replace(claim, metadata=metadata, status=status))
 
     def update(self, claim: ResourceClaim) -> ResourceClaim:
-        """Replace all but the status."""
+        """Replace all fields except the status."""
         self.calls.append(f"update {claim.key}")
         stored = self._current(claim)
         new = replace(claim, status=stored.status)
@@ -104,7 +104,7 @@ class ClaimServer:
     def patch_status(
         self, claim: ResourceClaim, changes: Mapping[str, object]
     ) -> ResourceClaim:
-        """Change the status, and let drivers do what they do then."""
+        """Change the status, and let drivers set their conditions."""
         self.calls.append(f"patch status {claim.key}")
         stored = self._current(claim)
         status: ResourceClaimStatus = replace(stored.status, **changes)
@@ -124,13 +124,17 @@ class ClaimServer:
         self._remove(claim)
 
     def finish(self, pod: Pod) -> None:
-        """Do what the controller does with the claims of a pod that is gone."""
+        """Do what the controller does with the claims of a pod that has ended."""
         for claim in self._objects.list(ResourceClaim, pod.namespace):
             owner = claim.metadata.controller
             if owner is not None and owner.uid == pod.uid:
                 self._remove(claim)
                 continue
-            left = [one for one in claim.status.reserved_for if one.uid != pod.uid]
+            left = [
+                consumer
+                for consumer in claim.status.reserved_for
+                if consumer.uid != pod.uid
+            ]
             if len(left) == len(claim.status.reserved_for):
                 continue
             if left:
@@ -146,7 +150,7 @@ class ClaimServer:
             self._store(replace(claim, metadata=metadata, status=ResourceClaimStatus()))
 
     def put(self, claim: ResourceClaim) -> None:
-        """Create or replace a claim as the case has it."""
+        """Create or replace a claim of the case."""
         self._store(claim)
 
     def _current(self, claim: ResourceClaim) -> ResourceClaim:
@@ -194,8 +198,8 @@ class _Name(NamedTuple):
     device: str
 
 
-def _name_of(one: AllocatedDeviceStatus | DeviceRequestAllocationResult) -> _Name:
-    return _Name(one.driver, one.pool, one.device)
+def _name_of(device: AllocatedDeviceStatus | DeviceRequestAllocationResult) -> _Name:
+    return _Name(device.driver, device.pool, device.device)
 
 
 def _with_conditions(
@@ -218,7 +222,8 @@ def _record(claim: ResourceClaim, *, is_new: bool) -> Json:
     status = tree.get("status", {})
     allocation = status.get("allocation")
     consumers = [
-        f"{one['resource']}/{one['name']}" for one in status.get("reservedFor", ())
+        f"{consumer['resource']}/{consumer['name']}"
+        for consumer in status.get("reservedFor", ())
     ]
     if len(consumers) > _MOST_LISTED:
         consumers = [f"{len(consumers)} entries"]

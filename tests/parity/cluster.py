@@ -1,4 +1,4 @@
-"""The cluster of a case: nodes, pods and nominations, and the profiles at work."""
+"""The cluster of a case: nodes, pods, nominations and built profiles."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -34,8 +34,11 @@ from tests.parity.configuration import load_configuration
 __all__ = ["CallLog", "CaseCluster", "Path", "apply"]
 
 Path: TypeAlias = Literal["scalar", "twin", "plain"]
-"""Which hooks judge nodes: only the scalar ones, or batch twins where there are any;
-plain are these with nothing remembered."""
+"""The hooks that judge nodes.
+
+``scalar`` uses the scalar ones only, ``twins`` uses batch twins where they exist, and
+``plain`` uses these without any cache.
+"""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -43,12 +46,12 @@ _TWINS = frozenset(twin for point in EXTENSION_POINTS for twin in point.twins.va
 
 
 class CallLog(InMemoryCluster):
-    """The API server of a case: it has no objects but claims, and logs calls.
+    """The API server of a case: it stores claims only, and logs other calls.
 
     Attributes:
         claims: The claims of the case.
-        cleared: The keys of the pods whose nomination was to be cleared.
-        deleted: The keys of the pods that were to be deleted.
+        cleared: The keys of the pods whose nominations the scheduler cleared.
+        deleted: The keys of the pods that the scheduler deleted.
     """
 
     def __init__(self, clock: Clock, claims: ClaimServer) -> None:
@@ -63,7 +66,7 @@ class CallLog(InMemoryCluster):
         self.deleted.clear()
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
-        """Note a patch that clears a nomination."""
+        """Log a patch that clears a nomination."""
         if patch.nominated_node_name == "":
             self.cleared.append(pod.key)
 
@@ -75,7 +78,7 @@ class CallLog(InMemoryCluster):
         uid: str | None = None,
         grace_period_seconds: float | None = None,
     ) -> None:
-        """Delete a claim, or note the deletion of a pod."""
+        """Delete a claim, or log the deletion of a pod."""
         if kind is ResourceClaim:
             self.claims.delete(key)
             return
@@ -98,12 +101,12 @@ class CallLog(InMemoryCluster):
         return cast("ObjT", self.claims.update(obj))
 
     def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
-        """Change the status of a claim, or note what a pod was told of its claim."""
+        """Change a claim's status, or store a pod's status of extended resources."""
         if isinstance(obj, ResourceClaim):
             return cast("ObjT", self.claims.patch_status(obj, changes))
-        told = changes["extended_resource_claim_status"]
-        assert isinstance(told, PodExtendedResourceClaimStatus)
-        self.claims.told[obj.key] = told
+        status = changes["extended_resource_claim_status"]
+        assert isinstance(status, PodExtendedResourceClaimStatus)
+        self.claims.extended_resources[obj.key] = status
         return obj
 
 
@@ -116,17 +119,17 @@ class _First(Random):
 
 @attrs.frozen(eq=False, kw_only=True)
 class CaseCluster:
-    """Everything that scheduling a case's pods reads and changes.
+    """All objects that scheduling a case's pods reads and changes.
 
     Attributes:
         snapshot: The nodes with their pods.
-        cache: What keeps the snapshot up to date.
-        objects: All objects, as plugins look them up.
+        cache: The cache that keeps the snapshot up to date.
+        objects: All objects, for plugins.
         nominator: The nominated pods.
-        frameworks: Scheduler name -> the profile at work.
+        frameworks: Scheduler name -> its built profile.
         pods: The pods to schedule, by key.
-        calls: What the API server was asked for.
-        clock: What tells the time; it stands still.
+        calls: The log of API calls.
+        clock: The clock, whose time does not pass.
     """
 
     snapshot: Snapshot
@@ -146,13 +149,14 @@ class CaseCluster:
         path: Path,
         dropped: Counter[str],
     ) -> "CaseCluster":
-        """Build a case's cluster as it is before the first pod.
+        """Build a case's cluster before the first pod.
 
         Args:
             case: The case.
             registry: The installed plugins.
-            path: Which hooks judge nodes.
-            dropped: Counts what the configuration says of plugins not installed.
+            path: The hooks that judge nodes.
+            dropped: Counts the entries of the configuration whose plugin is not
+                installed.
 
         Raises:
             ConfigErrors: The case's configuration is wrong.

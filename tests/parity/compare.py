@@ -1,4 +1,4 @@
-"""Compares our record of a case with upstream's, answer by answer."""
+"""Compares our record of a case with upstream's, value by value."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -16,7 +16,7 @@ from tests.parity.record import record
 __all__ = ["FRAMEWORK", "Check", "Tally", "compare"]
 
 FRAMEWORK: Final = "(framework)"
-"""The subject of answers that are not a single plugin's."""
+"""The subject of values that do not belong to a single plugin."""
 
 _PREEMPTION: Final = "DefaultPreemption"
 _FILTER_BY_PLUGIN: Final = "filterByPlugin"
@@ -25,13 +25,13 @@ _EMPTY: Final[tuple[object, ...]] = (None, [], {}, "", False)
 
 @attrs.frozen(kw_only=True)
 class Check:
-    """One answer of ours beside upstream's.
+    """One value of ours, with upstream's.
 
     Attributes:
-        subject: The plugin that gave it, or `FRAMEWORK`.
-        where: The case, the pod and the field.
-        want: What upstream decided.
-        got: What we decided.
+        subject: The plugin that returned it, or `FRAMEWORK`.
+        where: The path: the case, the pod and the field.
+        want: Upstream's value.
+        got: Our value.
     """
 
     subject: str
@@ -41,7 +41,7 @@ class Check:
 
     @property
     def agrees(self) -> bool:
-        """Whether both are the same; a missing value counts as an empty one."""
+        """Whether both are equal; a missing value counts as an empty one."""
         return bool(self.want == self.got) or (
             self.want in _EMPTY and self.got in _EMPTY
         )
@@ -52,12 +52,12 @@ class Check:
 
 @attrs.define(eq=False)
 class Tally:
-    """The number of compared answers by subject, and the differences.
+    """The number of compared values by subject, and the differences.
 
     Attributes:
-        compared: Subject -> how many answers were compared.
-        differed: Subject -> how many of them were not the same.
-        differences: The answers that differ, in order.
+        compared: Subject -> the number of compared values.
+        differed: Subject -> the number of different values.
+        differences: The different values, in order.
     """
 
     compared: Counter[str] = attrs.field(factory=Counter)
@@ -65,7 +65,7 @@ class Tally:
     differences: list[Check] = attrs.field(factory=list)
 
     def add(self, checks: Iterable[Check]) -> None:
-        """Count answers in."""
+        """Add values to the counts."""
         for check in checks:
             self.compared[check.subject] += 1
             if not check.agrees:
@@ -77,13 +77,13 @@ def compare(played: Played, missing: Set[str]) -> Iterator[Check]:
     """Compare a played case with its record.
 
     Args:
-        played: The case as we decided it.
-        missing: The plugins whose own answers are left out of the comparison.
+        played: The case with our decisions.
+        missing: The plugins whose values are not compared.
     """
     case, got = played.case, record(played)
     want = case.expect or {}
     if want.get("error") or played.config_error:
-        # Both refuse; the texts differ by product.
+        # Both reject the configuration; the texts differ by product.
         where = f"{case.case_id} configuration refused"
         refused = bool(want.get("error")), bool(played.config_error)
         yield _check(FRAMEWORK, where, *refused)
@@ -140,12 +140,12 @@ def _filter_by_plugin(
     where: str, want: Json, got: Json, attempt: Observation
 ) -> Iterator[Check]:
     """Compare every verdict; a node that passes is in neither record."""
-    asked: Mapping[str, Mapping[str, object]] = {}
+    verdicts: Mapping[str, Mapping[str, object]] = {}
     if attempt.examination is not None:
-        asked = attempt.examination.alone_filter
-    for node in sorted({*want, *asked}):
+        verdicts = attempt.examination.alone_filter
+    for node in sorted({*want, *verdicts}):
         theirs, ours = _both(want, got, node)
-        for plugin in sorted({*theirs, *asked.get(node, {})}):
+        for plugin in sorted({*theirs, *verdicts.get(node, {})}):
             path = f"{where}/{node}/{plugin}"
             yield _check(plugin, path, theirs.get(plugin), ours.get(plugin))
 

@@ -1,4 +1,4 @@
-"""A case's configuration, loaded the way users load theirs."""
+"""A case's configuration, loaded as users load theirs."""
 
 import functools
 from collections import Counter
@@ -25,14 +25,13 @@ def load_configuration(
 ) -> SchedulerConfig:
     """Load a case's configuration, or the default one if it has none.
 
-    As in the recorder, all nodes are looked at, and preemption tries all nodes that
-    could be helped, whatever the configuration says.
+    As in the recorder, all nodes are tried, also by preemption, whatever the
+    configuration sets.
 
     Args:
         case: The case.
         registry: The installed plugins.
-        dropped: Counts the entries that name a plugin which is not installed; they
-            are left out.
+        dropped: Counts the entries whose plugin is not installed; they are left out.
 
     Raises:
         ConfigErrors: Something is wrong with the configuration.
@@ -61,7 +60,7 @@ def load_configuration(
 
 @functools.lru_cache(maxsize=2)
 def _defaults(profile: str, missing: frozenset[str]) -> dict[str, object] | None:
-    """The default profile without the missing plugins; None if that is the same."""
+    """Return the default profile without missing plugins; None if none is missing."""
     text = shipped_profiles()[profile].read_text(encoding="utf-8")
     dropped: Counter[str] = Counter()
     left = _without(yaml.safe_load(text), missing, dropped)

@@ -1,7 +1,7 @@
-"""Coverage: what can be compared while some of upstream's plugins are missing.
+"""Coverage: the cases that can be compared while some plugins are missing.
 
-A case is covered unless a missing plugin took part in its decisions. In a covered case,
-the missing plugins' own answers are removed from the record; all else must agree.
+A case is covered unless a missing plugin affected its decisions. In a covered case, the
+missing plugins' values are removed from the record; all others must agree.
 """
 
 from collections.abc import Collection, Iterator, Set
@@ -53,12 +53,12 @@ _VOLUME_FIELDS = ("volumes", "volumesByNode")
 
 
 def missing_plugins(installed: Collection[str]) -> frozenset[str]:
-    """The upstream plugins that are not installed."""
+    """Return the upstream plugins that are not installed."""
     return UPSTREAM_PLUGINS.difference(installed)
 
 
 def needed_plugins(case: Case, missing: Set[str]) -> frozenset[str]:
-    """The missing plugins that took part in a case; it is covered if there are none."""
+    """Return the missing plugins that affected a case; a covered case has none."""
     expect = case.expect or {}
     found = set(_only_scores(expect.get("profiles", {}), missing))
     for entry in expect.get("pods", ()):
@@ -67,7 +67,7 @@ def needed_plugins(case: Case, missing: Set[str]) -> frozenset[str]:
 
 
 def projected(entry: Json, missing: Set[str]) -> Json:
-    """One pod's record without the answers of missing plugins."""
+    """Return one pod's record without the values of missing plugins."""
     entry = dict(entry)
     if missing & _POST_FILTERS:
         for field in _POST_FILTER_FIELDS:
@@ -90,7 +90,7 @@ def projected(entry: Json, missing: Set[str]) -> Json:
 
 
 def projected_profiles(profiles: Json, missing: Set[str]) -> Json:
-    """The recorded plugin lists and weights without the missing plugins."""
+    """Return the recorded plugin lists and weights without the missing plugins."""
     return {
         name: {point: _left(plugins, missing) for point, plugins in lists.items()}
         for name, lists in profiles.items()
@@ -113,7 +113,7 @@ def _left(value: _Plugins, missing: Set[str]) -> _Plugins:
 def _only_scores(profiles: Json, missing: Set[str]) -> Iterator[str]:
     """The score plugins of profiles that have no other ones.
 
-    A profile whose plugins score all zeros is still one that scores.
+    A profile whose plugins score zero for all nodes still has score plugins.
     """
     for lists in profiles.values():
         if missing >= set(lists["score"]):
@@ -157,7 +157,7 @@ def _changes_something(entry: Json) -> bool:
 
 
 def _in_dry_runs(entry: Json, missing: Set[str]) -> Iterator[str]:
-    """The missing plugins that took part in dry runs: they did not skip the pod."""
+    """Yield the missing plugins that did not skip the pod in dry runs."""
     if entry.get("postFilter", {}).get("dryRun"):
         skipped = entry.get("preFilter", {}).get("skip", ())
         yield from missing - set(skipped)

@@ -1,4 +1,4 @@
-"""Records of cases about devices, made alike where products may differ."""
+"""Records about devices, without the parts in which products may differ."""
 
 import re
 from typing import Final
@@ -17,27 +17,27 @@ _AMOUNTS: Final = ("consumedCapacity", "requests")
 
 
 def comparable(entry: Json) -> Json:
-    """A record of a pod without the words of CEL and of API servers.
+    """Return a pod's record without the texts of CEL and of API servers.
 
-    Quantities are those of equal amount. With several nodes whose filter fails, any of
-    their errors may be the pod's.
+    Quantities are replaced by their amounts. If the filter fails on several nodes, any
+    of their errors may be the pod's.
     """
     kept = {key: value for key, value in entry.items() if key not in _INFORMATIVE}
     if kept.get("errorNodes"):
         kept.pop("error", None)
-    return {key: _alike(value) for key, value in kept.items()}
+    return {key: _normalized(value) for key, value in kept.items()}
 
 
-def _alike(value: object) -> object:
+def _normalized(value: object) -> object:
     if isinstance(value, dict):
         return {
-            key: {name: Quantity(text).nanos for name, text in one.items()}
-            if key in _AMOUNTS and isinstance(one, dict)
-            else _alike(one)
-            for key, one in value.items()
+            key: {name: Quantity(text).nanos for name, text in part.items()}
+            if key in _AMOUNTS and isinstance(part, dict)
+            else _normalized(part)
+            for key, part in value.items()
         }
     if isinstance(value, list):
-        return [_alike(one) for one in value]
+        return [_normalized(part) for part in value]
     if isinstance(value, str):
         for pattern in _TEXTS:
             value = pattern.sub(r"\1", value)

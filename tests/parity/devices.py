@@ -1,4 +1,4 @@
-"""Devices that were found for a pod's claims, in the format of the records."""
+"""Devices that were allocated for a pod's claims, in the format of the records."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -22,12 +22,12 @@ def device_allocations(
     statuses: Mapping[str, Status | None],
     excluded: Collection[str],
 ) -> Mapping[str, Json]:
-    """Node -> what was found there, for the nodes that the plugin let pass.
+    """Return node -> allocated devices, for the nodes that the plugin accepted.
 
-    Nothing at all is told if some node gave an error.
+    The result is empty if a node caused an error.
 
     Args:
-        framework: The profile at work.
+        framework: The built profile.
         state: The cycle state of the attempt.
         pod: The pod.
         statuses: Node -> why it was rejected.
@@ -56,7 +56,7 @@ def device_allocations(
 
 
 def claims_in_flight(framework: Framework) -> Sequence[str]:
-    """The claims whose devices are promised, and not written yet."""
+    """Return the claims whose devices are allocated, but not written yet."""
     handle = framework.handle
     tracker = handle.shared(
         ClaimTracker, lambda: ClaimTracker(handle.informers, handle.kubernetes)
@@ -67,10 +67,10 @@ def claims_in_flight(framework: Framework) -> Sequence[str]:
 def unavailable_claims(
     framework: Framework, state: CycleState, pod: Pod
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """The claims that some node could not use, and those of them that may be freed.
+    """Return the claims that a node could not use, and those that may be deallocated.
 
     Args:
-        framework: The profile at work.
+        framework: The built profile.
         state: The cycle state of the attempt.
         pod: The pod, which fits nowhere.
     """

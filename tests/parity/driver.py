@@ -43,15 +43,15 @@ _SECONDS_WAITED: Final = 2.0
 
 @attrs.frozen(eq=False, kw_only=True)
 class Played:
-    """A case that was played to its end.
+    """A case after all its entries.
 
     Attributes:
         case: The case.
-        attempts: What happened to each of its pods.
-        frameworks: Scheduler name -> the profile that was used.
+        attempts: The observed attempt of each pod.
+        frameworks: Scheduler name -> its built profile.
         final_pods: Node -> the pods on it at the end.
-        dropped: How often the configuration named each plugin not installed.
-        config_error: Why the configuration was rejected; nothing was played then.
+        dropped: Plugin that is not installed -> how often the configuration names it.
+        config_error: Why the configuration was rejected, so that nothing was played.
     """
 
     case: Case
@@ -68,7 +68,7 @@ def play(case: Case, registry: PluginRegistry, path: Path) -> Played:
     Args:
         case: The case.
         registry: The installed plugins.
-        path: Which hooks judge nodes.
+        path: The hooks that judge nodes.
     """
     dropped: Counter[str] = Counter()
     try:
@@ -98,7 +98,7 @@ class _Spy:
     """Records the candidates that a profile's preemption finds.
 
     Attributes:
-        found: The candidates of the last search; None if there was none.
+        found: The candidates of the last search, or None.
     """
 
     def __init__(self, framework: Framework) -> None:
@@ -117,7 +117,7 @@ class _Driver:
     """Plays the entries of a case.
 
     Attributes:
-        held: The pods that are assumed for good: they were never bound.
+        held: The pods that stay assumed, because they were never bound.
     """
 
     def __init__(self, case: Case, cluster: CaseCluster) -> None:
@@ -135,8 +135,10 @@ class _Driver:
             seen = self._play(entry)
             seen.claims = claims.changes()
             seen.calls = list(claims.calls)
-            if seen.pod in claims.told:
-                seen.told = json.loads(msgspec.json.encode(claims.told[seen.pod]))
+            if seen.pod in claims.extended_resources:
+                seen.extended_resources = json.loads(
+                    msgspec.json.encode(claims.extended_resources[seen.pod])
+                )
             yield seen
 
     def _play(self, entry: Json) -> Observation:
@@ -243,7 +245,7 @@ class _Driver:
         try:
             self._cluster.cache.assume(assumed)
         except AssumeError as error:
-            # We say also where the pod is.
+            # Our message also names the pod's node.
             text = str(error).partition(" (it is on node")[0]
             seen.outcome, seen.reserve = "error", Status.from_error(text)
             return
@@ -289,7 +291,7 @@ class _Driver:
             seen.failed_after, seen.outcome = self._fails_after, "bindingFailed"
 
     def _pre_bound(self, answer: PausedPreBind | Status | None) -> Json:
-        """What PreBind said; the recorder looked for two seconds whether it went on."""
+        """Return the result of PreBind; the recorder waited two seconds for it."""
         if isinstance(answer, PausedPreBind):
             timeout = answer.wait.timeout_seconds
             self._cluster.clock.advance(min(timeout, _SECONDS_WAITED))
@@ -334,8 +336,8 @@ class _Driver:
     def _preempt(self, pod: Pod, seen: Preemption) -> None:
         """Remove the victims, and clear nominations.
 
-        The plugin has asked for both, unless all victims are terminating already: then
-        it waits for them, which a case does not.
+        The plugin has called for both, unless all victims are terminating already. In
+        that case it waits for them, which a case does not.
         """
         if seen.result.status is not None or seen.result.nominating is None:
             return
@@ -363,7 +365,7 @@ class _Driver:
             self._cluster.pods.pop(victim.key, None)
 
     def _nominate(self, pod: Pod, unfit: FitError) -> None:
-        """Note the pod's nomination, which comes last on its node even if it stays."""
+        """Nominate the pod; it comes last on its node, even if the node is the same."""
         wanted = unfit.nominating
         if wanted is not None and wanted.mode is NominatingMode.OVERRIDE:
             self._renominate(pod, wanted.node_name)
@@ -392,7 +394,7 @@ def _first_by_name(nodes: NodeTable, rows: Ties) -> int:
 
 
 def _winner(decision: Decision, seen: Observation) -> str:
-    """The chosen node; without scores, the first of all feasible ones."""
+    """Return the chosen node; without scores, the first feasible one by name."""
     if seen.examination is None or seen.has_score_plugins:
         return decision.node.name
     return seen.examination.feasible[0]

@@ -1,4 +1,4 @@
-"""Writes one case as we decide it, as far as the installed plugins can tell."""
+"""Writes our decisions of one case, as far as the plugins for them are installed."""
 
 from quaymaster.scheduler import PluginRegistry
 from tests.parity.cases import Case, Json
@@ -13,13 +13,13 @@ __all__ = ["emitted"]
 def emitted(
     case: Case, registry: PluginRegistry, path: Path, *, partial: bool = False
 ) -> Json:
-    """Play a case and write it down; only its id if it is not covered.
+    """Play a case, and return its record; only its id if it is not covered.
 
     Args:
         case: The case.
         registry: The installed plugins.
-        path: Which hooks judge nodes.
-        partial: Whether fields in which missing plugins have a part are written, too.
+        path: The hooks that judge nodes.
+        partial: Whether to write fields that missing plugins contribute to.
     """
     missing = missing_plugins(registry)
     if needed_plugins(case, missing):

@@ -1,4 +1,4 @@
-"""Examines an attempt: each plugin on its own, then the stations together."""
+"""Examines an attempt: each plugin alone, then the stations together."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ class Examiner:
     """Examines attempts of one profile, and changes nothing.
 
     Args:
-        framework: The profile at work.
+        framework: The built profile.
         nodes: The cluster's nodes.
     """
 
@@ -101,7 +101,7 @@ class Examiner:
         attempt = Attempt.begin(state, pod, nodes)
         passed = filters.run_on_rows(attempt, nodes.rows)
         if isinstance(passed, Status):
-            # An error ends the batch: ask node by node.
+            # An error ends the batch: call the filters node by node.
             return {info.name: filters.run(state, pod, info) for info in nodes}
         rejected = attempt.diagnosis.by_node()
         return {info.name: rejected.get(info.name) for info in nodes}
@@ -115,16 +115,18 @@ class Examiner:
     def _statuses(
         self, state: CycleState, pod: Pod, found: Feasible | FitError
     ) -> Mapping[str, Status | None]:
-        """The statuses of all nodes: those of the attempt, and asked for the others."""
-        known: dict[str, Status | None] = {}
+        """Return the statuses of all nodes; nodes without one are filtered now."""
+        statuses: dict[str, Status | None] = {}
         if found.diagnosis is not None:
-            known.update(found.diagnosis.by_node())
+            statuses.update(found.diagnosis.by_node())
         if isinstance(found, Feasible):
-            known.update(dict.fromkeys(self._nodes.names_at(found.rows)))
+            statuses.update(dict.fromkeys(self._nodes.names_at(found.rows)))
         filters = self._handle.filters.run_with_nominated_pods
         return {
             info.name: (
-                known[info.name] if info.name in known else filters(state, pod, info)
+                statuses[info.name]
+                if info.name in statuses
+                else filters(state, pod, info)
             )
             for info in self._nodes
         }
@@ -139,7 +141,7 @@ class Examiner:
             return ()
         if self._algorithm.score or found.via_nominated_node:
             return sorted(self._nodes.names_at(found.rows))
-        # Without scores the search ends at the first feasible node; all are recorded.
+        # Without scores the search ends at the first feasible node; the record has all.
         passed = {node for node, status in statuses.items() if status is None}
         return sorted(passed.difference(excluded))
 
@@ -188,7 +190,7 @@ def _failed(
 
 
 def _unprefixed(plugin: str, status: Status) -> Status:
-    """An error in the plugin's own words."""
+    """Return an error without the prefix that names the plugin."""
     if not status.is_error:
         return status
     return Status.from_error(

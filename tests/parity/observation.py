@@ -1,4 +1,4 @@
-"""Observations of attempts, in the product's own values."""
+"""Observations of attempts, as values of the product."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -31,18 +31,18 @@ Outcome: TypeAlias = Literal[
     "finished",
     "applied",
 ]
-"""How an attempt ended, in the words of the records."""
+"""The ends of an attempt, as the records name them."""
 
 Answers: TypeAlias = Mapping[str, Mapping[str, Status | None]]
-"""Node -> plugin -> what it said, None for success."""
+"""Node -> plugin -> its status, or None for success."""
 
 
 @attrs.frozen(kw_only=True)
 class NodeSums:
-    """What the pods on a node request, or one pod alone.
+    """The sum of the requests of a node's pods, or the requests of one pod.
 
     Attributes:
-        scalars: The other resources, without those of which nothing is requested.
+        scalars: The other resources, without those with a sum of 0.
     """
 
     milli_cpu: int
@@ -73,7 +73,7 @@ class Scores:
     """The scores of the feasible nodes; all arrays are in the order of ``nodes``.
 
     A single feasible node is scored for the record only. If that fails, the pod gets
-    the node nevertheless, and there are no numbers.
+    the node nevertheless, and the record has no numbers.
 
     Attributes:
         nodes: The feasible nodes.
@@ -95,21 +95,21 @@ class Examination:
     """An examined attempt, station by station.
 
     Attributes:
-        pre_filter: What all PreFilter plugins said together.
+        pre_filter: The result of all PreFilter plugins together.
         skipped_filters: The plugins whose Filter is skipped.
-        alone_pre_filter: What each PreFilter plugin said on its own.
-        alone_filter: What each Filter plugin said of each node on its own, for the
-            plugins whose own PreFilter succeeded.
-        filter: Every node -> the first rejection, nominated pods considered; None
-            when PreFilter rejected the pod.
+        alone_pre_filter: The result of each PreFilter plugin alone.
+        alone_filter: The status of each Filter plugin for each node, for the plugins
+            whose own PreFilter succeeded.
+        filter: Node -> the first rejection, with nominated pods; None if PreFilter
+            rejected the pod.
         excluded: The nodes that PreFilter left out.
-        via_nominated_node: Whether only the pod's nominated node was looked at.
+        via_nominated_node: Whether only the pod's nominated node was tried.
         feasible: The feasible nodes, sorted.
-        fit_error: Why no node fits, before PostFilter; empty if some does.
+        fit_error: Why no node fits, before PostFilter; empty if a node fits.
         unschedulable_plugins: The plugins that rejected the pod, if no node fits.
-        scores: The feasible nodes' scores; None if there are none or scoring failed.
-        volumes: Feasible node -> what would be done for the pod's volumes, as recorded.
-        allocations: Node -> claim -> the devices that were found for it, as recorded.
+        scores: The feasible nodes' scores, or None without nodes or after an error.
+        volumes: Feasible node -> the plan for the pod's volumes, as recorded.
+        allocations: Node -> claim -> its allocated devices, as recorded.
     """
 
     pre_filter: PreFilterOutcome
@@ -132,9 +132,9 @@ class Preemption:
     """The results of PostFilter for a pod that fits nowhere.
 
     Attributes:
-        result: What its plugins said together.
-        candidates: All nodes that room could be made on.
-        dry_run: The nodes that were tried -> why they are no candidates, or None.
+        result: The result of its plugins together.
+        candidates: All nodes on which eviction makes room.
+        dry_run: Node that was tried -> why it is not a candidate, or None.
         cleared: The pods that lost their nomination to the chosen node.
     """
 
@@ -151,28 +151,28 @@ class Observation:
     Attributes:
         pod: The pod's key.
         outcome: How it ended.
-        retry: Whether the pod had been tried before.
+        retry: Whether an earlier attempt was made.
         error: Why it failed or was ignored.
-        pre_enqueue: What the first PreEnqueue plugin said that refused it.
-        nominated_pods: Node -> the pods nominated to it at that time.
-        node_sums: Node -> its sums at that time, if the case wants them.
-        pod_sums: What the pod itself would add to a node.
-        examination: The attempt, examined; None if it did not come to PreFilter.
-        has_score_plugins: Whether the profile scores at all.
-        winner: The node it was given.
+        pre_enqueue: The status of the first PreEnqueue plugin that rejected it.
+        nominated_pods: Node -> the pods that were nominated to it at that time.
+        node_sums: Node -> its sums at that time, if the case records them.
+        pod_sums: The pod's own requests.
+        examination: The examined attempt, or None if it did not reach PreFilter.
+        has_score_plugins: Whether the profile has score plugins.
+        winner: The chosen node.
         reserve: Why Reserve failed.
         fit_error: Why no node fits, before PostFilter.
-        final_fit_error: The same with what PostFilter added; empty if none ran.
-        preemption: What PostFilter did; None if it did not run.
-        operation: What happened instead of an attempt: ``finish`` or ``apply``.
-        pre_bind: What PreBind said; None if all plugins skipped, or it did not run.
-        failed_after: The station after which the binding was made to fail.
+        final_fit_error: The same with the text of PostFilter; empty if it did not run.
+        preemption: The results of PostFilter, or None if it did not run.
+        operation: ``finish`` or ``apply``, if the entry is not an attempt.
+        pre_bind: The result of PreBind; None if all plugins skipped, or it did not run.
+        failed_after: The station after which the case made the binding fail.
         claims: The claims that have changed, as recorded.
-        told: What the pod was told of its extended resources, as recorded.
+        extended_resources: The pod's status of extended resources, as recorded.
         in_flight: The claims in flight after Reserve.
-        unavailable: The claims with devices that some node could not use, if none fits.
-        deallocatable: Those of them that PostFilter may free.
-        calls: What was asked of the API server about claims, in order.
+        unavailable: The claims with devices that a node could not use, if none fits.
+        deallocatable: Those of them that PostFilter may deallocate.
+        calls: The API calls about claims, in order.
     """
 
     pod: str
@@ -194,7 +194,7 @@ class Observation:
     pre_bind: Json | None = None
     failed_after: str = ""
     claims: Json = attrs.field(factory=dict)
-    told: Json = attrs.field(factory=dict)
+    extended_resources: Json = attrs.field(factory=dict)
     in_flight: Sequence[str] = ()
     unavailable: Sequence[str] = ()
     deallocatable: Sequence[str] = ()

@@ -30,11 +30,11 @@ _LISTED_POINTS = (
     "reserve",
 )
 _ALL_PLUGINS_FIELDS = ("preFilter", "score", "fitErrorWithPostFilter")
-"""Fields that every plugin of a profile has a part in."""
+"""Fields to which every plugin of a profile contributes."""
 
 
 def record(played: Played) -> Json:
-    """A played case as a record."""
+    """Return the record of a played case."""
     written: Json = {"id": played.case.case_id}
     if played.config_error:
         return written | {"error": played.config_error, "pods": []}
@@ -43,7 +43,7 @@ def record(played: Played) -> Json:
     pods = [entry(attempt) for attempt in played.attempts]
     if not played.case.has_devices:
         for pod in pods:
-            pod.pop("errorNodes", None)  # recorded of cases with devices alone
+            pod.pop("errorNodes", None)  # only cases with devices record it
     return written | {
         "pods": pods,
         "finalPodsByNode": dict(played.final_pods),
@@ -51,7 +51,7 @@ def record(played: Played) -> Json:
 
 
 def answerable(written: Json, missing: Collection[str]) -> Json:
-    """A record without the fields that are incomplete while plugins are missing."""
+    """Return a record without the fields that missing plugins make incomplete."""
     kept = {key: value for key, value in written.items() if key != "error"}
     if missing:
         kept.pop("profiles", None)
@@ -63,12 +63,12 @@ def answerable(written: Json, missing: Collection[str]) -> Json:
 
 
 def profiles(frameworks: Mapping[str, Framework]) -> Json:
-    """The plugin lists and weights of profiles, by scheduler name."""
+    """Return the plugin lists and weights of profiles, by scheduler name."""
     return {name: _lists(framework.profile) for name, framework in frameworks.items()}
 
 
 def entry(seen: Observation) -> Json:
-    """The record of one pod; fields that are empty, false or not reached are absent."""
+    """Return the record of a pod; empty, false and unreached fields are absent."""
     written: Json = {"pod": seen.pod, "outcome": seen.outcome, "feasible": []}
     optional: Json = {
         "retry": seen.retry,
@@ -90,7 +90,7 @@ def entry(seen: Observation) -> Json:
         "preBind": seen.pre_bind,
         "failedAfter": seen.failed_after,
         "claims": seen.claims,
-        "extendedResourceClaimStatus": seen.told,
+        "extendedResourceClaimStatus": seen.extended_resources,
         "inFlight": list(seen.in_flight),
         "unavailableClaims": list(seen.unavailable),
         "deallocatable": list(seen.deallocatable),
@@ -237,7 +237,7 @@ def _status(status: Status | None) -> Json:
 
 
 def _plain_status(status: Status) -> Json:
-    """A status without its plugin, where the record has that elsewhere."""
+    """Return a status without its plugin, which the record has elsewhere."""
     written: Json = {"code": status.code.label}
     return written | {"reasons": list(status.reasons)} if status.reasons else written
 

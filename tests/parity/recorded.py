@@ -1,8 +1,8 @@
 """The recorded cases of the suite, as each version of Kubernetes decided them.
 
-The same cases were decided by all versions. What 1.36 decided is stored whole; what a
-later version decided, as merge patches (RFC 7386) of that, one for the case and one for
-each of its pods.
+All versions decided the same cases. The files have the decisions of 1.36 in full, and
+those of later versions as merge patches (RFC 7386), one for the case and one for each
+of its pods.
 """
 
 import gzip
@@ -23,11 +23,11 @@ _FIRST: Final = "1.36"
 
 
 def recorded(family: str, version: str = _FIRST) -> Iterator[Case]:
-    """Read the cases of a family, one by one.
+    """Read the cases of a family, one case at a time.
 
     Args:
         family: The family.
-        version: The Kubernetes that decided.
+        version: The version of Kubernetes.
     """
     (file,) = _DATA.glob(f"{family}.jsonl.*")
     cases = read_cases(file)

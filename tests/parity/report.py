@@ -21,12 +21,12 @@ class FamilyReport:
 
     Attributes:
         family: The family.
-        path: Which hooks judged nodes.
-        cases: How many cases there are.
-        covered: How many of them were compared.
-        needed: Missing plugin -> the number of cases that it took part in.
+        path: The hooks that judged nodes.
+        cases: The number of cases.
+        covered: The number of compared cases.
+        needed: Missing plugin -> the number of cases that it affected.
         dropped: Missing plugin -> how often configurations named it.
-        tally: The answers of the covered cases.
+        tally: The values of the covered cases.
     """
 
     family: str
@@ -51,10 +51,10 @@ class FamilyReport:
         self.tally.add(compare(played, missing))
 
     def lines(self, differences: int) -> Iterator[str]:
-        """Make the report: what is covered, then one line per plugin.
+        """Return the report: the coverage, then one line per plugin.
 
         Args:
-            differences: How many of the differences to print in full.
+            differences: The number of differences to print in full.
         """
         head = f"{self.family:<24} {self.path:<6}"
         if self.needed:

@@ -1,4 +1,4 @@
-"""Recorded decisions of the built-in plugins: by scalar hooks, twins, and no memo."""
+"""Recorded decisions of the built-in plugins: by hooks, by twins, without a cache."""
 
 from collections.abc import Mapping
 from itertools import islice, product
@@ -26,7 +26,7 @@ _DEVICES: Final = (
     "dra_selectors",
     "dra_taints",
 )
-"""These were recorded with 1.36 alone."""
+"""Families that were recorded with 1.36 only."""
 
 _FAMILIES: Final = (
     "balanced_allocation",
@@ -50,27 +50,30 @@ _FAMILIES: Final = (
     "volume_zone",
 )
 _FIRST = 2
-"""How many cases of a family every run plays; all of them take minutes."""
+"""The number of cases of a family in every run; all of them take minutes."""
 
 _PLAIN = 5
-"""How many cases the long run begins with where nothing is remembered."""
+"""The number of first cases that the long run plays without a cache."""
 
 _LARGE: Final = {"dra_prioritized_list", "mixed"}
-"""Families whose cases alone are over the budget of a test."""
+"""Families whose single cases exceed the budget of a test."""
 
 _MOST: Final = {"mixed": 15}
-"""How many of a family are played at all: mixed cases are large, and made of what the
-other families have. `python -m tests.parity check` plays all 150."""
+"""The number of cases of large families. Mixed cases are large and combine the other
+families. ``python -m tests.parity check`` plays all 150.
+"""
 
 
 _FEW: Final = 40
-"""How many of a family are played by scalar hooks alone for a later version: that they
-and the twins agree does not depend on it, but in few plugins."""
+"""The number of cases of a family that are played by scalar hooks for a later version.
+In most plugins the agreement of hooks and twins does not depend on the version.
+"""
 
 
 _STEP: Final = 15
-"""One of so many cases is played with nothing remembered, beside the first ones:
-`python -m tests.parity check --path plain` plays all of them."""
+"""Besides the first cases, every case with this distance is played without a cache.
+``python -m tests.parity check --path plain`` plays all of them.
+"""
 
 _RUNS: Final[Mapping[str, tuple[slice, Path]]] = {
     "first-scalar": (slice(0, _FIRST), "scalar"),

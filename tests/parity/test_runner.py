@@ -24,7 +24,7 @@ _FIT = "NodeResourcesFit"
 def _write(
     path: FilePath, change: Callable[[Json], None] = lambda record: None
 ) -> None:
-    """Write the first case of a family, changed."""
+    """Write the first case of a family after a change."""
     with gzip.open(_FILE, "rt", encoding="utf-8") as lines:
         record = json.loads(next(lines))
     change(record)
@@ -33,7 +33,9 @@ def _write(
 
 
 def _without(plugin: str) -> PluginRegistry:
-    return PluginRegistry(one for one in _INSTALLED.values() if one.name != plugin)
+    return PluginRegistry(
+        installed for installed in _INSTALLED.values() if installed.name != plugin
+    )
 
 
 def _check(path: FilePath, change: Callable[[Json], None]) -> FamilyReport:
@@ -43,7 +45,7 @@ def _check(path: FilePath, change: Callable[[Json], None]) -> FamilyReport:
 
 
 def _set(*keys: str | int, to: object) -> Callable[[Json], None]:
-    """A change of one value in a record, found by its keys and indices."""
+    """Return a change of one value in a record, by its keys and indices."""
 
     def change(record: Json) -> None:
         found: Any = record

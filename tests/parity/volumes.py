@@ -13,7 +13,7 @@ __all__ = ["volume_plans"]
 def volume_plans(
     framework: Framework, state: CycleState, nodes: Iterable[str]
 ) -> Mapping[str, Json]:
-    """Node -> the plan for it, where there is anything to do."""
+    """Return node -> the plan for it, for nodes that need one."""
     plugin = framework.profile.plugins.get("VolumeBinding")
     if not isinstance(plugin, VolumeBinding):
         return {}
@@ -22,7 +22,7 @@ def volume_plans(
 
 
 def _written(plan: VolumePlan) -> Json:
-    static = ([one.claim.key, one.volume.name] for one in plan.static)
+    static = ([binding.claim.key, binding.volume.name] for binding in plan.static)
     return {
         "static": sorted(static),
         "provision": sorted(claim.key for claim in plan.provision),

@@ -1,8 +1,8 @@
-"""The least that answering kube-scheduler costs in Python: receive, and send as much.
+"""The smallest cost of answering kube-scheduler in Python: receive, and send as much.
 
-``python -m tests.perf.bare_server`` prints its port and serves one connection at a
-time. Whatever is posted to ``/filter`` comes back as it is; all else is answered with
-an empty list. `tests.perf.extender` measures the extender beside it.
+``python -m tests.perf.bare_server`` prints its port, and serves one connection at a
+time. A body that is posted to ``/filter`` is returned unchanged; all other requests get
+an empty list. `tests.perf.extender` compares the extender with it.
 """
 
 import re

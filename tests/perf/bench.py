@@ -1,4 +1,4 @@
-"""How long decisions take, without an API and without a queue."""
+"""Measures how long decisions take, without an API and without a queue."""
 
 import gc
 import statistics
@@ -24,7 +24,7 @@ _ROUNDS: Final = 5
 
 
 def median_seconds(work: Callable[[], object], rounds: int = _ROUNDS) -> float:
-    """How much processor time something takes: the median of some rounds."""
+    """Return the CPU seconds of some work: the median of some rounds."""
     took = []
     gc.collect()
     gc.disable()
@@ -42,15 +42,15 @@ class Bench:
     """The default profile on a cluster of many nodes.
 
     Args:
-        nodes: How many there are.
-        *plugins: More plugins, which filter or score, behind the others.
-        remembers: Whether decisions may use what earlier ones found.
-        twins: Whether plugins are asked about all nodes at once.
+        nodes: The number of nodes.
+        *plugins: Further plugins, which filter or score, after the others.
+        remembers: Whether decisions may use cached results.
+        twins: Whether batch twins are called.
 
     Attributes:
         snapshot: The cluster.
         profile: The plugins.
-        pods: How many pods there are.
+        pods: The number of pods.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Bench:
             self._algorithm = remember(self._algorithm, signatures)
 
     def schedule(self, pods: int) -> None:
-        """Find nodes for some pods of one template, one after the other."""
+        """Schedule some pods of one template, one after the other."""
         for _ in range(pods):
             self.pods += 1
             metadata = self._template.metadata
@@ -109,13 +109,13 @@ class Bench:
             self.snapshot.add_pod(replace(pod, node_name=found.node.name))
 
     def seconds_per_pod(self, pods: int) -> float:
-        """How long a decision takes, once the first ones were made."""
+        """Return the seconds of a decision, after some first ones."""
         self.schedule(5)
         return median_seconds(lambda: self.schedule(pods)) / pods
 
     @property
     def example(self) -> Pod:
-        """A pod like those that are scheduled."""
+        """Return a pod like those that are scheduled."""
         return self._template
 
     def _pick(self, _nodes: NodeTable, rows: Ties) -> int:

@@ -2,7 +2,7 @@
 
     python -m tests.perf.crowd KUBECONFIG --nodes 5000 --pods 100000
 
-Pods are of a hundred templates, and on a node already, but for some that wait for
+The pods have a hundred templates. They are on a node already, except some that wait for
 another scheduler.
 """
 
@@ -32,14 +32,14 @@ _EXISTS: Final = 409
 
 
 def crowd_node(number: int) -> Tree:
-    """A node with room for a hundred pods."""
+    """Return a node with room for a hundred pods."""
     name = f"node-{number:05}"
     zone = f"zone-{number % 3}"
     labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone}
     room = {"cpu": "64", "memory": "256Gi", "pods": "110"}
     images = [
-        {"names": [f"registry.example/app-{one}:v1"], "sizeBytes": 50_000_000 + one}
-        for one in range(number % 20)
+        {"names": [f"registry.example/app-{index}:v1"], "sizeBytes": 50_000_000 + index}
+        for index in range(number % 20)
     ]
     ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
     return {
@@ -56,17 +56,17 @@ def crowd_node(number: int) -> Tree:
 
 
 def crowd_pod(number: int, nodes: int, *, scheduler: str = "") -> Tree:
-    """A pod of one of the templates.
+    """Return a pod of one of the templates.
 
     Args:
-        number: Its number.
-        nodes: How many nodes there are; it is on one of them.
-        scheduler: The scheduler that it waits for instead, if any.
+        number: The pod's number.
+        nodes: The number of nodes; the pod is on one of them.
+        scheduler: The scheduler of a pod without a node, if any.
     """
     app = f"app-{number % _TEMPLATES}"
     env = [
-        {"name": f"SETTING_{one}_OF_{app.upper()}", "value": f"value-{one}" * 3}
-        for one in range(14)
+        {"name": f"SETTING_{index}_OF_{app.upper()}", "value": f"value-{index}" * 3}
+        for index in range(14)
     ]
     probe = {"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 10}
     container = {
@@ -101,10 +101,10 @@ def crowd_pod(number: int, nodes: int, *, scheduler: str = "") -> Tree:
 
 
 def fill(kubeconfig: Path, trees: Sequence[tuple[str, Tree]]) -> None:
-    """Create objects, each at its path, by several connections.
+    """Create objects, each at its path, over several connections.
 
     Raises:
-        RuntimeError: The server refuses one.
+        RuntimeError: The server rejects an object.
     """
     server, token = _reached(kubeconfig)
     context = ssl.create_default_context()
@@ -143,7 +143,7 @@ def _crowd(nodes: int, pods: int) -> Iterator[tuple[str, Tree]]:
 
 
 def main() -> None:
-    """Fill a server, and say how long it took."""
+    """Fill a server, and print how long it took."""
     parser = argparse.ArgumentParser(description="Fill an API server.")
     parser.add_argument("kubeconfig", type=Path)
     parser.add_argument("--nodes", type=int, default=5000)

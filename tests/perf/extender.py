@@ -1,13 +1,13 @@
-"""What ``quaymaster extender`` costs, and how long its clients wait.
+"""Measures the cost of ``quaymaster extender``, and how long its clients wait.
 
 ``python -m tests.perf.extender [--nodes N] [--images N] [--pods N] [--clients N]``
-starts it on a free port, asks about pods as kube-scheduler does (filter, then
-prioritize), with whole nodes and with names, and prints figures. Linux only.
+starts it on a free port, and sends requests as kube-scheduler does (filter, then
+prioritize), with whole nodes and with names. It prints figures. Linux only.
 
-Beside it, in turn, runs a server that does nothing but receive the same requests and
-send as many bytes back (`tests.perf.bare_server`). What that costs is the floor: it
-differs from machine to machine, and so does the extender's time; what is beyond it is
-the extender's own.
+For comparison it calls a server that only receives the same requests and sends as many
+bytes back (`tests.perf.bare_server`). The cost of that server is the floor. It differs
+from machine to machine, as the extender's time does; only the rest is the extender's
+own.
 """
 
 import argparse
@@ -35,24 +35,24 @@ _PODS_A_ROUND = 50
 
 @attrs.frozen
 class Served:
-    """An extender that runs.
+    """A running extender.
 
     Attributes:
         pid: Its process.
-        port: Where it listens.
+        port: Its port.
     """
 
     pid: int
     port: int
 
     def cpu_seconds(self) -> float:
-        """How much processor time it has had."""
+        """Return its CPU seconds so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def make_node(index: int, images: int) -> dict[str, Any]:
-    """A node about as large as kubelets make them."""
+    """Return a node about as large as those of kubelets."""
     name = f"node-{index:05}"
     digest = "ab" * 32
     conditions = ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready")
@@ -99,7 +99,7 @@ def make_node(index: int, images: int) -> dict[str, Any]:
 
 
 def make_request(nodes: Sequence[Any], number: int, *, by_name: bool) -> bytes:
-    """What kube-scheduler sends, written as Go writes it."""
+    """Return a request of kube-scheduler, in the JSON of Go."""
     container = {"name": "c", "resources": {"requests": {"cpu": "100m"}}}
     pod = {
         "metadata": {"name": f"pod-{number}", "namespace": "default"},
@@ -120,7 +120,7 @@ def make_request(nodes: Sequence[Any], number: int, *, by_name: bool) -> bytes:
 
 @contextmanager
 def serving(nodes: Sequence[Any]) -> Iterator[Served]:
-    """Start the command with these nodes known."""
+    """Start the command with these nodes."""
     command = shutil.which("quaymaster", path=str(Path(sys.executable).parent))
     assert command is not None
     with tempfile.NamedTemporaryFile("w", suffix=".json") as manifest:
@@ -134,7 +134,7 @@ def serving(nodes: Sequence[Any]) -> Iterator[Served]:
 
 @contextmanager
 def running(command: Sequence[str]) -> Iterator[Served]:
-    """Start a server that prints a line with its port in the end."""
+    """Start a server whose last line of output has its port."""
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -150,7 +150,7 @@ def running(command: Sequence[str]) -> Iterator[Served]:
 
 
 def ask(connection: http.client.HTTPConnection, verb: str, body: bytes) -> bytes:
-    """One question on a connection that stays open."""
+    """Send one request on a connection that stays open."""
     connection.request("POST", f"/{verb}", body)
     response = connection.getresponse()
     answer = response.read()
@@ -160,13 +160,13 @@ def ask(connection: http.client.HTTPConnection, verb: str, body: bytes) -> bytes
 
 @attrs.define
 class Client:
-    """Asks about pod after pod, as one scheduler does, and notes what that costs.
+    """Sends requests pod by pod, as one scheduler does, and measures them.
 
     Attributes:
-        served: Who is asked.
-        connection: Stays open.
-        cpu: Milliseconds of the server's processor time per pod, of each round.
-        wall: How many milliseconds the client waited, for each pod.
+        served: The server.
+        connection: The connection, which stays open.
+        cpu: The server's CPU milliseconds per pod, of each round.
+        wall: The milliseconds that the client waited, for each pod.
     """
 
     served: Served
@@ -181,7 +181,7 @@ class Client:
         return cls(served, connection)
 
     def ask_round(self, bodies: Sequence[bytes]) -> None:
-        """Ask about some pods."""
+        """Send the requests of some pods."""
         begun = self.served.cpu_seconds()
         for body in bodies:
             start = time.perf_counter()
@@ -191,8 +191,8 @@ class Client:
         took = self.served.cpu_seconds() - begun
         self.cpu.append(1000 * took / len(bodies))
 
-    def told(self) -> str:
-        """The figures."""
+    def figures(self) -> str:
+        """Return the figures as a text."""
         return (
             f"{statistics.median(self.cpu):.1f} ms CPU per pod ({min(self.cpu):.1f} in "
             f"the quietest of {len(self.cpu)} rounds), "
@@ -201,7 +201,7 @@ class Client:
 
 
 def one_client(served: Served, bare: Served, bodies: Sequence[bytes]) -> Iterator[str]:
-    """Pod after pod, in turn with the server that does nothing."""
+    """Send pod after pod, in turn with the bare server."""
     client, floor = Client.of(served), Client.of(bare)
     for body in bodies[:2]:
         ask(client.connection, "filter", body)
@@ -213,13 +213,13 @@ def one_client(served: Served, bare: Served, bodies: Sequence[bytes]) -> Iterato
     client.connection.close()
     floor.connection.close()
     beyond = [mine - least for mine, least in zip(client.cpu, floor.cpu, strict=True)]
-    yield f"one client: {client.told()}"
-    yield f"the floor: {floor.told()}"
+    yield f"one client: {client.figures()}"
+    yield f"the floor: {floor.figures()}"
     yield f"beyond the floor: {statistics.median(beyond):.1f} ms CPU per pod"
 
 
 def many_clients(served: Served, body: bytes, clients: int, each: int) -> str:
-    """All at once, each on new connections."""
+    """Send all requests at once, each on new connections."""
     took: list[float] = []
     failed: list[str] = []
     together = threading.Barrier(clients)

@@ -1,7 +1,7 @@
-"""Decisions with and without a memory are the same, over every workload of upstream's.
+"""Decisions with and without a cache are equal, for every workload of upstream.
 
-Each workload that upstream measures is played on at most 500 nodes, with fewer pods,
-and every decision is made a second time, by scalar hooks alone.
+Each workload that upstream measures is played on at most 500 nodes, with fewer pods.
+Every decision is made a second time, by scalar hooks alone.
 """
 
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ DATA = [str(FOLDER / name) for name in ("data", "data-1.37")]
 
 
 def distinct() -> Iterator[Workload]:
-    """The measured workloads, without those that are the same but for their size.
+    """Yield the measured workloads, without those that differ in their size only.
 
-    What both versions have is played once.
+    A workload of both versions is played once.
     """
     workloads = load_workloads(find_files(DATA))
-    known = set()
+    keys = set()
     for workload in select(workloads, (), ("performance",)):
         if not total(workload, CreatePods) or why_left_out(workload, Kubernetes()):
             continue
@@ -40,13 +40,13 @@ def distinct() -> Iterator[Workload]:
         made = scaled(workload)
         features = workload.feature_gates.get("NodeDeclaredFeatures", True)
         key = (case, tuple(map(kind_of, made.operations)), features)
-        if key not in known:
-            known.add(key)
+        if key not in keys:
+            keys.add(key)
             yield made
 
 
 def kind_of(operation: Operation) -> object:
-    """What an operation is, apart from its size."""
+    """Return the kind of an operation, without its size."""
     parameters = str(getattr(operation, "template_params", {}))
     return operation.opcode, parameters, getattr(operation, "steady_state", False)
 
@@ -55,7 +55,7 @@ WORKLOADS = list(distinct())
 
 
 def label(workload: Workload) -> str:
-    """The name of a workload, and the version whose file has it."""
+    """Return the name of a workload, and the version of its file."""
     version = "1.37" if DATA[1] in workload.file else "1.36"
     return f"{version}/{workload.topic}/{workload.name}"
 
@@ -63,8 +63,8 @@ def label(workload: Workload) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("workload", WORKLOADS, ids=label)
 def test_decisions_are_the_same_with_and_without_a_memory(workload: Workload) -> None:
-    # With some seeds the three nodes of a small workload fill up in such a way that one
-    # pod is left over, and the workload does not come to its end.
+    # With some seeds the three nodes of a small workload fill up so that one pod is
+    # left over, and the workload does not end.
     outcome = run_workload(workload, seed=1, verify=1)
     assert (outcome.status, outcome.reason) == ("done", "")
     assert outcome.measurements

@@ -1,4 +1,4 @@
-"""What makes decisions fast, as ratios on one machine; the bounds leave much room."""
+"""Ratios of durations on one machine, for what makes decisions fast."""
 
 from collections.abc import Hashable
 
@@ -10,7 +10,7 @@ from tests.perf.bench import Bench, median_seconds
 
 
 class Trivial:
-    """What a stranger's first plugin looks like: two hooks, for one node at a time."""
+    """A simple plugin: two hooks, for one node at a time."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         pass
@@ -27,7 +27,7 @@ class Trivial:
 
 
 class Counted(Recording):
-    """A plugin that says what it depends on."""
+    """A plugin that declares its scope and signs pods."""
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
@@ -81,7 +81,7 @@ def test_a_plugin_with_scalar_hooks_only_costs_what_its_own_calls_cost() -> None
 
     own = median_seconds(call_it_alone, 15)
     cost = joined.seconds_per_pod(10) - alone.seconds_per_pod(50)
-    assert cost < 20 * own  # it is about twice that on a quiet machine
+    assert cost < 20 * own  # about twice that on a quiet machine
 
 
 @pytest.mark.long
@@ -92,4 +92,4 @@ def test_such_a_plugin_does_not_make_others_forget() -> None:
     bench.schedule(1)
     assert len(counted.calls) == 2000
     bench.schedule(10)
-    assert len(counted.calls) == 2010  # each pod moved one node
+    assert len(counted.calls) == 2010  # each pod changed one node

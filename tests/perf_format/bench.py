@@ -1,4 +1,4 @@
-"""Playing a few operations, to look at the cluster afterwards."""
+"""Plays a few operations of the format, and keeps the cluster for checks."""
 
 import json
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ CONTAINERS = [{"name": "main", "image": "pause"}]
 
 @attrs.define
 class Bench:
-    """A folder with templates, and a cluster that operations are played in.
+    """A folder with templates, and a cluster in which operations are played.
 
     Attributes:
-        folder: Where templates are.
+        folder: The folder of the templates.
     """
 
     folder: Path
@@ -36,7 +36,7 @@ class Bench:
 
         Args:
             kind: The kind of the object.
-            text: The template; by default it is made of the fields.
+            text: The template; by default it is made from the fields.
             **fields: The fields of the object.
         """
         name = f"{kind.lower()}-{len(list(self.folder.iterdir()))}.yaml"
@@ -68,15 +68,15 @@ class Bench:
         player.play()
 
     def all(self, kind: type[ApiObject]) -> list[Any]:
-        """What there is of a kind."""
+        """Return all objects of a kind."""
         return list(self.world.cluster.list(kind).items)
 
     @property
     def pods(self) -> list[Pod]:
-        """All pods."""
+        """Return all pods."""
         return self.all(Pod)
 
     @property
     def nodes(self) -> list[Node]:
-        """All nodes."""
+        """Return all nodes."""
         return self.all(Node)

@@ -1,4 +1,4 @@
-"""What the tests of workloads run with."""
+"""Fixtures of the tests of workloads."""
 
 import gc
 
@@ -7,8 +7,8 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _garbage_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measuring begins with a collection, which looks through what all tests have.
+    """Skip the garbage collection before a measurement, which scans all tests' objects.
 
-    Measured: a third of the time of the small workloads.
+    It takes a third of the time of the small workloads.
     """
     monkeypatch.setattr(gc, "collect", lambda: 0)

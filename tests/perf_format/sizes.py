@@ -1,4 +1,4 @@
-"""Workloads of upstream's, with fewer nodes and pods."""
+"""Upstream's workloads with fewer nodes and pods."""
 
 from datetime import timedelta
 
@@ -18,16 +18,16 @@ __all__ = ["scaled", "total"]
 NODES, PODS = 500, 80
 CROWDED_PODS = 240
 CROWDED = ("Preemption", "EventHandling")
-"""Where nodes must be full: these are scaled as a whole."""
+"""Workloads whose nodes must be full: nodes and pods are scaled together."""
 SEARCHING = ("PartitionableBacktracking",)
-"""Where each node takes a long search for devices: these get fewer nodes."""
+"""Workloads with a long search for devices on each node: these get fewer nodes."""
 SEARCHED_NODES = 10
 STEADY = timedelta(milliseconds=200)
-"""How long pods are replaced by new ones; upstream does it for ten seconds."""
+"""The seconds in which pods are replaced by new ones; upstream has ten."""
 
 
 def scaled(workload: Workload) -> Workload:
-    """The workload with fewer nodes and pods."""
+    """Return the workload with fewer nodes and pods."""
     nodes = total(workload, CreateNodes)
     pods = total(workload, CreatePods)
     if workload.name.startswith(CROWDED):
@@ -62,7 +62,7 @@ def _scaled(operation: Operation, of_nodes: float, of_pods: float) -> Operation:
         case CreatePods(count=count) | UpdateAny(count=count) if count > 1:
             return attrs.evolve(operation, count=max(1, round(count * of_pods)))
         case CreateAny(template_path=path) if "deviceclass" in path:
-            return operation  # pods ask for each of them
+            return operation  # pods name each of them
         case CreateAny(template_path=path, count=count) if "resourceslice" in path:
             return attrs.evolve(
                 operation, count=max(min(2, count), round(count * of_nodes))

@@ -63,7 +63,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run workloads in this process, which starts faster than one of their own."""
+    """Run workloads in this process, which is faster than a new one."""
     monkeypatch.setattr(RUN_APART, run_workload)
 
 
@@ -222,7 +222,7 @@ def test_plot_names_workloads_pods_and_thresholds(file: str) -> None:
 
 @pytest.fixture
 def with_groups(file: str) -> str:
-    """A file with a test case that cannot be played."""
+    """Write a file with a test case that cannot be played."""
     Path(file).write_text(CASES + GROUPS)
     return file
 

@@ -1,4 +1,4 @@
-"""What each operation of the format does."""
+"""The effects of each operation of the format."""
 
 import re
 from collections import Counter
@@ -91,7 +91,7 @@ def test_create_namespaces_numbers_them(bench: Bench) -> None:
             "namespaceTemplatePath": path,
         }
     )
-    made = {one.name: one.labels for one in bench.all(Namespace)}
+    made = {namespace.name: namespace.labels for namespace in bench.all(Namespace)}
     assert made["ns-1"]["team"] == made["ns-0"]["team"] == "devops"
 
 
@@ -204,7 +204,7 @@ def test_create_any_makes_objects_of_any_kind(bench: Bench) -> None:
     service = bench.template("Service", metadata={"generateName": "s-"})
     any_op = {"opcode": "createAny", "templatePath": service, "namespace": "here"}
     bench.play({**any_op, "count": 2})
-    assert [one.namespace for one in bench.all(Service)] == ["here", "here"]
+    assert [item.namespace for item in bench.all(Service)] == ["here", "here"]
 
 
 def test_update_any_makes_a_pod_fit(bench: Bench) -> None:
@@ -508,7 +508,7 @@ def devices_of(bench: Bench, claims: int) -> None:
 def test_claims_get_devices_of_the_nodes_that_have_some(bench: Bench) -> None:
     devices_of(bench, 4)
     slices = bench.all(ResourceSlice)
-    assert {one.spec.node_name for one in slices} == {
+    assert {item.spec.node_name for item in slices} == {
         node.name for node in bench.nodes if node.name.startswith("n-")
     }
     results = [

@@ -29,7 +29,7 @@ SLOW = "nodes"
 
 
 def of_a_small_size(workload: Workload) -> Workload:
-    """The workload, or one with fewer pods if it is not small."""
+    """Return the workload, or one with fewer pods if it is not small."""
     return scaled(workload) if total(workload, CreatePods) > PODS else workload
 
 
@@ -49,7 +49,9 @@ def test_links_lead_to_what_both_versions_have() -> None:
 def test_every_workload_with_a_threshold_is_played() -> None:
     demanded = [workload for workload in WORKLOADS if workload.threshold]
     assert len(demanded) == 49
-    assert not [one for one in demanded if why_left_out(one, Kubernetes("1.37"))]
+    assert not [
+        workload for workload in demanded if why_left_out(workload, Kubernetes("1.37"))
+    ]
 
 
 def test_only_groups_gates_and_missing_parameters_leave_workloads_out() -> None:

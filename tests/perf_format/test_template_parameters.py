@@ -1,4 +1,4 @@
-"""What operations of Kubernetes 1.37 give to templates, and to their pods."""
+"""The parameters that operations of Kubernetes 1.37 pass to templates and pods."""
 
 import pytest
 

@@ -43,11 +43,11 @@ def test_all_of_upstreams_topics_are_here() -> None:
     "workload",
     [
         pytest.param(
-            one,
-            id=f"{one.topic}/{one.name}",
-            marks=pytest.mark.long if one.name.endswith("nodes") else (),
+            small,
+            id=f"{small.topic}/{small.name}",
+            marks=pytest.mark.long if small.name.endswith("nodes") else (),
         )
-        for one in SMALL
+        for small in SMALL
     ],
 )
 def test_a_small_workload_of_upstreams_runs_to_its_end(workload: Workload) -> None:
@@ -62,7 +62,7 @@ def test_a_small_workload_of_upstreams_runs_to_its_end(workload: Workload) -> No
 
 
 def test_features_that_only_upstreams_test_makes_up_are_told() -> None:
-    (workload,) = [one for one in SMALL if one.topic == "nodedeclaredfeatures"]
+    (workload,) = [small for small in SMALL if small.topic == "nodedeclaredfeatures"]
     outcome = run_workload(workload)
     assert "5 made-up features" in outcome.notes[0]
 

@@ -1,4 +1,4 @@
-"""The command line: what our queue does, as records or beside what upstream's does."""
+"""The command line: prints our queue's states, or their differences from upstream's."""
 
 import argparse
 import json
@@ -16,9 +16,9 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code: 1 if a check found differences."""
+    """Run one command; return 1 if a check found differences."""
     options = _parser().parse_args(arguments)
-    # Failing hints are part of the traces; their tracebacks are of no interest.
+    # Failing hints are part of the traces; their tracebacks are not needed.
     logging.basicConfig(level=logging.CRITICAL + 1)
     command = _check if options.command == "check" else _emit
     return command(options.file, options.kubernetes)

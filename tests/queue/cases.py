@@ -26,9 +26,9 @@ class Case:
     Attributes:
         case_id: ``family-number``.
         config: The queue's configuration and its plugins.
-        operations: What happens, in order.
-        expected: The state after each operation; empty if the file does not say.
-        kubernetes: The Kubernetes whose queue it is.
+        operations: The operations, in order.
+        expected: The state after each operation; empty if the file has none.
+        kubernetes: The version of Kubernetes.
     """
 
     case_id: str
@@ -48,7 +48,7 @@ def read_cases(file: Path, version: str = "1.36") -> Iterator[Case]:
 
     Args:
         file: The file, in upstream's form.
-        version: The version of the Kubernetes whose queue it is.
+        version: The version of Kubernetes.
     """
     kubernetes = Kubernetes(version)
     for record in _lines(file):
@@ -65,12 +65,12 @@ def read_cases(file: Path, version: str = "1.36") -> Iterator[Case]:
 def read_family(family: str, version: str) -> Iterator[Case]:
     """Read the stored traces of one family, as a version plays them.
 
-    What a newer version does is stored as its differences from 1.36: for each trace,
-    the fields of each state that differ.
+    The file of a newer version has its differences from 1.36: for each trace, the
+    fields of each state that differ.
 
     Args:
         family: One of `FAMILIES`.
-        version: The version of the Kubernetes whose queue it is.
+        version: The version of Kubernetes.
     """
     name = f"{family}.jsonl.gz"
     cases = read_cases(DATA / name, version)

@@ -1,4 +1,4 @@
-"""Finds where our queue leaves the way of upstream's."""
+"""Finds the first difference between our queue's states and upstream's."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -11,10 +11,10 @@ __all__ = ["first_difference"]
 
 
 def first_difference(case: Case) -> str | None:
-    """Say what differs first, with both states; None if nothing does.
+    """Return the first difference, with both states, or None.
 
     Kubernetes 1.37 keeps the nominations of pods that others of their names have
-    replaced, which is a defect: they are left out of what it says.
+    replaced, which is a defect: they are removed from its states.
     """
     steps = zip(_expected(case), play(case), strict=True)
     for number, (expected, got) in enumerate(steps):

@@ -1,4 +1,4 @@
-"""Plays a trace: the queue, and as much of the scheduler as a trace has."""
+"""Plays a trace: the queue, and the parts of a scheduler that a trace needs."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -73,7 +73,7 @@ def play(case: Case) -> Iterator[dict[str, Any]]:
 
 
 class _Player:
-    """The informers, the pods that the scheduler holds, and the real rest."""
+    """Holds the informers, the scheduler's pods, and the queue."""
 
     def __init__(self, config: Json, kubernetes: Kubernetes) -> None:
         self._start_ms: int = _START_MS + config["startOffsetMs"]
@@ -117,7 +117,7 @@ class _Player:
         )
 
     def play(self, op: Json) -> dict[str, Any]:
-        """Let the clock step, carry out one operation, and look at the queue."""
+        """Advance the clock, execute one operation, and observe the queue."""
         before = Counter(self._queue.incoming)
         self._advance(self._tick_ms)
         said = getattr(self, f"_op_{_snake(op['op'])}")(op) or {}

@@ -1,4 +1,4 @@
-"""The plugins of a trace, as the queue sees them."""
+"""The plugins of a trace, as the queue uses them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import cast
@@ -28,14 +28,14 @@ RESOURCES: Mapping[str, EventResource] = {
 
 _ACTIONS = {action.label: action for action in ActionType.__members__.values()}
 
-_NO_HANDLE = cast(Handle, None)  # neither plugin asks the framework for anything
+_NO_HANDLE = cast(Handle, None)  # neither plugin uses the handle
 
 Gate = Callable[[Pod], Status | None]
 Events = Sequence[ClusterEventWithHint]
 
 
 class HintError(Exception):
-    """A queueing hint fails, as the trace says."""
+    """A queueing hint fails, as the trace requires."""
 
 
 def make_profile(
@@ -45,7 +45,7 @@ def make_profile(
 
     Args:
         plugins: The plugins of its configuration.
-        blocked: Plugin -> names of the pods that its external gate holds back now.
+        blocked: Plugin -> names of the pods that its external gate blocks now.
     """
     events: dict[str, Events | None] = {}
     gates: list[tuple[str, Gate]] = []
@@ -70,7 +70,7 @@ def make_profile(
 
 
 def action_of(name: str) -> ActionType:
-    """An action by upstream's name."""
+    """Return an action by upstream's name."""
     return _ACTIONS[name]
 
 
@@ -91,7 +91,7 @@ def _event(plugin: str, item: Json) -> ClusterEventWithHint:
 
 
 def _annotation_hint(plugin: str, default: str) -> QueueingHintFn:
-    """A hint that reads its answer from the event's object."""
+    """Return a hint that reads its answer from the event's object."""
 
     def hint(pod: Pod, old: ApiObject | None, new: ApiObject | None) -> QueueingHint:
         subject = old if new is None else new
@@ -105,7 +105,7 @@ def _annotation_hint(plugin: str, default: str) -> QueueingHintFn:
 
 
 def _answer(text: str, pod_name: str) -> str:
-    """``answer``, or ``name=answer,...`` with ``*`` for all other names."""
+    """Parse ``answer``, or ``name=answer,...`` with ``*`` for all other names."""
     if "=" not in text:
         return text
     answers = dict(part.split("=") for part in text.split(","))

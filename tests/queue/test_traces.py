@@ -1,4 +1,4 @@
-"""Every trace of upstream's queue, played on ours: the same state after every step."""
+"""For every trace of upstream's queue, ours has the same state after every step."""
 
 import json
 import logging
@@ -10,7 +10,7 @@ from tests.queue.cases import DATA, FAMILIES, read_cases, read_family
 from tests.queue.differences import first_difference
 
 _FIRST = 12
-"""How many traces of a family every run plays."""
+"""The number of traces of a family in every run."""
 
 
 def test_there_are_nine_families() -> None:

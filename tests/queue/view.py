@@ -28,7 +28,7 @@ Milliseconds = Callable[[float], int]
 
 
 def compared(result: dict[str, Any]) -> dict[str, Any]:
-    """The part of a result that must agree, empty fields left out."""
+    """Return the part of a result that must agree, without empty fields."""
     fields = {field: result.get(field) for field in COMPARED}
     nominated: dict[str, Any] = fields["nominated"] or {}
     # Upstream lists pods with a cleared nomination under a node without a name.
@@ -39,7 +39,7 @@ def compared(result: dict[str, Any]) -> dict[str, Any]:
 def observe(
     queue: SchedulingQueue, before: Counter[tuple[str, str]], at: Milliseconds
 ) -> dict[str, Any]:
-    """The state of the queue, and how many pods entered each queue since ``before``."""
+    """Return the queue's state, with the counts of pods that were added to it."""
     return {
         "active": [queued.key for queued in queue.active()],
         "backoff": [_expiry(queued, at) for queued in queue.backing_off()],
@@ -62,7 +62,7 @@ def observe(
 
 
 def record_of(queued: QueuedPod, at: Milliseconds) -> dict[str, Any]:
-    """One pod's record, fields without a value left out."""
+    """Return one pod's record, without fields that have no value."""
     record: dict[str, Any] = {
         "uid": queued.pod.uid,
         "rv": queued.pod.metadata.resource_version,

@@ -1,4 +1,4 @@
-"""``python -m tests.releasing TAG`` prints what keeps a tag from being released."""
+"""``python -m tests.releasing TAG`` prints the problems that prevent a release."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What has to be in place before a tag is released."""
+"""The conditions for the release of a tag."""
 
 import re
 import tomllib

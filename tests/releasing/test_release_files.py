@@ -47,7 +47,7 @@ def test_wrong_fragments_are_found(
 
 @pytest.fixture
 def release(tmp_path: Path) -> Path:
-    """A repository that is ready for the release 0.3.0."""
+    """Make a repository that is ready for the release 0.3.0."""
     for folder in (".", "framework", "framework/cel", "plugins/node_ports"):
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         project = tmp_path / folder / "pyproject.toml"

@@ -67,7 +67,7 @@ def family_name(
     by_node: bool = True,
     by_name: bool = True,
 ) -> str:
-    """The workload of a pod; the pod's own name if somebody chose it."""
+    """Return the workload of a pod; the pod's own name if it was chosen."""
     owner, metadata = controller_of(pod), pod["metadata"]
     kind = "" if owner is None else owner["kind"]
     if owner is None or (kind == "StatefulSet" and by_name):

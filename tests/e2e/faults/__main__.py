@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Play faults, and print a line for each.
 
     Returns:
-        The exit code: 1 if anything does not hold after one of them.
+        The exit code: 1 if an invariant is broken after one of them.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.faults")
     parser.add_argument("--fault", choices=FAULTS, action="append", help="all without")
@@ -24,19 +24,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--pods", type=int, default=2000, help="how many in a burst")
     parser.add_argument("--log", action="store_true", help="print the schedulers' logs")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     bad = 0
     with Stage.cluster() as plane:
-        stage = Stage(plane, asked.pods, asked.seed)
-        _say(f"seed {asked.seed}")
-        for name in asked.fault or FAULTS:
+        stage = Stage(plane, options.pods, options.seed)
+        _say(f"seed {options.seed}")
+        for name in options.fault or FAULTS:
             fault = FAULTS[name]
             with stage.schedulers(fault.replicas, via_proxy=fault.via_proxy):
-                for number in range(1, asked.times + 1):
+                for number in range(1, options.times + 1):
                     outcome = play(stage, fault)
                     bad += bool(outcome.problems)
                     _say(f"{name} {number}: {outcome}")
-                if asked.log:
+                if options.log:
                     for replica in stage.replicas:
                         _say(replica.program.log.read_text())
     _say(f"{bad} bad" if bad else "all fine")

@@ -1,4 +1,4 @@
-"""The faults: each begins when it is called, and is over when that returns."""
+"""The faults: each begins when its function is called, and is over when it returns."""
 
 import signal
 import time
@@ -19,12 +19,12 @@ _REPLACED: Final = 30
 
 @attrs.frozen
 class Fault:
-    """Something that goes wrong.
+    """A fault.
 
     Attributes:
-        play: Lets it happen.
-        replicas: How many schedulers it takes.
-        via_proxy: Whether they are behind a proxy.
+        play: Causes the fault.
+        replicas: The number of schedulers.
+        via_proxy: Whether the schedulers are behind a proxy.
     """
 
     play: Callable[[Stage], None]
@@ -33,7 +33,7 @@ class Fault:
 
 
 def kill_scheduler(stage: Stage) -> None:
-    """The engine's process dies, at once; sometimes both processes."""
+    """Kill the engine's process; sometimes both processes."""
     (replica,) = stage.replicas
     if stage.random.random() < 0.5:
         replica.kill("engine")
@@ -42,7 +42,7 @@ def kill_scheduler(stage: Stage) -> None:
 
 
 def end_scheduler(stage: Stage) -> None:
-    """The scheduler is asked to end; sometimes twice, which ends it at once."""
+    """Send SIGTERM to the scheduler; sometimes twice, which ends it at once."""
     (replica,) = stage.replicas
     replica.kill("engine", signal.SIGTERM)
     if stage.random.random() < 0.3:
@@ -51,30 +51,30 @@ def end_scheduler(stage: Stage) -> None:
 
 
 def end_leader(stage: Stage) -> None:
-    """The leader is asked to end, and gives its lease to a standby."""
+    """Send SIGTERM to the leader, which releases its lease to a standby."""
     stage.leader().kill("engine", signal.SIGTERM)
 
 
 def kill_io(stage: Stage) -> None:
-    """Only the I/O process dies."""
+    """Kill the I/O process only."""
     (replica,) = stage.replicas
     replica.kill("io")
 
 
 def kill_leader(stage: Stage) -> None:
-    """The leader dies, and a standby is there."""
+    """Kill the leader while a standby runs."""
     stage.leader().kill("engine")
 
 
 def pause_leader(stage: Stage) -> None:
-    """The leader's clock stands still until another leads, and then goes on."""
+    """Stop the leader until another replica leads, and then continue it."""
     leader = stage.leader()
     leader.program.pause()
     _until_another_leads(stage, leader)
 
 
 def pause_engine(stage: Stage) -> None:
-    """The leader's engine alone stands still until another leads, and then goes on."""
+    """Stop only the leader's engine until another replica leads, then continue it."""
     leader = stage.leader()
     leader.kill("engine", signal.SIGSTOP)
     _until_another_leads(stage, leader)
@@ -93,7 +93,7 @@ def _until_another_leads(stage: Stage, leader: Replica) -> None:
 
 
 def restart_api_server(stage: Stage) -> None:
-    """The API server is away for some seconds."""
+    """Stop the API server for some seconds."""
     server = stage.plane.apiserver
     if stage.random.random() < 0.5:
         server.kill()
@@ -104,14 +104,14 @@ def restart_api_server(stage: Stage) -> None:
 
 
 def stall_etcd(stage: Stage) -> None:
-    """The store stands still for 20 seconds."""
+    """Stop the store for 20 seconds."""
     stage.plane.etcd.pause()
     time.sleep(20.0)
     stage.plane.etcd.resume()
 
 
 def cut_watches(stage: Stage) -> None:
-    """All watches break, again and again."""
+    """Break all watches, again and again."""
     proxy = _proxy(stage)
     for _ in range(stage.random.randint(3, 8)):
         proxy.cut_watches()
@@ -119,19 +119,19 @@ def cut_watches(stage: Stage) -> None:
 
 
 def compact(stage: Stage) -> None:
-    """Watches come back too late: pods have gone and come, and history is compacted."""
+    """Let watches resume too late, after pods changed and etcd was compacted."""
     proxy = _proxy(stage)
     proxy.choose = lambda _, target: Act.FAIL if "watch=" in target else Act.PASS
     proxy.cut_watches()
     stage.replace(_REPLACED)
     stage.plane.compact()
-    stage.plane.apiserver.kill()  # it has a history of its own
+    stage.plane.apiserver.kill()  # it keeps its own history
     stage.plane.apiserver.start()
     proxy.heal()
 
 
 def rotate_credentials(stage: Stage) -> None:
-    """The token is another one from now on; its file is written a little later."""
+    """Replace the token; write its file a little later."""
     proxy = _proxy(stage)
     for _ in range(stage.random.randint(1, 3)):
         token = f"{stage.random.getrandbits(64):x}"
@@ -146,32 +146,32 @@ def rotate_credentials(stage: Stage) -> None:
 
 
 def lose_answers(stage: Stage) -> None:
-    """Requests are done, but some answers are lost."""
+    """Execute requests, but lose some of the responses."""
     _meddle(stage, Act.LOSE)
 
 
 def delay_requests(stage: Stage) -> None:
-    """Some requests are late."""
+    """Delay some requests."""
     _meddle(stage, Act.DELAY)
 
 
 def repeat_requests(stage: Stage) -> None:
-    """Some requests arrive twice, and the second answer counts."""
+    """Send some requests twice, and return the second response."""
     _meddle(stage, Act.REPEAT)
 
 
 def refuse_requests(stage: Stage) -> None:
-    """Some requests are refused by 429."""
+    """Refuse some requests with 429."""
     _meddle(stage, Act.REFUSE)
 
 
 def fail_requests(stage: Stage) -> None:
-    """Some requests are answered by 500, whether they are done or not."""
+    """Answer some requests with 500, whether they are executed or not."""
     _meddle(stage, Act.FAIL, Act.BREAK)
 
 
 def mix(stage: Stage) -> None:
-    """All that a proxy can do."""
+    """Do all that a proxy can do."""
     _meddle(stage, *(act for act in Act if act is not Act.PASS))
 
 
@@ -205,7 +205,7 @@ def _proxy(stage: Stage) -> Proxy:
 
 
 def _meddle(stage: Stage, *acts: Act) -> None:
-    """Do something to a third of all requests for some seconds."""
+    """Disturb a third of all requests for some seconds."""
     proxy, chance = _proxy(stage), stage.random
 
     def choose(_method: str, _target: str) -> Act:

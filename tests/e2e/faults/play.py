@@ -1,4 +1,4 @@
-"""One fault in the middle of one burst."""
+"""Plays one fault in the middle of one burst."""
 
 import time
 from typing import Final
@@ -12,21 +12,21 @@ from tests.e2e.processes import ProcessError
 
 __all__ = ["Outcome", "play"]
 
-_WITHIN: Final = 120.0  # seconds for the rest of the burst, once the fault is over
+_WITHIN: Final = 120.0  # seconds for the rest of the burst, after the fault
 
 
 @attrs.frozen(kw_only=True)
 class Outcome:
-    """What came of a fault.
+    """The result of a fault.
 
     Attributes:
-        problems: What does not hold; empty if all is well.
-        bound_before: How many pods were bound when it began.
+        problems: The broken invariants; empty if there are none.
+        bound_before: The number of bound pods when it began.
         lasted: The seconds of the fault itself.
-        until_first: The seconds from its end until a pod was bound anew.
+        until_first: The seconds from its end until the next pod was bound.
         until_all: The seconds from its end until all were bound.
-        refused: How many requests to bind were refused.
-        restarts: How many schedulers had to be started again.
+        refused: The number of refused requests to bind.
+        restarts: The number of restarts of schedulers.
     """
 
     problems: list[str]
@@ -64,7 +64,7 @@ def play(stage: Stage, fault: Fault) -> Outcome:
         found += problems(stage)
         binds = stage.record.read().binds
     after = [bind.answered - over for bind in binds if bind.is_done]
-    anew = [bind.asked - over for bind in binds if bind.is_done]
+    anew = [bind.received - over for bind in binds if bind.is_done]
     return Outcome(
         problems=found,
         bound_before=before,

@@ -1,4 +1,4 @@
-"""A proxy between a scheduler and its API server that does harm when told to."""
+"""A proxy between a scheduler and its API server that can disturb requests."""
 
 import contextlib
 import enum
@@ -25,7 +25,7 @@ _BLOCK: Final = 1 << 16
 
 
 class Act(enum.Enum):
-    """What becomes of a request."""
+    """What the proxy does with a request."""
 
     PASS = "is passed on, and answered"
     DELAY = "is passed on late"
@@ -37,11 +37,11 @@ class Act(enum.Enum):
 
 
 Choose: TypeAlias = Callable[[str, str], Act]
-"""Says what becomes of a request, by its method and target."""
+"""Chooses what to do with a request, by its method and target."""
 
 
 class Proxy:
-    """Takes plain HTTP on loopback, and asks the API server as its administrator.
+    """Serves plain HTTP on loopback, and calls the API server as administrator.
 
     As a context manager it listens.
 
@@ -50,8 +50,8 @@ class Proxy:
 
     Attributes:
         url: Its address.
-        choose: Says what becomes of a request.
-        token: What a scheduler has to show, else it gets 401; None: anything.
+        choose: Chooses what to do with a request.
+        token: The token that a scheduler must send to avoid 401; None for any.
     """
 
     def __init__(self, plane: ControlPlane, port: int) -> None:
@@ -75,14 +75,14 @@ class Proxy:
         self.cut_watches()
 
     def heal(self) -> None:
-        """Pass on everything from now on."""
+        """Forward all requests unchanged from now on."""
         self.choose = _pass
 
     def cut_watches(self) -> None:
         """Break all watches."""
-        for one in [*self._watching]:
+        for connection in [*self._watching]:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
     def connect(self) -> http.client.HTTPSConnection:
         """Make a connection to the API server."""
@@ -91,17 +91,17 @@ class Proxy:
         )
 
     def headers(self, shown: Message) -> dict[str, str]:
-        """The headers with which the API server is asked."""
+        """Return the headers of the request to the API server."""
         kept = {name: text for name, text in shown.items() if name.lower() in _PASSED}
         return {**kept, "Authorization": self._bearer}
 
     def admits(self, shown: Message) -> bool:
-        """Whether the credentials are those of now."""
+        """Whether the credentials are the current ones."""
         return self.token is None or shown["Authorization"] == f"Bearer {self.token}"
 
     @contextlib.contextmanager
     def watching(self, client: socket.socket) -> Iterator[None]:
-        """Note a connection on which a watch is answered."""
+        """Register a connection with a watch."""
         self._watching.add(client)
         try:
             yield
@@ -119,7 +119,7 @@ class _Listener(ThreadingHTTPServer):
     proxy: Proxy
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing: connections break here all the time."""
+        """Ignore errors: connections break here all the time."""
 
 
 class _Answer(NamedTuple):
@@ -129,7 +129,7 @@ class _Answer(NamedTuple):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection of a scheduler, and the one behind it to the API server."""
+    """One connection of a scheduler, and its connection to the API server."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
             super().finish()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
         self.take()
@@ -164,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.take()
 
     def take(self) -> None:
-        """Do with one request what is chosen."""
+        """Do with one request what `Proxy.choose` returns."""
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         if not self.proxy.admits(self.headers):
             return self.answer(_refusal(401))
@@ -185,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.answer(_refusal(500) if act is Act.BREAK else answer)
 
     def ask(self, body: bytes) -> _Answer:
-        """Ask the API server."""
+        """Send a request to the API server."""
         headers = self.proxy.headers(self.headers)
         self.behind.request(self.command, self.path, body or None, headers)
         answer = self.behind.getresponse()
@@ -197,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         return _Answer(answer.status, passed, answer.read())
 
     def answer(self, answer: _Answer) -> None:
-        """Give the scheduler an answer."""
+        """Send a response to the scheduler."""
         self.send_response(answer.code)
         for name, text in answer.headers.items():
             self.send_header(name, text)
@@ -206,7 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer.body)
 
     def relay(self) -> None:
-        """Give the scheduler what the API server tells, as it comes."""
+        """Forward the API server's stream to the scheduler."""
         headers = self.proxy.headers(self.headers)
         self.behind.timeout = None
         self.behind.request("GET", self.path, headers=headers)

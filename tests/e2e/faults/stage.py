@@ -24,18 +24,18 @@ _PODS_PER_NODE: Final = 20
 
 
 class Stage:
-    """Where faults are played.
+    """A cluster on which faults are played.
 
     Args:
-        plane: A cluster without anything in it, which `cluster` makes.
-        count: How many pods a burst has; they fill all nodes to the last.
-        seed: Of everything that is left to chance.
+        plane: A cluster without objects, which `cluster` makes.
+        count: The number of pods of a burst; they fill all nodes completely.
+        seed: The seed of all random choices.
 
     Attributes:
-        namespace: Where the burst of now is.
-        record: What the API server has recorded since this burst began.
-        replicas: The schedulers of now.
-        proxy: What is between them and the API server, if anything.
+        namespace: The namespace of the current burst.
+        record: The API server's record since this burst began.
+        replicas: The current schedulers.
+        proxy: The proxy between them and the API server, if any.
     """
 
     def __init__(self, plane: ControlPlane, count: int, seed: int) -> None:
@@ -53,12 +53,12 @@ class Stage:
 
     @staticmethod
     def cluster() -> ControlPlane:
-        """A cluster for a stage, not started."""
+        """Return a cluster for a stage, not started."""
         return ControlPlane(users=USERS, audit=True, apiserver_flags=FLAGS)
 
     @contextlib.contextmanager
     def schedulers(self, count: int, *, via_proxy: bool = False) -> Iterator[None]:
-        """Run one scheduler, or two of which one leads; behind a proxy if so asked."""
+        """Run one scheduler, or two of which one leads; behind a proxy on request."""
         with contextlib.ExitStack() as stack:
             if via_proxy:
                 (port,) = free_ports(1)
@@ -81,7 +81,7 @@ class Stage:
 
     @contextlib.contextmanager
     def burst(self) -> Iterator[None]:
-        """Create pods all the while; before the next burst they are gone."""
+        """Create pods inside the block; they are deleted before the next burst."""
         self._bursts += 1
         self.namespace = f"burst-{self._bursts}"
         metadata = {"name": self.namespace}
@@ -99,7 +99,7 @@ class Stage:
             self.admin.request("DELETE", path, query={"gracePeriodSeconds": 0})
 
     def bound(self) -> int:
-        """How many pods of the burst are bound, as far as is recorded."""
+        """Return the number of recorded bindings of the burst."""
         return len(+self.record.read().bound)
 
     def wait_mid_burst(self) -> None:
@@ -108,10 +108,10 @@ class Stage:
         eventually(lambda: self.bound() >= target, within=60, what="mid-burst")
 
     def leader(self) -> Replica:
-        """The replica that has written the lease last.
+        """Return the replica that has written the lease last.
 
         Raises:
-            ProcessError: None has.
+            ProcessError: No replica has written it.
         """
         return leader_of(self.replicas, self.record)
 
@@ -126,10 +126,10 @@ class Stage:
         self._create(count, "new")
 
     def wait_all_bound(self, within: float) -> None:
-        """Wait until the burst is complete, and no pod is without a node.
+        """Wait until the burst is complete, and each pod has a node.
 
         Raises:
-            ProcessError: Some are after so many seconds.
+            ProcessError: Pods have no node after so many seconds.
         """
         self._creator.join()
         path = f"/api/v1/namespaces/{self.namespace}/pods"
@@ -140,14 +140,14 @@ class Stage:
         )
 
     def show_token(self, token: str) -> None:
-        """Write the token that schedulers behind the proxy show."""
+        """Write the token that schedulers behind the proxy send."""
         path = self.plane.folder / "token"
         unfinished = path.with_suffix(".new")
         unfinished.write_text(token)
         unfinished.rename(path)
 
     def sleep(self, shortest: float, longest: float) -> None:
-        """Let some time pass."""
+        """Sleep for a random time."""
         time.sleep(self.random.uniform(shortest, longest))
 
     def _kubeconfig(self, user: str) -> Path:

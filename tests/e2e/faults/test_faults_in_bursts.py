@@ -1,4 +1,4 @@
-"""Whatever goes wrong in mid-burst, every pod is bound in the end, and once."""
+"""After any fault during a burst, every pod is bound in the end, exactly once."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What must hold after a fault, read from the API server and its audit log."""
+"""The invariants after a fault, read from the API server and its audit log."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ __all__ = ["problems"]
 
 
 def problems(stage: Stage) -> list[str]:
-    """What does not hold after a burst."""
+    """Return the broken invariants after a burst."""
     found = stage.admin.items(f"/api/v1/namespaces/{stage.namespace}/pods")
     names = [replica.name for replica in stage.replicas]
     return [
@@ -34,7 +34,7 @@ def _lost(count: int, found: list[Tree]) -> Iterator[str]:
 
 
 def _overfull(nodes: list[Tree], found: list[Tree]) -> Iterator[str]:
-    """The nodes on which there are more requests than they can allocate."""
+    """Yield the nodes whose pods request more than the node has."""
     used: Counter[str] = Counter()
     on_node: Counter[str] = Counter()
     for pod in found:
@@ -55,12 +55,12 @@ def _bound_twice(record: Record) -> Iterator[str]:
 
 
 def _bound_by_others(record: Record, replicas: list[str]) -> Iterator[str]:
-    """The bindings that were asked for while another replica had the lease."""
+    """Yield the bindings by a replica while another one had the lease."""
     leases = [(at, user) for at, user in record.leases if user in replicas]
     if not leases:
         yield "no replica has a lease"
     for bind in record.binds:
-        holders = [user for at, user in leases if at <= bind.asked]
+        holders = [user for at, user in leases if at <= bind.received]
         if bind.is_done and holders and holders[-1] != bind.user:
             yield f"{bind.pod} was bound by {bind.user} while {holders[-1]} led"
 

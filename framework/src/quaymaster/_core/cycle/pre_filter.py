@@ -67,6 +67,7 @@ class PreFilterStation:
 
     def __init__(self, calls: Sequence[Call]) -> None:
         self.calls: Calls = [(call.plugin, call.hooks["pre_filter"]) for call in calls]
+        self._explaining = _extensions(calls, "explain_pre_filter")
         self._add_pod = _extensions(calls, "add_pod")
         self._remove_pod = _extensions(calls, "remove_pod")
 
@@ -80,6 +81,14 @@ class PreFilterStation:
             attempt.state, attempt.pod, attempt.nodes
         )
         return answer
+
+    def explain(self, plugin: str, state: CycleState, pod: Pod) -> tuple[str, ...]:
+        """Return the facts of a plugin that has rejected a pod."""
+        explain = self._explaining.get(plugin)
+        if explain is None:
+            return ()
+        facts: Sequence[str] | Status = explain(state, pod)
+        return () if isinstance(facts, Status) else tuple(facts)
 
     @property
     def plugins(self) -> Sequence[str]:

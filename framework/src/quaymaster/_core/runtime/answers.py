@@ -296,6 +296,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         kinds=frozenset({PreFilterResult}),
         accept=_pre_filter,
     ),
+    "explain_pre_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
     "add_pod": _STATUS,
     "remove_pod": _STATUS,
     "filter": _STATUS,
