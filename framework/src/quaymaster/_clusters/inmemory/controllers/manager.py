@@ -62,6 +62,9 @@ from quaymaster._clusters.inmemory.controllers.jobs import JobController
 from quaymaster._clusters.inmemory.controllers.nodes import NodeControllers
 from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
+from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
+    RepeatedEvictions,
+)
 from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
 from quaymaster._clusters.inmemory.controllers.scaled_jobs import ScaledJobController
 from quaymaster._clusters.inmemory.controllers.scaled_objects import (
@@ -109,6 +112,7 @@ class Controllers:
 
     Attributes:
         nodes: The controllers of nodes.
+        repeats: Counts the evictions by taints.
         protection: Keeps claims and volumes that are in use.
     """
 
@@ -130,9 +134,10 @@ class Controllers:
         self._scaled_jobs = ScaledJobController(cluster, self._mark_object)
         self._claims = ClaimController(cluster)
         self.protection = VolumeProtection(cluster, self._wake)
-        self.nodes = NodeControllers(cluster)
+        self.repeats = RepeatedEvictions(cluster.objects(Pod))
+        self.nodes = NodeControllers(cluster, self.repeats)
         self._device_claims = DeviceClaimController(cluster, self._mark_object)
-        self._device_evictions = DeviceEvictionController(cluster)
+        self._device_evictions = DeviceEvictionController(cluster, self.repeats)
         self._sets = SetIndex(cluster, self._ownership)
         replicas = ReplicaController(cluster, self._families, self._sets)
         deployments = DeploymentController(
