@@ -16,8 +16,11 @@ from quaymaster.testing import (
     SmallCluster,
     clusters,
     make_node,
+    make_persistent_volume_claim,
     make_pod,
+    make_storage_class,
 )
+from quaymaster.volumes import NO_PROVISIONER
 from tests.kit.profiles import fewer
 
 REGISTRY = PluginRegistry.discover()
@@ -99,6 +102,23 @@ def test_room_that_is_kept_for_a_nominated_pod_is_a_fact() -> None:
         "free cpu 0 of 2",
         "room is kept for the nominated pod default/first",
     )
+
+
+def test_pod_that_pre_filter_rejects_has_facts() -> None:
+    harness = SchedulerHarness(
+        [
+            make_node(name="n"),
+            make_storage_class(
+                provisioner=NO_PROVISIONER, volume_binding_mode="Immediate"
+            ),
+            make_persistent_volume_claim(),
+            make_pod(name="new", claims=["claim"]),
+        ]
+    )
+    (rejection,) = harness.explain("default/new").rejections
+    assert rejection.reasons == ("pod has unbound immediate PersistentVolumeClaims",)
+    (fact,) = rejection.details
+    assert fact.startswith("claim default/claim has no volume; its class standard")
 
 
 def test_node_that_pre_filter_left_out_has_facts() -> None:

@@ -15,11 +15,11 @@ PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
 GROUPS: Mapping[str, Sequence[set[str]]] = {
     "_base": (
+        {"gunzip"},
         {
             "errors",
             "garbage",
             "files",
-            "gunzip",
             "https",
             "input",
             "lazy_names",

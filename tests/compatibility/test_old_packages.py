@@ -33,6 +33,7 @@ ABSENT = frozenset(
         "break_tie",
         "explain_filter",
         "explain_post_filter",
+        "explain_pre_filter",
         "filter_pod_use",
         "skips_depend_on",
         "suggest_changes",

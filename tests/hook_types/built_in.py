@@ -166,6 +166,7 @@ def check_node_affinity(plugin: NodeAffinity, given: Given) -> None:
     _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
     _sign_pod: Hashable | None = plugin.sign_pod(pod=given.pod)
     _pre_filter: PreFilterResult | Status | None = plugin.pre_filter(pod=given.pod)
+    _explain_pre_filter: Sequence[str] = plugin.explain_pre_filter(pod=given.pod)
     _filter: Status | None = plugin.filter(pod=given.pod, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         pod=given.pod, nodes=given.nodes, rows=given.rows
@@ -361,6 +362,7 @@ def check_volume_binding(plugin: VolumeBinding, given: Given) -> None:
     _pre_filter: PreFilterResult | Status | None = plugin.pre_filter(
         state=given.state, pod=given.pod
     )
+    _explain_pre_filter: Sequence[str] = plugin.explain_pre_filter(pod=given.pod)
     _filter: Status | None = plugin.filter(state=given.state, node=given.node)
     _filter_nodes: NodeVerdicts | Status | None = plugin.filter_nodes(
         state=given.state, nodes=given.nodes, rows=given.rows

@@ -57,6 +57,15 @@ def test_the_name_of_a_node_is_a_requirement() -> None:
     )
 
 
+def test_names_that_exclude_each_other_are_named() -> None:
+    names = (needs("metadata.name", "In", "a"), needs("metadata.name", "In", "b"))
+    harness = PluginHarness(NodeAffinity, nodes=[make_node(name="a")])
+    pod = pod_with(NodeSelectorTerm(match_fields=names))
+    assert harness.explain_pre_filter(pod) == (
+        "no node can have all of these names: metadata.name=a, metadata.name=b",
+    )
+
+
 def test_selector_and_affinity_may_both_be_unmet() -> None:
     pod = pod_with(
         NodeSelectorTerm(match_expressions=(needs("disk", "NotIn", "hdd"),)),

@@ -79,7 +79,7 @@ def test_smallest_domain_that_is_tainted_is_named() -> None:
     nodes.append(make_node(name="cp", zone="cp", taints=["master:NoSchedule"]))
     facts = facts_of(make_pod(labels=WEB, spread=[spread()]), nodes, running)
     assert facts["n-a"][0].endswith(
-        "a 1, cp 0 (smallest, but tainted (nodeTaintsPolicy Ignore))"
+        "a 1, cp 0 (smallest; tainted, but nodeTaintsPolicy is Ignore)"
     )
 
 

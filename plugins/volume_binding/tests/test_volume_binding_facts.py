@@ -108,6 +108,27 @@ def test_node_that_was_selected_earlier_is_named() -> None:
     )
 
 
+def test_unbound_claim_of_a_class_that_binds_at_once_is_named() -> None:
+    objects = [
+        make_persistent_volume_claim(),
+        make_storage_class(volume_binding_mode="Immediate"),
+    ]
+    harness = PluginHarness(VolumeBinding, nodes=[NODE], objects=objects)
+    (fact,) = harness.explain_pre_filter(POD)
+    assert fact == (
+        "claim default/claim has no volume; its class standard has "
+        "volumeBindingMode Immediate"
+    )
+
+
+def test_unbound_claim_without_a_class_is_named() -> None:
+    claim = make_persistent_volume_claim(storage_class="")
+    harness = PluginHarness(VolumeBinding, nodes=[NODE], objects=[claim])
+    assert harness.explain_pre_filter(POD) == (
+        "claim default/claim has no volume and no class",
+    )
+
+
 @given(cluster=clusters())
 def test_every_rejected_node_has_facts(cluster: SmallCluster) -> None:
     harness = PluginHarness(VolumeBinding, nodes=cluster.nodes, objects=cluster.objects)

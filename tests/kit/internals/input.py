@@ -1,5 +1,6 @@
-"""What tests see of ``quaymaster._base.input``."""
+"""What tests see of ``quaymaster._base.input``, and of what it decompresses with."""
 
+from quaymaster._base.gunzip import gunzip
 from quaymaster._base.input.reading import UnreadableError, read_file
 from quaymaster._base.input.yaml.blocks import NotPlainError, read_block
 from quaymaster._base.input.yaml.errors import YamlError
@@ -17,6 +18,7 @@ __all__ = [
     "UnreadableError",
     "YamlError",
     "documents",
+    "gunzip",
     "read",
     "read_block",
     "read_file",

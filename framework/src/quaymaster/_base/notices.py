@@ -55,6 +55,9 @@ class NoticeReason(enum.StrEnum):
     UNBOUND_CLAIMS = "UnboundClaims"
     """Pods with a node cannot start: nothing binds their claims."""
 
+    REPEATED_EVICTIONS = "RepeatedEvictions"
+    """A taint evicts the pods of a workload again and again."""
+
     OTHER_SCHEDULERS = "OtherSchedulers"
     """Pods wait for schedulers that are not simulated."""
 

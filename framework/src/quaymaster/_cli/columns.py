@@ -49,6 +49,7 @@ class Column(Generic[T]):
         shown: Which tables have it.
         fit: What may be done to its cells on a narrow terminal.
         importance: The lowest is left out first on a narrow terminal; None: never.
+        is_optional: Whether printed tables lack it if all of its cells are empty.
     """
 
     key: str = ""
@@ -58,6 +59,7 @@ class Column(Generic[T]):
     shown: Shown = attrs.field(default=Shown.ALWAYS, kw_only=True)
     fit: Fit = attrs.field(default=Fit.WHOLE, kw_only=True)
     importance: int | None = attrs.field(default=None, kw_only=True)
+    is_optional: bool = attrs.field(default=False, kw_only=True)
 
     def getter(self) -> Callable[[T], object]:
         """Return the function that returns the value for a row."""
@@ -117,7 +119,12 @@ class Columns(Generic[T]):
             is_wide: Whether the table has more columns. It is not fitted then.
             is_fitted: Whether the table is fitted to a terminal.
         """
-        shown = self._shown(is_wide=is_wide)
+        rows = list(rows)
+        shown = [
+            column
+            for column in self._shown(is_wide=is_wide)
+            if not column.is_optional or any(map(column.getter(), rows))
+        ]
         headings = [
             Heading(column.title.upper(), column.fit, column.importance)
             for column in shown

@@ -185,7 +185,7 @@ def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
     """
     groups: dict[tuple[str, str], list[str]] = {}
     for rejection in rejections:
-        why = _why(rejection, details=1)
+        why = _why(rejection)
         groups.setdefault((rejection.plugin or "-", why), []).append(rejection.node)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     return [
@@ -194,11 +194,16 @@ def _grouped(rejections: Iterable[NodeRejection]) -> list[tuple[object, ...]]:
     ]
 
 
-def _why(rejection: NodeRejection, details: int | None = None) -> str:
+def _why(rejection: NodeRejection) -> str:
+    """Return the reasons, with the facts that similar nodes have in common."""
     # A nominated pod is tried on its node first, and on other nodes only if that fails.
     said = ", ".join(rejection.reasons) or "not evaluated"
-    facts = (*rejection.details[:details], *rejection.post_filter[:details])
-    return "; ".join((said, *facts))
+    return "; ".join((said, *rejection.details[:1], *rejection.post_filter[:1]))
+
+
+def _here(rejection: NodeRejection) -> str:
+    """Return the facts about this node."""
+    return "; ".join((*rejection.details[1:], *rejection.post_filter[1:]))
 
 
 def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
@@ -299,6 +304,7 @@ def scores_document(scores: NodeScores) -> dict[str, object]:
 WHY: Final[Sequence[Column[NodeRejection] | str]] = (
     *("reasons", "details", "post_filter"),
     Column(heading="Reasons", value=_why, fit=Fit.MESSAGE),
+    Column(heading="On this node", value=_here, fit=Fit.SENTENCE, is_optional=True),
 )
 """The last columns about a rejection."""
 

@@ -94,6 +94,15 @@ class NodeAffinity:
         return PreFilterResult(terms.node_names) if terms.node_names else _CONFLICT
 
     @hookimpl
+    def explain_pre_filter(self, pod: Pod) -> Sequence[str]:
+        affinity = node_affinity_terms(pod).required.affinity
+        terms = () if affinity is None else affinity.terms
+        return [
+            f"no node can have all of these names: {', '.join(map(str, term.fields))}"
+            for term in terms
+        ]
+
+    @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
         if self._enforced is not None and not self._enforced.matches(node.node):
             return _NOT_ENFORCED

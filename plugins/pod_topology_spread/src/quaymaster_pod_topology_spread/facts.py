@@ -127,16 +127,16 @@ class _Summary:
         obstacles = {self._obstacle(node) for node in nodes}
         if not nodes or "" in obstacles:
             return " (smallest)"
-        return f" (smallest, but {' or '.join(sorted(obstacles))})"
+        return f" (smallest; {' or '.join(sorted(obstacles))})"
 
     def _obstacle(self, node: NodeInfo) -> str:
         """Return what keeps the pod off a node that counts, or empty."""
         if not required_node_affinity(self._pod).matches(node.node):
-            return "excluded by the pod's node affinity (nodeAffinityPolicy Ignore)"
+            return "excluded by node affinity, but nodeAffinityPolicy is Ignore"
         if node.node.spec.unschedulable:
             return "cordoned"
         if self._has_taint(node):
-            return "tainted (nodeTaintsPolicy Ignore)"
+            return "tainted, but nodeTaintsPolicy is Ignore"
         return ""
 
     def _too_few(self) -> Iterator[str]:

@@ -8,6 +8,7 @@ from quaymaster.errors import SelectorError
 from quaymaster.objects import (
     CSIStorageCapacity,
     PersistentVolume,
+    PersistentVolumeClaim,
     StorageClass,
     compile_label_selector,
 )
@@ -15,16 +16,47 @@ from quaymaster.volumes import (
     NO_PROVISIONER,
     VolumeTopology,
     allows_topology,
+    class_of_claim,
     class_of_volume,
+    is_delayed,
+    is_fully_bound,
     size_of,
     storage_of,
 )
 from quaymaster_volume_binding.finder import Finder, why_not_provisioned
+from quaymaster_volume_binding.lookup import Lookup
 from quaymaster_volume_binding.pod_claims import DelayedClaim
 
-__all__ = ["explain_volumes"]
+__all__ = ["explain_unbound", "explain_volumes"]
 
 _MOST_NAMED: Final = 3
+
+
+def explain_unbound(
+    claims: Iterable[PersistentVolumeClaim], lookup: Lookup
+) -> Iterator[str]:
+    """Yield the claims that must be bound before the pod can be scheduled, with why.
+
+    Args:
+        claims: The claims of the pod.
+        lookup: The cluster's objects.
+    """
+    for claim in claims:
+        if is_fully_bound(claim):
+            continue
+        if claim.spec.volume_name:
+            volume = claim.spec.volume_name
+            yield f"claim {claim.key} is still being bound to volume {volume}"
+            continue
+        name = class_of_claim(claim)
+        storage_class = lookup.storage_class(name)
+        if not name:
+            yield f"claim {claim.key} has no volume and no class"
+        elif storage_class is None:
+            yield f"claim {claim.key} has no volume; its class {name} does not exist"
+        elif not is_delayed(claim, storage_class):
+            mode = f"volumeBindingMode {storage_class.volume_binding_mode}"
+            yield f"claim {claim.key} has no volume; its class {name} has {mode}"
 
 
 def explain_volumes(

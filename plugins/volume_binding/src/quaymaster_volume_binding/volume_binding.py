@@ -62,7 +62,7 @@ from quaymaster_volume_binding.binding import (
     Reservation,
     WrittenBindings,
 )
-from quaymaster_volume_binding.facts import explain_volumes
+from quaymaster_volume_binding.facts import explain_unbound, explain_volumes
 from quaymaster_volume_binding.finder import Finder
 from quaymaster_volume_binding.hints import (
     after_capacity_changed,
@@ -193,6 +193,14 @@ class VolumeBinding:
             return _UNBOUND_IMMEDIATE
         state[_VOLUMES] = _Volumes(Finder(self._lookup, sorted_claims))
         return None
+
+    @hookimpl
+    def explain_pre_filter(self, pod: Pod) -> Sequence[str]:
+        try:
+            claims = claims_of(self._lookup, pod)
+        except ClaimError:
+            return ()  # the message names the claim
+        return list(explain_unbound(claims, self._lookup))
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:

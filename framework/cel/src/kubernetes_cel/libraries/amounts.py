@@ -24,7 +24,7 @@ _MAX_EXPONENT: Final = 10_000
 """Upstream has no limit, but larger ones would take minutes to compare."""
 
 _PARTS: Final = re.compile(
-    r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[+-]?[0-9]*)", re.ASCII
+    r"([+-]?)(0*+)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*+[+-]?[0-9]*+)", re.ASCII
 )
 _DECIMAL: Final = dict(zip("numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True))
 _BINARY: Final = {f"{letter}i": 10 * at for at, letter in enumerate("KMGTPE", start=1)}

@@ -13,7 +13,7 @@ from quaymaster._base.errors import QuaymasterError
 
 __all__ = ["NameRefusedError", "PluginNames"]
 
-_CAMEL_CASE: Final = re.compile(r"[A-Z][A-Za-z0-9]*[a-z0-9][A-Za-z0-9]*")
+_CAMEL_CASE: Final = re.compile(r"[A-Z]++[a-z0-9][A-Za-z0-9]*")
 _LONGEST: Final = 50
 """The longest name of a distribution; longer ones are hard to type."""
 
@@ -43,7 +43,7 @@ class PluginNames:
     @property
     def words(self) -> str:
         """Its name in lower case: ``zone_allow``."""
-        parts = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", self.plugin)
+        parts = re.sub(r"(?<=[A-Z])(?=[A-Z][a-z])", "_", self.plugin)
         parts = re.sub(r"([0-9])([A-Z][a-z])", r"\1_\2", parts)
         return re.sub(r"([a-z])([A-Z])", r"\1_\2", parts).lower()
 

@@ -107,6 +107,12 @@ class PluginHarness(HarnessBase):
         )
         return answer
 
+    def explain_pre_filter(self, pod: Pod) -> tuple[str, ...]:
+        """Return the facts of ``explain_pre_filter``, after ``pre_filter``."""
+        self.pre_filter(pod)
+        call = self._call("preFilter")
+        return tuple(_value(self._ask(call, "explain_pre_filter", self.state, pod)))
+
     def filter(self, pod: Pod, *, pre_filter: bool = True) -> dict[str, Status]:
         """Return the nodes that ``filter`` rejects, with the status of each.
 

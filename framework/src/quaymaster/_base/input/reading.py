@@ -11,11 +11,14 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from quaymaster._base.gunzip import MOST_BYTES, expands_too_much
+
 __all__ = ["UnreadableError", "read_file", "read_stream"]
 
 _GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_LONGEST_STREAM: Final = 4 << 30  # bytes
+_LONGEST_STREAM: Final = MOST_BYTES
+_STEP: Final = 1 << 24  # bytes that are decompressed at once
 # Longer than a shell takes to start the writer of a pipe.
 _PATIENCE_MS: Final = 10_000
 _MAPPED_FROM: Final = 1 << 25  # bytes: larger files are not copied into memory
@@ -85,14 +88,21 @@ def _as_utf_8(content: bytes) -> bytes:
 
 
 def _decompressed(content: bytes) -> bytes:
+    compressed = io.BytesIO(content)
+    text = bytearray()
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            text = file.read(_LONGEST_STREAM + 1)
+        with gzip.GzipFile(fileobj=compressed) as file:
+            while part := file.read(_STEP):
+                text += part
+                if expands_too_much(compressed.tell(), len(text)):
+                    message = "a gzip file that expands more than 500 times"
+                    raise UnreadableError(message)
+                if len(text) > _LONGEST_STREAM:
+                    limit = f"{_LONGEST_STREAM >> 30} GiB"
+                    raise UnreadableError(f"more than {limit}, uncompressed")
     except (OSError, EOFError, zlib.error) as error:
         raise UnreadableError(f"expected gzip, as it begins: {error}") from error
-    if len(text) > _LONGEST_STREAM:
-        raise UnreadableError(f"more than {_LONGEST_STREAM >> 30} GiB, uncompressed")
-    return text
+    return bytes(text)
 
 
 def _open(name: str) -> BinaryIO:

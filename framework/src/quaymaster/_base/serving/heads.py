@@ -19,7 +19,7 @@ _REQUEST_LINE: Final = re.compile(
     rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [\x21-\x7e\x80-\xff]+ HTTP/[0-9]\.[0-9]\r\n"
 )
 _FIELD: Final = re.compile(
-    rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)\r\n"
+    rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)\r\n"
 )
 _ONCE: Final = (b"content-length", b"transfer-encoding", b"host")
 _BODILESS: Final = (b"GET ", b"HEAD ")

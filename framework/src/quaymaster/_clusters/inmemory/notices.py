@@ -150,6 +150,7 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
         )
     yield from notices_of_provisioners(core)
     yield from notices_of_attachments(core)
+    yield from _notices_of_evictions(core)
     shortfalls = list(core.shortfalls)
     for shortfall in shortfalls[:_WORKLOADS]:
         where = place_of(_workload_of(shortfall, core))
@@ -162,6 +163,18 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
             "",
             f"{counted(pods, 'pod')} of {counted(len(rest), 'more workload')}, too: "
             f"{_examples(names)}",
+        )
+
+
+def _notices_of_evictions(core: ClusterCore) -> Iterator[Notice]:
+    if core.controllers is None:
+        return
+    for workload in core.controllers.repeats.workloads():
+        yield Notice(
+            reason=NoticeReason.REPEATED_EVICTIONS,
+            where=f"{workload.kind} {workload.namespace}/{workload.name}",
+            message="its pods tolerate a taint for some time, are evicted, and are "
+            "placed there again; after many evictions they stay here",
         )
 
 

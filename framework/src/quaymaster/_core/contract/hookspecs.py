@@ -282,6 +282,22 @@ class PreFilterPlugin(Protocol):
         """
 
     @hookspec(since="0.1")
+    def explain_pre_filter(self, state: CycleState, pod: Pod) -> Sequence[str]:
+        """Explain to people why ``pre_filter`` rejected a pod.
+
+        Optional. Called only for explanations, never in an attempt, after
+        ``pre_filter`` of the same plugin. It may be slow, and it must not change
+        anything.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The pod being explained.
+
+        Returns:
+            Sentences that are shown beside the reasons; may be empty.
+        """
+
+    @hookspec(since="0.1")
     def add_pod(
         self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
     ) -> Status | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias, cast
 
 import attrs
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -44,8 +45,7 @@ class NodeStatuses(Protocol):
         """Return the same nodes as rows of the snapshot's columns."""
 
 
-@attrs.frozen(eq=False)
-class FilteredRows:
+class FilteredRows(msgspec.Struct, frozen=True, eq=False):
     """The result of a profile's filters for some rows.
 
     Attributes:

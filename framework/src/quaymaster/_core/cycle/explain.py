@@ -214,18 +214,30 @@ class _Facts:
         self._algorithm = algorithm
         self._attempt = attempt
         self._calls = {call.plugin: call for call in algorithm.filter.calls}
+        self._pod_facts: dict[str, tuple[str, ...]] = {}
 
     def added(self, rejection: NodeRejection) -> NodeRejection:
-        """Return a rejection with facts, unless PreFilter has rejected the pod."""
+        """Return a rejection with facts."""
         attempt = self._attempt
         node = attempt.nodes.get(rejection.node)
-        if node is None or attempt.diagnosis.pre_filter_message:
+        if node is None:
             return rejection
-        if rejection.plugin:
+        if attempt.diagnosis.pre_filter_message:
+            details: Sequence[str] = self._of_pod(rejection.plugin)
+        elif rejection.plugin:
             details = self._by_filter(rejection.plugin, node)
         else:
             details = self._by_pre_filter(node) if rejection.reasons else ()
         return attrs.evolve(rejection, details=tuple(details)) if details else rejection
+
+    def _of_pod(self, plugin: str) -> Sequence[str]:
+        """Return the facts of a plugin whose PreFilter rejected the pod, cached."""
+        facts = self._pod_facts.get(plugin)
+        if facts is None:
+            station, attempt = self._algorithm.pre_filter, self._attempt
+            facts = station.explain(plugin, attempt.state, attempt.pod)
+            self._pod_facts[plugin] = facts
+        return facts
 
     def _by_filter(self, plugin: str, node: NodeInfo) -> Sequence[str]:
         call = self._calls.get(plugin)

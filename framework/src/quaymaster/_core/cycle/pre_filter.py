@@ -7,7 +7,7 @@ Mirrors ``RunPreFilterPlugins`` (Kubernetes v1.36,
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-import attrs
+import msgspec
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.cycle_state import CycleState
@@ -35,8 +35,7 @@ Record: TypeAlias = Callable[[str, object], None]
 """Called with each plugin and its answer."""
 
 
-@attrs.frozen
-class PreFilterOutcome:
+class PreFilterOutcome(msgspec.Struct, frozen=True):
     """The common result of the PreFilter plugins.
 
     Attributes:
@@ -67,6 +66,7 @@ class PreFilterStation:
 
     def __init__(self, calls: Sequence[Call]) -> None:
         self.calls: Calls = [(call.plugin, call.hooks["pre_filter"]) for call in calls]
+        self._explaining = _extensions(calls, "explain_pre_filter")
         self._add_pod = _extensions(calls, "add_pod")
         self._remove_pod = _extensions(calls, "remove_pod")
 
@@ -80,6 +80,14 @@ class PreFilterStation:
             attempt.state, attempt.pod, attempt.nodes
         )
         return answer
+
+    def explain(self, plugin: str, state: CycleState, pod: Pod) -> tuple[str, ...]:
+        """Return the facts of a plugin that has rejected a pod."""
+        explain = self._explaining.get(plugin)
+        if explain is None:
+            return ()
+        facts: Sequence[str] | Status = explain(state, pod)
+        return () if isinstance(facts, Status) else tuple(facts)
 
     @property
     def plugins(self) -> Sequence[str]:

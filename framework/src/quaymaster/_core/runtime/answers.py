@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
+import msgspec
 import numpy as np
 
 from quaymaster._base.errors import PluginError
@@ -55,8 +56,7 @@ NAMES_IN_GOOD: Final[Mapping[str, object]] = {
 """The names that `ExpectedAnswer.good` can use beside ``answer`` and the arguments."""
 
 
-@attrs.frozen(kw_only=True)
-class ExpectedAnswer:
+class ExpectedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answers that one hook may give.
 
     Attributes:
@@ -307,6 +307,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         kinds=frozenset({PreFilterResult}),
         accept=_pre_filter,
     ),
+    "explain_pre_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
     "add_pod": _STATUS,
     "remove_pod": _STATUS,
     "filter": _STATUS,

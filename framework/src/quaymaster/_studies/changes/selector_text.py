@@ -13,7 +13,9 @@ __all__ = ["looks_like_selector", "read_selector"]
 
 _PART: Final = re.compile(r"(?:[^,(]|\([^)]*(?:\)|\Z))*+")
 _SET: Final = re.compile(r"(?P<key>\S+)\s+(?P<word>in|notin)\s*\((?P<values>[^()]*)\)")
-_EQUAL: Final = re.compile(r"(?P<key>[^=!\s]+)\s*(?P<sign>==|=|!=)\s*(?P<value>[^=!]*)")
+_EQUAL: Final = re.compile(
+    r"(?P<key>[^=!\s]+)\s*(?P<sign>==|=|!=)\s*+(?P<value>[^=!]*)"
+)
 _BOUND: Final = re.compile(r"(?P<key>[^=!<>\s]+)\s*(?P<sign>[<>])\s*(?P<value>\S*)")
 _EXPECTED: Final = "expected a selector such as pool=old or zone in (a, b)"
 

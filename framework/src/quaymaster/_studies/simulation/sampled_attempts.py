@@ -1,6 +1,6 @@
 """Explains some attempts where explaining all would take too long."""
 
-import re
+import string
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
@@ -148,8 +148,13 @@ def _workload(pod: Pod) -> str:
     owner = pod.metadata.controller
     if owner is not None:
         return owner.uid or f"{pod.namespace}/{owner.kind}/{owner.name}"
-    name = pod.metadata.generate_name or re.sub(r"[-.]?\d+$", "", pod.name)
+    name = pod.metadata.generate_name or _without_number(pod.name)
     return f"{pod.namespace}/{name}"
+
+
+def _without_number(name: str) -> str:
+    stem = name.rstrip(string.digits)
+    return stem[:-1] if stem != name and stem.endswith(("-", ".")) else stem
 
 
 def _kept(scored: Scored, node: str) -> tuple[NodeScores, ...]:

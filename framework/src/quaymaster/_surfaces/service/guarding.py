@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -28,11 +27,12 @@ class WithoutBrowsers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or reject a request."""
-        headers = Headers(scope=scope)
+        # For each request: a dictionary is faster than the library's headers.
+        headers: dict[bytes, bytes] = dict(scope["headers"])
         fields = SentFields(
-            host=headers.get("host", ""),
-            origin=headers.get("origin", ""),
-            content_type=headers.get("content-type", ""),
+            host=headers.get(b"host", b"").decode("latin-1"),
+            origin=headers.get(b"origin", b"").decode("latin-1"),
+            content_type=headers.get(b"content-type", b"").decode("latin-1"),
         )
         refusal = refusal_of(fields, checks_host=self._is_local)
         if refusal is None:

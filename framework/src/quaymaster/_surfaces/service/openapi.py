@@ -126,6 +126,18 @@ def _fit() -> tuple[object, object]:
     return _request_schema(FitRequest, pods=pods), answer
 
 
+_REJECTION: dict[str, object] = {
+    "node": _STRING,
+    "plugin": _STRING,
+    "reasons": {**_STRINGS, "description": "kube-scheduler's words."},
+    "details": {**_STRINGS, "description": "The facts behind the reasons."},
+    "postFilter": {
+        **_STRINGS,
+        "description": "What preemption can do, if the pod fits on no node.",
+    },
+}
+
+
 def _explain() -> tuple[object, object]:
     top = {"type": "integer", "minimum": 0, "default": 10}
     listed = {"type": "array", "items": {"type": "object"}}
@@ -138,7 +150,10 @@ def _explain() -> tuple[object, object]:
         rejected=_INTEGER,
         reasons=listed,
         scores=listed,
-        rejections=listed,
+        rejections={
+            "type": "array",
+            "items": {"type": "object", "properties": _REJECTION},
+        },
     )
     return _request_schema(ExplainRequest, **_WANTED, top=top), answer
 

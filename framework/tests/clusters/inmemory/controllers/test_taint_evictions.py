@@ -7,7 +7,9 @@ from msgspec.structs import replace
 
 from quaymaster import ApiObject, Node, Pod
 from quaymaster.inmemory import InMemoryCluster
+from quaymaster.manifests import NoticeReason
 from quaymaster.objects import NodeCondition, Taint, Toleration
+from quaymaster.simulation import simulate
 from quaymaster.testing import make_deployment, make_node, make_pod
 from tests.kit.clusters import make_cluster, names_of, pass_time, pods_of, schedule
 
@@ -235,3 +237,25 @@ def test_pods_of_a_deleted_node_fail_and_go_forty_seconds_later() -> None:
     stored = cluster.get(Pod, "default/p")
     assert (stored.is_terminating, stored.status.phase) == (True, "Failed")
     assert "DeletionByPodGC" in [each.reason for each in stored.status.conditions]
+
+
+def test_workload_that_is_evicted_again_and_again_lets_a_simulation_end() -> None:
+    """Without a limit, `simulate` would follow the evictions for ever."""
+    pod = make_pod(tolerations=[tolerating(TAINT, 30)])
+    web = make_deployment(name="web", replicas=2, pod=pod)
+    node = make_node(name="n0", taints=[TAINT], capacity={"cpu": "4", "pods": "9"})
+    result = simulate([node, web])
+    [notice] = result.notices
+    assert notice.reason is NoticeReason.REPEATED_EVICTIONS
+    assert notice.where.startswith("ReplicaSet default/web-")
+
+
+def test_many_pods_that_are_evicted_once_are_all_evicted() -> None:
+    pods = 50
+    pod = make_pod(tolerations=[tolerating(TAINT, 30)])
+    web = make_deployment(name="web", replicas=pods, pod=pod)
+    cluster = cluster_of(web)
+    taint(cluster, TAINT)
+    taint(cluster, TAINT, node="n1")
+    pass_time(cluster, 30)
+    assert sum(pod.is_terminating for pod in pods_of(cluster)) == pods

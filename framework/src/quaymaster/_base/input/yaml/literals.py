@@ -49,7 +49,7 @@ def unfolded(text: str) -> str:
 @functools.cache
 def _lines_below(column: int) -> re.Pattern[str]:
     """Match the lines that are indented further than a column, and empty ones."""
-    return re.compile(rf"(?: {{{column + 1},}}[^\n]*\n| *\n)*+")
+    return re.compile(rf"(?: {{{column + 1}}}[^\n]*+\n| *+\n)*+")
 
 
 def _value(body: str, chomping: str) -> str:

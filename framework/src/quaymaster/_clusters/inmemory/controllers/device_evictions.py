@@ -26,6 +26,9 @@ from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.device_rule_status import (
     RuleStatusWriter,
 )
+from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
+    RepeatedEvictions,
+)
 from quaymaster._clusters.inmemory.controllers.taint_arrivals import TaintArrivals
 from quaymaster._clusters.inmemory.controllers.tainted_devices import (
     NO_EXECUTE,
@@ -54,10 +57,12 @@ class DeviceEvictionController:
 
     Args:
         cluster: The cluster.
+        repeats: Counts the evictions.
     """
 
-    def __init__(self, cluster: ClusterAccess) -> None:
+    def __init__(self, cluster: ClusterAccess, repeats: RepeatedEvictions) -> None:
         self._cluster = cluster
+        self._repeats = repeats
         kubernetes = cluster.kubernetes
         self._is_on = kubernetes.enabled("DRADeviceTaints")
         self._reads_rules = kubernetes.reads(DeviceTaintRule.kind)
@@ -85,7 +90,9 @@ class DeviceEvictionController:
             if old is not None:
                 self._cancel(old.uid)
                 self._evicted.discard(old.uid)
+                self._repeats.removed(old)
         elif old is None or _has_other_claims(old, new):
+            self._repeats.arrived(new)
             self._examine(new)
 
     def claim_changed(
@@ -147,7 +154,7 @@ class DeviceEvictionController:
     def _examine(self, pod: Pod) -> None:
         """Decide when a pod must be evicted, and set or cancel the timer."""
         eviction = self._eviction_of(pod, self._devices.rules.values())
-        if eviction is None:
+        if eviction is None or self._repeats.is_endless(pod):
             if self._cancel(pod.uid):
                 self._cluster.record(_event(pod, "Cancelling deletion"))
             return
@@ -203,6 +210,7 @@ class DeviceEvictionController:
             return
         self._evicted.add(uid)
         if not pod.is_terminating:
+            self._repeats.evicted(pod)
             self._cluster.record(_event(pod, "Marking for deletion"))
             now = Time(self._cluster.clock.now())
             conditions = with_condition(pod.status.conditions, _DISRUPTED, now)

@@ -5,6 +5,9 @@ from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.garbage import PodGarbageController
 from quaymaster._clusters.inmemory.controllers.node_monitor import NodeMonitor
 from quaymaster._clusters.inmemory.controllers.node_taints import NodeTaintController
+from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
+    RepeatedEvictions,
+)
 from quaymaster._clusters.inmemory.controllers.taint_evictions import (
     TaintEvictionController,
 )
@@ -17,16 +20,19 @@ class NodeControllers:
 
     Args:
         cluster: The cluster.
+        repeats: Counts the evictions.
 
     Attributes:
         taints: Writes the taints of the effect NoSchedule.
         monitor: Writes the taints of the effect NoExecute.
     """
 
-    def __init__(self, cluster: ClusterAccess) -> None:
+    def __init__(self, cluster: ClusterAccess, repeats: RepeatedEvictions) -> None:
         self.taints = NodeTaintController(cluster)
         self.monitor = NodeMonitor(cluster)
-        self._evictions = TaintEvictionController(cluster, self.monitor.pod_evicted)
+        self._evictions = TaintEvictionController(
+            cluster, self.monitor.pod_evicted, repeats
+        )
         self._garbage = PodGarbageController(cluster)
 
     def node_changed(self, old: Node | None, new: Node | None) -> None:

@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
-import attrs
+import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Node, Pod, PodCondition, Taint, Time, Toleration
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS, tolerates
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.node_conditions import no_execute_taints
+from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
+    RepeatedEvictions,
+)
 from quaymaster._clusters.inmemory.kubelet import with_condition
 from quaymaster._core.contract.clock import Timer
 
@@ -29,8 +32,7 @@ _DISRUPTED: Final = PodCondition(
 )
 
 
-@attrs.frozen
-class _Eviction:
+class _Eviction(msgspec.Struct, frozen=True):
     """An eviction that waits for the end of a toleration."""
 
     scheduled_at: float
@@ -43,13 +45,18 @@ class TaintEvictionController:
     Args:
         cluster: The cluster.
         on_eviction: Called with each pod before it is deleted.
+        repeats: Counts the evictions.
     """
 
     def __init__(
-        self, cluster: ClusterAccess, on_eviction: Callable[[Pod], None]
+        self,
+        cluster: ClusterAccess,
+        on_eviction: Callable[[Pod], None],
+        repeats: RepeatedEvictions,
     ) -> None:
         self._cluster = cluster
         self._on_eviction = on_eviction
+        self._repeats = repeats
         self._compares = cluster.kubernetes.enabled(TOLERATION_COMPARISONS)
         self._pods = cluster.objects(Pod)
         # The NoExecute taints of the nodes that have any.
@@ -83,6 +90,7 @@ class TaintEvictionController:
         if new is None:
             if old is not None:
                 self._cancel(old.key)
+                self._repeats.removed(old)
             return
         is_same = (
             old is not None
@@ -90,6 +98,7 @@ class TaintEvictionController:
             and old.spec.tolerations == new.spec.tolerations
         )
         if not is_same and new.node_name in self._taints:
+            self._repeats.arrived(new)
             self._changed_pods[new.key] = None
             self._wake()
 
@@ -113,7 +122,7 @@ class TaintEvictionController:
 
     def _examine_pod(self, pod: Pod, taints: Sequence[Taint]) -> None:
         """Evict a pod, set its deadline, or cancel that."""
-        if not taints:
+        if not taints or self._repeats.is_endless(pod):
             self._cancel(pod.key)
             return
         tolerations = self._used_tolerations(pod, taints)
@@ -165,6 +174,7 @@ class TaintEvictionController:
         if pod is None or pod.uid != uid or pod.is_terminating:
             return
         self._on_eviction(pod)
+        self._repeats.evicted(pod)
         now = Time(self._cluster.clock.now())
         conditions = with_condition(pod.status.conditions, _DISRUPTED, now)
         status = replace(pod.status, conditions=conditions)

@@ -1,0 +1,1 @@
+"""The regular expressions of the product: all are listed, and take linear time."""
