@@ -36,6 +36,7 @@ ABSENT = frozenset(
         "explain_pre_filter",
         "filter_pod_use",
         "skips_depend_on",
+        "suggest_changes",
         "verify_reserve",
     }
 )

@@ -34,6 +34,7 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.columns import Revised, RowArray
+from quaymaster.hookspecs import Suggestion
 
 __all__ = ["BROKEN", "STOP", "OnlyOpenNodes", "RunsAThread", "ScoresHigh"]
 
@@ -391,6 +392,29 @@ class ForgetsItsVerdict(Plugin):
         return ["the node is closed"]
 
 
+# Suggestions --------------------------------------------------------------------------
+
+
+class SuggestsNothingNew(Plugin):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.node.spec.unschedulable else None
+
+    @hookimpl
+    def suggest_changes(self, pod: Pod) -> Sequence[Suggestion]:
+        return [Suggestion(text="try again", objects=[pod])]
+
+
+class SuggestsBlanks(Plugin):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return NO if node.node.spec.unschedulable else None
+
+    @hookimpl
+    def suggest_changes(self) -> Sequence[Suggestion]:
+        return [Suggestion(text=" ", objects=[])]
+
+
 # Imagined pods ------------------------------------------------------------------------
 
 
@@ -728,6 +752,8 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (HasBlankFacts, "facts", "explain_filter: returned ' ' for node"),
     (FailsToExplain, "facts", "explain_filter: raised LookupError: no facts about"),
     (ForgetsItsVerdict, "facts", "explain_filter: changed the verdict on node"),
+    (SuggestsNothingNew, "suggestions", "returned the pod without any change with"),
+    (SuggestsBlanks, "suggestions", "returned the text ' ', expected one line"),
     (AtMostOne, "imagining", "remove_pod: is missing: without it, filter then says"),
     (ForgetsToRemove, "imagining", "remove_pod: is missing"),
     (SharesItsState, "clones", "its values need a clone() that copies"),

@@ -27,6 +27,7 @@ from quaymaster._core.contract.hookspecs import (
     TieBreakPlugin,
 )
 from quaymaster._core.contract.queueing import SortKey
+from quaymaster._core.contract.results import Suggestion
 
 __all__ = [
     "EXTENSION_POINTS",
@@ -51,6 +52,7 @@ __all__ = [
     "ScorePlugin",
     "SignPlugin",
     "SortKey",
+    "Suggestion",
     "TieBreakPlugin",
     "since_kubernetes",
 ]

@@ -118,3 +118,45 @@ def test_an_autoscaler_without_its_workload_gets_a_warning(tmp_path: Path) -> No
         "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: web}",
     )
     assert "of Rollout web" in simulate(tmp_path, rollout).stderr
+
+
+QUEUE = WEB.replace(
+    "  minReplicas: 2\n",
+    "  minReplicas: 0\n"
+    "  metrics:\n"
+    "  - type: External\n"
+    "    external: {metric: {name: q}, target: {type: Value, value: '9'}}\n",
+)
+SCALED_TO_ZERO = """
+status:
+  conditions: [{type: ScaledToZero, status: "True"}]
+"""
+
+
+@pytest.mark.parametrize(("size", "count"), [("min", 0), ("max", 5), ("as-it-is", 3)])
+def test_an_autoscaler_with_external_metrics_may_take_the_last_pod(
+    tmp_path: Path, size: str, count: int
+) -> None:
+    result = simulate(tmp_path, QUEUE, "--hpa", size)
+    assert f"{count} of {count} pods placed" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("status", "size", "count"),
+    [(SCALED_TO_ZERO, "max", 5), (SCALED_TO_ZERO, "min", 0), ("", "max", 0)],
+)
+def test_only_what_an_autoscaler_has_scaled_to_zero_comes_back(
+    tmp_path: Path, status: str, size: str, count: int
+) -> None:
+    text = QUEUE.replace("replicas: 3", "replicas: 0") + status
+    result = simulate(tmp_path, text, "--hpa", size)
+    assert f"{count} of {count} pods placed" in result.stdout
+
+
+def test_autoscalers_with_opposite_limits_end_with_a_warning(tmp_path: Path) -> None:
+    _, _, scaler = WEB.partition("---")
+    other = scaler.replace("name: web}\nspec", "name: other}\nspec")
+    other = other.replace("minReplicas: 2", "minReplicas: 7").replace(": 5", ": 9")
+    result = simulate(tmp_path, f"{WEB}---{other}", "--strict")
+    assert result.exit_code == 1
+    assert "2 autoscalers size Deployment default/web" in result.stderr

@@ -24,6 +24,7 @@ def messages(folder: Path, text: str, *, custom_kinds: Sequence[str] = ()) -> li
         ("descheduler/v1alpha2", "DeschedulerPolicy", "evicts or moves pods"),
         ("karpenter.sh/v1", "NodePool", "adds and removes nodes"),
         ("datadoghq.com/v1alpha2", "DatadogPodAutoscaler", "changes the number"),
+        ("postgresql.cnpg.io/v1", "Cluster", "creates pods"),
         ("serving.knative.dev/v1", "Service", "creates pods"),
         ("sparkoperator.k8s.io/v1beta2", "SparkApplication", "creates pods"),
     ],

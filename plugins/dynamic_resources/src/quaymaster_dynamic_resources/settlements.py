@@ -13,6 +13,8 @@ from functools import partial
 from typing import Final, TypeAlias
 
 import attrs
+import msgspec
+from msgspec.structs import replace
 
 from quaymaster import Handle, Pod
 from quaymaster.cluster import ApiError, Cluster, NotFoundError
@@ -28,8 +30,7 @@ Undo: TypeAlias = Callable[[Cluster], ResourceClaim | None]
 """Undoes a write; returns the stored claim, or None if it was deleted."""
 
 
-@attrs.frozen(eq=False)
-class UnsettledClaim:
+class UnsettledClaim(msgspec.Struct, frozen=True, eq=False):
     """A claim whose stored state is not known.
 
     Attributes:
@@ -60,8 +61,7 @@ class _Settlement:
     is_awaited: bool = False
 
 
-@attrs.frozen(eq=False)
-class _Settled:
+class _Settled(msgspec.Struct, frozen=True, eq=False):
     """The final state of a claim.
 
     Attributes:
@@ -178,4 +178,4 @@ def _settle(
     except NotFoundError:
         return _Settled(unsettled, None)
     except ApiError:
-        return attrs.evolve(unsettled, undo=None)
+        return replace(unsettled, undo=None)

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Final
 
-import attrs
+import msgspec
 
 from quaymaster import Pod
 from quaymaster.errors import SelectorError
@@ -22,8 +22,7 @@ from quaymaster.objects import (
 __all__ = ["NodeAffinityTerms", "node_affinity_terms"]
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class NodeAffinityTerms:
+class NodeAffinityTerms(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A pod's node selector and node affinity.
 
     Attributes:

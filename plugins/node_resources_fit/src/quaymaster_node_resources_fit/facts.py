@@ -41,11 +41,9 @@ def explain_shortages(
         is_served: Whether devices serve a resource that the node does not offer.
     """
     wanted = pod_requests(pod)
-    short = [
-        comparison
-        for comparison in compared(wanted, node, is_ignored, is_served)
-        if comparison.is_short
-    ]
+    amounts = compared(wanted, node, is_ignored, is_served)
+    comparisons = [Comparison(*amount) for amount in amounts]
+    short = [comparison for comparison in comparisons if comparison.is_short]
     is_full = len(node.pods) >= node.allocatable.allowed_pods
     if not short and not is_full:
         return ()

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import attrs
+import msgspec
 import numpy as np
 
 from quaymaster import Int64Array, NodeInfo, NodeTable, Rows
@@ -42,8 +43,7 @@ Share: TypeAlias = tuple[int, int, int]
 and its capacity (more than 0)."""
 
 
-@attrs.frozen(eq=False)
-class _Counted:
+class _Counted(msgspec.Struct, frozen=True, eq=False):
     """Resources that are scored together.
 
     Attributes:

@@ -115,17 +115,18 @@ def find_shortages(
     """
     is_full = len(node.pods) + 1 > node.allocatable.allowed_pods
     shortages = [_TOO_MANY_PODS] if is_full else []
-    for comparison in compared(wanted, node, is_ignored, is_served):
-        if comparison.is_short:
-            is_too_much = comparison.amount > comparison.offered
-            shortages.append(Shortage(_insufficient(comparison.name), is_too_much))
+    for name, amount, capacity, taken in compared(wanted, node, is_ignored, is_served):
+        if amount > 0 and amount > capacity - taken:
+            shortages.append(Shortage(_insufficient(name), amount > capacity))
     return shortages
 
 
 def compared(
     wanted: Resources, node: NodeInfo, is_ignored: IsIgnored, is_served: IsServed
-) -> list[Comparison]:
-    """Return the resources to compare, in the order of the reasons.
+) -> list[tuple[str, int, int, int]]:
+    """Return the amounts to compare, in the order of the reasons.
+
+    They are plain tuples, which are made for each node: see `Comparison`.
 
     Args:
         wanted: What the pod requests.
@@ -134,25 +135,23 @@ def compared(
         is_served: Whether devices serve a resource that the node does not offer.
     """
     offered, used = node.allocatable, node.requested
-    comparisons = [
-        Comparison("cpu", wanted.milli_cpu, offered.milli_cpu, used.milli_cpu),
-        Comparison("memory", wanted.memory, offered.memory, used.memory),
-        Comparison(
+    amounts = [
+        ("cpu", wanted.milli_cpu, offered.milli_cpu, used.milli_cpu),
+        ("memory", wanted.memory, offered.memory, used.memory),
+        (
             "ephemeral-storage",
             wanted.ephemeral_storage,
             offered.ephemeral_storage,
             used.ephemeral_storage,
         ),
     ]
-    comparisons += [
-        Comparison(
-            name, amount, offered.scalars.get(name, 0), used.scalars.get(name, 0)
-        )
+    amounts += [
+        (name, amount, offered.scalars.get(name, 0), used.scalars.get(name, 0))
         for name, amount in sorted(wanted.scalars.items())
         if not is_ignored(name)
         and (offered.scalars.get(name, 0) > 0 or not is_served(name))
     ]
-    return comparisons
+    return amounts
 
 
 def rejection(shortages: Sequence[Shortage]) -> Status | None:

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-import attrs
+import msgspec
 
 from quaymaster.objects import PersistentVolume, PersistentVolumeClaim
 
 __all__ = ["NOTHING_TO_DO", "StaticBinding", "VolumePlan"]
 
 
-@attrs.frozen(eq=False)
-class StaticBinding:
+class StaticBinding(msgspec.Struct, frozen=True, eq=False):
     """A claim, and an existing volume for it.
 
     Attributes:
@@ -23,8 +22,7 @@ class StaticBinding:
     volume: PersistentVolume
 
 
-@attrs.frozen(eq=False)
-class VolumePlan:
+class VolumePlan(msgspec.Struct, frozen=True, eq=False):
     """The bindings and claims that must be written before a pod can run on a node.
 
     Attributes:

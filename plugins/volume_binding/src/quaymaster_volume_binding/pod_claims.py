@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import attrs
+import msgspec
 
 from quaymaster import Pod
 from quaymaster.errors import QuaymasterError
@@ -30,8 +30,7 @@ class ClaimError(QuaymasterError):
     """A claim that no node can satisfy in its current state."""
 
 
-@attrs.frozen(eq=False)
-class BoundClaim:
+class BoundClaim(msgspec.Struct, frozen=True, eq=False):
     """A claim with a volume.
 
     Attributes:
@@ -45,8 +44,7 @@ class BoundClaim:
     is_in_tree: bool
 
 
-@attrs.frozen(eq=False)
-class DelayedClaim:
+class DelayedClaim(msgspec.Struct, frozen=True, eq=False):
     """A claim that is bound after its pod has a node.
 
     Attributes:
@@ -65,8 +63,7 @@ class DelayedClaim:
     room: Room | None
 
 
-@attrs.frozen(eq=False)
-class PodClaims:
+class PodClaims(msgspec.Struct, frozen=True, eq=False):
     """The claims of a pod.
 
     Attributes:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import attrs
+import msgspec
 
 from quaymaster.objects import PersistentVolume
 
@@ -18,8 +18,7 @@ TOPOLOGY_LABELS: Final = (*_SUCCESSORS, *_SUCCESSORS.values())
 """The labels for zones and regions: the two old ones, then the current ones."""
 
 
-@attrs.frozen
-class VolumeTopology:
+class VolumeTopology(msgspec.Struct, frozen=True):
     """A requirement of a volume for its node.
 
     Attributes:

@@ -7,7 +7,7 @@ here it is that of the rules' names.
 
 from collections.abc import Collection, Sequence
 
-import attrs
+import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects.device_taints import DeviceTaintRule, DeviceTaintSelector
@@ -23,8 +23,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen
-class OwnedTaint:
+class OwnedTaint(msgspec.Struct, frozen=True):
     """A taint of a device, and its origin.
 
     Attributes:

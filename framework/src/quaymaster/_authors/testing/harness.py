@@ -30,6 +30,7 @@ from quaymaster._core.contract.results import (
     PreBindPreFlightResult,
     PreBindWait,
     PreFilterResult,
+    Suggestion,
 )
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
@@ -163,6 +164,25 @@ class PluginHarness(HarnessBase):
                 answer = self._ask(call, "explain_filter", self.state, pod, node)
                 facts[node.name] = tuple(_value(answer))
         return facts
+
+    def suggest_changes(self, pod: Pod) -> tuple[Suggestion, ...]:
+        """Return the suggestions of ``suggest_changes`` for a pod that has no node.
+
+        Args:
+            pod: The pod to place.
+
+        Raises:
+            PluginStatusError: ``pre_filter`` failed, or the hook did.
+        """
+        self.state = CycleState()
+        if self._has("preFilter"):
+            answer = self.pre_filter(pod)
+            if isinstance(answer, Status) and not answer.is_rejected:
+                if answer.is_skip:
+                    return ()
+                raise PluginStatusError(answer)
+        call = self._call("filter")
+        return tuple(_value(self._ask(call, "suggest_changes", self.state, pod)))
 
     def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
         """Return the raw score of every node.

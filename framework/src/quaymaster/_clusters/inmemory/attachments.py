@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-import attrs
+import msgspec
 
 from quaymaster._api.objects import (
     CSIDriver,
@@ -35,8 +35,7 @@ _SHARED: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})
 _ATTACHED_IN_TREE: Final = ("fc", "iscsi")
 
 
-@attrs.frozen
-class VolumeUser:
+class VolumeUser(msgspec.Struct, frozen=True):
     """A pod with a node that uses a claim.
 
     Attributes:
@@ -48,8 +47,7 @@ class VolumeUser:
     node: str
 
 
-@attrs.frozen
-class WaitingPod:
+class WaitingPod(msgspec.Struct, frozen=True):
     """A pod that does not start, since a claim of it has no volume on its node.
 
     Attributes:

@@ -1,5 +1,6 @@
 """Notices about autoscalers whose workloads are not there."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from quaymaster._api.objects import ApiObject, HorizontalPodAutoscaler
@@ -8,10 +9,11 @@ from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.admission.problems import place_of
 from quaymaster._clusters.inmemory.controllers.autoscalers import target_id
+from quaymaster._clusters.inmemory.controllers.scale_targets import TargetId
 from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import target_id_of
 from quaymaster._clusters.inmemory.core import ClusterCore
 
-__all__ = ["notices_of_targets"]
+__all__ = ["notices_of_shared_targets", "notices_of_targets"]
 
 _SHOWN = 3
 
@@ -34,6 +36,39 @@ def notices_of_targets(
             message=f"{counted(len(idle), 'autoscaler')} {verb} that this cluster does "
             f"not have, or does not follow: {', '.join(idle[:_SHOWN])}{more}",
         )
+
+
+def notices_of_shared_targets(
+    objects: Iterable[ApiObject], core: ClusterCore
+) -> Iterator[Notice]:
+    """Yield a notice for each workload that several of some autoscalers size.
+
+    Args:
+        objects: Objects that were loaded together.
+        core: The cluster, with these objects.
+    """
+    scalers: defaultdict[TargetId, list[str]] = defaultdict(list)
+    for obj in objects:
+        identity = _target_of(obj)
+        if identity is not None and identity[1] in core.objects(identity[0]):
+            scalers[identity].append(place_of(obj))
+    for (kind, key), names in scalers.items():
+        if len(names) > 1:
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            yield Notice(
+                reason=NoticeReason.ASSUMED_SIZES,
+                message=f"{len(names)} autoscalers size {kind.kind} {key}, so each "
+                "may undo the changes of the others: "
+                f"{', '.join(names[:_SHOWN])}{more}",
+            )
+
+
+def _target_of(obj: ApiObject) -> TargetId | None:
+    if isinstance(obj, ScaledObject):
+        return target_id_of(obj)
+    if isinstance(obj, HorizontalPodAutoscaler) and not _is_of_keda(obj):
+        return target_id(obj)
+    return None
 
 
 def _idle(obj: ApiObject, core: ClusterCore) -> str:

@@ -23,7 +23,10 @@ from quaymaster._base.notices import Notice
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError, place_of
 from quaymaster._clusters.inmemory.attachment_notices import why_not_started
-from quaymaster._clusters.inmemory.autoscaler_notices import notices_of_targets
+from quaymaster._clusters.inmemory.autoscaler_notices import (
+    notices_of_shared_targets,
+    notices_of_targets,
+)
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.evictions import evict
@@ -195,6 +198,7 @@ class InMemoryCluster:
             self._notices += notices_of_gated(admitted, core.kubernetes)
             self._notices += notices_of_refused(refused)
             self._notices += notices_of_targets(admitted, core)
+            self._notices += notices_of_shared_targets(admitted, core)
             if self._controllers is not None:
                 self._controllers.settle()
 

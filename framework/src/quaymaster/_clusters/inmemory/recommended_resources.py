@@ -9,7 +9,7 @@ whole pods are not followed.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-import attrs
+import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import (
@@ -138,8 +138,7 @@ def _within(amounts: _Amounts, least: _Amounts, most: _Amounts) -> ResourceList:
     return capped
 
 
-@attrs.frozen
-class _Scale:
+class _Scale(msgspec.Struct, frozen=True):
     """How limits and requests of a container relate: limit is to request as these."""
 
     limit: Quantity

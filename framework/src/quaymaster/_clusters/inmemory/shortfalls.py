@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-import attrs
+import msgspec
 
 from quaymaster._api.objects import ApiObject
 
 __all__ = ["Shortfall", "Shortfalls"]
 
 
-@attrs.frozen(kw_only=True)
-class Shortfall:
+class Shortfall(msgspec.Struct, frozen=True, kw_only=True):
     """The pods that one workload lacks.
 
     Attributes:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 import attrs
+import msgspec
 
 from quaymaster._api.objects import Pod
 from quaymaster._base.errors import VerificationError
@@ -80,8 +81,7 @@ class _Plan:
         )
 
 
-@attrs.frozen(eq=False)
-class PausedPreBind:
+class PausedPreBind(msgspec.Struct, frozen=True, eq=False):
     """A plugin's PreBind that waits for the cluster.
 
     Attributes:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 import attrs
 import cattrs
+from msgspec.structs import replace
 
 from quaymaster._base.raised import is_from_outside
 from quaymaster._base.suggestions import did_you_mean
@@ -130,7 +131,7 @@ def _with_rule(field: RecordField, finding: Finding) -> Finding:
     """Return a finding that names the field's own rule, not just its type."""
     if finding.path or not finding.got or not field.rules:
         return finding
-    return attrs.evolve(finding, message=field.rules[0].message(finding.got[0]))
+    return replace(finding, message=field.rules[0].message(finding.got[0]))
 
 
 def _build(record: type, arguments: Mapping[str, object], parts: _Parts) -> object:

@@ -6,7 +6,7 @@ Mirrors ``expandMultiPointPlugins``, ``updatePluginList`` and ``getValidScoreWei
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import attrs
+import msgspec
 
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.config.findings import Findings
@@ -43,8 +43,7 @@ def expand(
     }
 
 
-@attrs.frozen
-class _Expansion:
+class _Expansion(msgspec.Struct, frozen=True):
     point: ExtensionPoint
     own: EntrySet
     everywhere: Sequence[Entry]

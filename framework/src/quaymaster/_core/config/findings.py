@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from quaymaster._base.errors import Problem
 from quaymaster._base.raised import (
@@ -23,8 +24,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One mistake.
 
     Attributes:
@@ -44,7 +44,7 @@ class Finding:
 
     def below(self, path: str) -> "Finding":
         """Return the same finding with the path of an enclosing value in front."""
-        return attrs.evolve(self, path=join_path(path, self.path))
+        return replace(self, path=join_path(path, self.path))
 
 
 class Missing:

@@ -6,7 +6,8 @@ Mirrors ``mergePluginSet`` (Kubernetes v1.36,
 
 from collections.abc import Callable, Iterable, Mapping
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from quaymaster._core.config.document import PluginRef, PluginSet
 from quaymaster._core.config.naming import join_path
@@ -15,8 +16,7 @@ from quaymaster._core.config.points import PLUGIN_SETS, WILDCARD
 __all__ = ["Entry", "EntrySet", "EntrySets", "entry_sets", "merge_sets"]
 
 
-@attrs.frozen
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """A plugin in a list, with its place in the document.
 
     Attributes:
@@ -32,8 +32,7 @@ class Entry:
     source: str
 
 
-@attrs.frozen
-class EntrySet:
+class EntrySet(msgspec.Struct, frozen=True):
     """The plugins that one extension point enables and disables."""
 
     enabled: tuple[Entry, ...] = ()
@@ -51,7 +50,7 @@ class EntrySet:
     def keep(self, accepts: Callable[[str], bool]) -> "EntrySet":
         """Return the same without the enabled plugins that a predicate rejects."""
         enabled = tuple(entry for entry in self.enabled if accepts(entry.name))
-        return attrs.evolve(self, enabled=enabled)
+        return replace(self, enabled=enabled)
 
     def names_and_weights(self) -> tuple[object, ...]:
         """Return the entries of both lists without their places."""

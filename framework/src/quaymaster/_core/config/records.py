@@ -17,8 +17,7 @@ from quaymaster._core.config.naming import attribute_key
 __all__ = ["RecordField", "is_record", "record_fields"]
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class RecordField:
+class RecordField(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One field of a record class.
 
     Attributes:

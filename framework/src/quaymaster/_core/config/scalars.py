@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TypeAlias
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from quaymaster._api.objects import MicroTime, Time
 from quaymaster._api.objects.quantity import Quantity
@@ -22,8 +23,7 @@ __all__ = ["SCALARS", "Scalar", "read_enum"]
 _INT64 = range(-(2**63), 2**63)
 
 
-@attrs.frozen
-class Scalar:
+class Scalar(msgspec.Struct, frozen=True):
     """The reader and the description of a scalar type.
 
     Attributes:
@@ -143,4 +143,4 @@ def read_enum(value: object, kind: type[enum.Enum]) -> enum.Enum:
     values = [member.value for member in kind]
     finding = Finding.wrong_type("one of " + ", ".join(map(repr, values)), value)
     hint = did_you_mean(value, map(str, values)) if isinstance(value, str) else ""
-    raise FindingsError([attrs.evolve(finding, message=finding.message + hint)])
+    raise FindingsError([replace(finding, message=finding.message + hint)])

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar, cast, overload
 
 import attrs
+import msgspec
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._api.objects.kinds import group_of, plural_of, version_of
@@ -238,8 +239,7 @@ class ClusterEventWithHint:
         return attrs.evolve(self, index=HintIndex(pod_keys, event_keys))
 
 
-@attrs.frozen(eq=False)
-class HintIndex:
+class HintIndex(msgspec.Struct, frozen=True, eq=False):
     """Two functions that select the pods that a change may concern.
 
     Attributes:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from random import Random
 from typing import Protocol, TypeVar, overload
 
-import attrs
+import msgspec
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._api.objects.kinds import KINDS
@@ -153,8 +153,7 @@ class WaitingPod(Protocol):
         """
 
 
-@attrs.frozen(eq=False, kw_only=True)
-class LastingFilters:
+class LastingFilters(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The filters of an attempt whose verdicts are the same for each pod of a kind.
 
     Their verdict on a node depends on the node, the pods on it and the pods nominated

@@ -73,6 +73,7 @@ from quaymaster._core.contract.results import (
     PreBindPreFlightResult,
     PreBindWait,
     PreFilterResult,
+    Suggestion,
 )
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import Int64Array, RowArray, Rows
@@ -394,6 +395,26 @@ class FilterPlugin(Protocol):
             Sentences that are shown beside the reasons of ``filter``; may be empty.
             The first one should be equal for similar nodes, because summaries group
             nodes by it. The others may name details of this node; summaries omit them.
+        """
+
+    @hookspec(since="0.1")
+    def suggest_changes(self, state: CycleState, pod: Pod) -> Sequence[Suggestion]:
+        """Suggest to people which changes may give a pending pod a node.
+
+        Optional. Called only for suggestions, never in an attempt, after ``pre_filter``
+        of the profile, even if a plugin rejected the pod there. Not called if
+        ``pre_filter`` of the same plugin returned Skip. It may be slow, and it must not
+        change anything. Each suggestion is simulated with the whole input, and shown
+        only if the pod gets a node and no other pod loses one; so it may be a guess.
+        Suggest only what an administrator would do in production: never change what a
+        node is, and never remove a protection.
+
+        Args:
+            state: This pod's scratch space.
+            pod: The pod that has no node.
+
+        Returns:
+            The suggestions, the least harmful first; may be empty.
         """
 
     @hookspec(since="0.1")

@@ -5,14 +5,15 @@ Mirrors the result types of k8s.io/kube-scheduler v0.36, ``framework/interface.g
 
 import enum
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias, cast
 
 import attrs
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from quaymaster._api.objects import Pod
+from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import RowArray, Rows
 
@@ -27,6 +28,7 @@ __all__ = [
     "PreBindPreFlightResult",
     "PreBindWait",
     "PreFilterResult",
+    "Suggestion",
 ]
 
 
@@ -43,8 +45,7 @@ class NodeStatuses(Protocol):
         """Return the same nodes as rows of the snapshot's columns."""
 
 
-@attrs.frozen(eq=False)
-class FilteredRows:
+class FilteredRows(msgspec.Struct, frozen=True, eq=False):
     """The result of a profile's filters for some rows.
 
     Attributes:
@@ -54,6 +55,26 @@ class FilteredRows:
 
     passed: Rows
     statuses: NodeStatuses
+
+
+def _as_tuple(objects: Iterable[ApiObject]) -> tuple[ApiObject, ...]:
+    return tuple(objects)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Suggestion:
+    """A change that may give a pending pod a node, for people to decide about.
+
+    Attributes:
+        text: The change as a sentence that begins with a verb, in one line.
+        objects: The objects as they would be after the change. An object with the kind,
+            namespace and name of an existing one replaces it; others are new. For the
+            pod itself, only the changes of its spec count: they are made in the
+            template of the workload that creates it.
+    """
+
+    text: str
+    objects: tuple[ApiObject, ...] = attrs.field(converter=_as_tuple)
 
 
 @attrs.frozen

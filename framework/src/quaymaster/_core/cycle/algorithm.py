@@ -8,8 +8,8 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeAlias
 
-import attrs
 import numpy as np
+from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.config.model import RANDOM
@@ -328,7 +328,7 @@ class Algorithm:
         result = self.post_filter.run(attempt.state, attempt.pod, diagnosis)
         status = result.status
         diagnosis.post_filter_message = status.message if status else result.message
-        return attrs.evolve(no_fit, nominating=result.nominating, post_filter=result)
+        return replace(no_fit, nominating=result.nominating, post_filter=result)
 
     def _on_nominated_node(self, attempt: Attempt) -> Feasible | None:
         """Try the pod's own nominated node; None if it does not fit there.

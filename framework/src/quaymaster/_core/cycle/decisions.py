@@ -1,6 +1,5 @@
 """The results of an attempt: a node, or the reasons why there is none."""
 
-import attrs
 import msgspec
 
 from quaymaster._core.contract.results import (
@@ -56,8 +55,7 @@ class Decision(msgspec.Struct, eq=False):
     diagnosis: Diagnosis
 
 
-@attrs.frozen(eq=False)
-class FitError:
+class FitError(msgspec.Struct, frozen=True, eq=False):
     """An attempt found no node for a pod.
 
     Attributes:

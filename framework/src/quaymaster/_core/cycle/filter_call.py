@@ -12,7 +12,7 @@ import numpy as np
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse
-from quaymaster._core.contract.results import NodeVerdicts
+from quaymaster._core.contract.results import NodeVerdicts, Suggestion
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.diagnosis import PluginRejections, picked
@@ -49,6 +49,7 @@ class FilterCall:
     __slots__ = (
         "_explain",
         "_narrow",
+        "_suggest",
         "_twin",
         "call",
         "imagines",
@@ -64,6 +65,7 @@ class FilterCall:
         self.scalar = call.hooks["filter"]
         self._twin = call.hooks.get("filter_nodes")
         self._explain = call.hooks.get("explain_filter")
+        self._suggest = call.hooks.get("suggest_changes")
         self.pod_use = call.pod_use
         if imagines or (call.pod_use is PodUse.SUMS and self._twin is None):
             self.pod_use = PodUse.PODS
@@ -104,6 +106,18 @@ class FilterCall:
             return ()
         details: Sequence[str] | Status = self._explain(state, pod, node)
         return () if isinstance(details, Status) else details
+
+    @property
+    def suggests(self) -> bool:
+        """Whether the plugin has ``suggest_changes``."""
+        return self._suggest is not None
+
+    def suggest(self, state: CycleState, pod: Pod) -> Sequence[Suggestion]:
+        """Return the plugin's suggestions for a pod that has no node."""
+        if self._suggest is None:
+            return ()
+        suggestions: Sequence[Suggestion] | Status = self._suggest(state, pod)
+        return () if isinstance(suggestions, Status) else suggestions
 
     def judge_rows(self, attempt: Attempt, rows: Rows) -> Rows | Status:
         """Return the rows that pass, ascending; add the others to the diagnosis.

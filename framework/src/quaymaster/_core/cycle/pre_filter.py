@@ -7,7 +7,7 @@ Mirrors ``RunPreFilterPlugins`` (Kubernetes v1.36,
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-import attrs
+import msgspec
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.cycle_state import CycleState
@@ -35,8 +35,7 @@ Record: TypeAlias = Callable[[str, object], None]
 """Called with each plugin and its answer."""
 
 
-@attrs.frozen
-class PreFilterOutcome:
+class PreFilterOutcome(msgspec.Struct, frozen=True):
     """The common result of the PreFilter plugins.
 
     Attributes:

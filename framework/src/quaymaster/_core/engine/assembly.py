@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import attrs
+import msgspec
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.trace import TraceTopic
@@ -26,8 +26,7 @@ from quaymaster._core.queue.scheduling_queue import SchedulingQueue
 __all__ = ["Engine", "assemble"]
 
 
-@attrs.frozen(eq=False, kw_only=True)
-class Engine:
+class Engine(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The parts of a scheduler.
 
     Attributes:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
-import attrs
 import msgspec
 
 from quaymaster._api.objects import Pod
@@ -65,8 +64,7 @@ class _AssumedPod(msgspec.Struct, eq=False):
     is_nominated: bool = False
 
 
-@attrs.frozen(eq=False)
-class _UnknownOutcome:
+class _UnknownOutcome(msgspec.Struct, frozen=True, eq=False):
     """A bind whose answer was lost, while the pod cannot be read either.
 
     Attributes:

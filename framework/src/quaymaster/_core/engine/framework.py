@@ -8,7 +8,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._core.binding.stations import BindingStations
@@ -52,8 +53,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen(eq=False, kw_only=True)
-class Framework:
+class Framework(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A profile at work.
 
     Attributes:
@@ -80,8 +80,7 @@ class Framework:
         return None
 
 
-@attrs.frozen(eq=False, kw_only=True)
-class FrameworkBuilder:
+class FrameworkBuilder(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Builds the plugins and stations of profiles on the engine's parts.
 
     Attributes:
@@ -97,9 +96,9 @@ class FrameworkBuilder:
 
     registry: PluginRegistry
     services: Services
-    order: NodeOrder = attrs.field(factory=NodeOrder)
-    options: SchedulerOptions = attrs.field(factory=SchedulerOptions)
-    guards: HookGuards = attrs.field(factory=HookGuards)
+    order: NodeOrder = msgspec.field(default_factory=NodeOrder)
+    options: SchedulerOptions = msgspec.field(default_factory=SchedulerOptions)
+    guards: HookGuards = msgspec.field(default_factory=HookGuards)
     kinds: Sequence[type[ApiObject]] = USUAL_KINDS
     metrics: SchedulerMetrics | None = None
     run_here: RunHere = operator.call
@@ -169,7 +168,7 @@ class FrameworkBuilder:
         )
         if self.metrics is None:
             return framework
-        return attrs.evolve(framework, measured=self._measured(framework, self.metrics))
+        return replace(framework, measured=self._measured(framework, self.metrics))
 
     def _guards(self, scheduler_name: str) -> HookGuards:
         """Return the guards of a profile, which count calls if there are metrics."""
@@ -181,16 +180,16 @@ class FrameworkBuilder:
         measured = MeasuredHooks(
             self.metrics, scheduler_name, self.run_here, timer.slow
         )
-        return attrs.evolve(
+        return replace(
             self.guards,
-            timer=attrs.evolve(timer, listener=measured),
+            timer=replace(timer, listener=measured),
             watches=[*self.guards.watches, measured],
         )
 
     def _measured(self, framework: Framework, metrics: SchedulerMetrics) -> Framework:
         """Return the same profile with timed stations."""
         times = PointTimes(metrics, framework.profile.name, self.run_here)
-        return attrs.evolve(
+        return replace(
             framework,
             algorithm=measured_algorithm(framework.algorithm, times),
             binding=measured_stations(framework.binding, times),
@@ -286,7 +285,7 @@ def queue_profiles(
     if not daemon_sets_first:
         return profiles
     return {
-        name: attrs.evolve(profile, sort_key=daemons_first(profile.sort_key))
+        name: replace(profile, sort_key=daemons_first(profile.sort_key))
         for name, profile in profiles.items()
     }
 

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from random import Random
 from typing import TypeVar
 
-import attrs
+from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
 from quaymaster._base.errors import VerificationError
@@ -264,7 +264,7 @@ class Scheduler:
         """
         frameworks = self._runner.frameworks
         usual = frameworks[scheduler_name]
-        frameworks[scheduler_name] = attrs.evolve(usual, algorithm=algorithm)
+        frameworks[scheduler_name] = replace(usual, algorithm=algorithm)
         try:
             yield
         finally:

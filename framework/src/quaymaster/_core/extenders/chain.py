@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-import attrs
+import msgspec
 import numpy as np
 
 from quaymaster._api.objects import Pod
@@ -44,8 +44,7 @@ _LARGEST: Final = 2**63  # the first number that int64 cannot hold
 _log = logging.getLogger(__name__)
 
 
-@attrs.frozen(eq=False)
-class ExtenderVerdicts:
+class ExtenderVerdicts(msgspec.Struct, frozen=True, eq=False):
     """The verdicts of the extenders on some rows.
 
     Attributes:
@@ -61,8 +60,7 @@ class ExtenderVerdicts:
     answered: NodeTable | None = None
 
 
-@attrs.frozen(eq=False)
-class ExtenderScores:
+class ExtenderScores(msgspec.Struct, frozen=True, eq=False):
     """The scores of one extender for some nodes; arrays of shape ``(N,)``, int64.
 
     Attributes:

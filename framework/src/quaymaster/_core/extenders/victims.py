@@ -6,7 +6,6 @@ types of k8s.io/kube-scheduler v0.36, ``extender/v1/types.go``.
 
 from collections.abc import Mapping, Sequence
 
-import attrs
 import msgspec
 
 from quaymaster._api.objects import encode
@@ -22,8 +21,7 @@ from quaymaster._core.extenders.wire import (
 __all__ = ["Victims", "preemption_request", "read_preemption_answer"]
 
 
-@attrs.frozen
-class Victims:
+class Victims(msgspec.Struct, frozen=True):
     """The pods that preemption would evict from a node (``MetaVictims``).
 
     Attributes:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
-import attrs
 import msgspec
 
 from quaymaster._api.objects import Node
@@ -59,8 +58,7 @@ def within_depth(where: str) -> Iterator[None]:
         raise WireError(f"{where}: nested too deeply") from error
 
 
-@attrs.frozen(kw_only=True)
-class FilterAnswer:
+class FilterAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """An extender's answer about nodes (``ExtenderFilterResult``).
 
     Attributes:

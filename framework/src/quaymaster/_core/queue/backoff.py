@@ -6,15 +6,14 @@ Mirrors ``getBackoffTime`` and ``calculateBackoffDuration`` (Kubernetes v1.36,
 
 import math
 
-import attrs
+import msgspec
 
 from quaymaster._core.queue.queued_pod import QueuedPod
 
 __all__ = ["BackoffPolicy"]
 
 
-@attrs.frozen(kw_only=True)
-class BackoffPolicy:
+class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Doubles the wait with every failure, up to a limit.
 
     Backoffs end with whole seconds of the wall clock, so that all pods of one second

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-import attrs
+import msgspec
 
 from quaymaster._core.contract.queueing import QueuedPodInfo, SortKey
 from quaymaster._core.queue.gates import Gate
@@ -15,8 +15,7 @@ __all__ = ["CompiledProfiles", "QueueProfile"]
 SortKeyOf: TypeAlias = Callable[[QueuedPodInfo], SortKey]
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class QueueProfile:
+class QueueProfile(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The parts of a profile that the queue uses.
 
     Attributes:
@@ -31,7 +30,7 @@ class QueueProfile:
 
     sort_key: SortKeyOf
     pre_enqueue: Sequence[Gate] = ()
-    events: EventsByPlugin = attrs.field(factory=dict)
+    events: EventsByPlugin = msgspec.field(default_factory=dict)
     sort_group: object = None
 
 

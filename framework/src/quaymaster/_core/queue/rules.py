@@ -6,7 +6,7 @@ Mirrors the differences between Kubernetes v1.36.2 and v1.37.2 in
 
 from typing import Final
 
-import attrs
+import msgspec
 
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.contract.cluster_events import (
@@ -18,8 +18,7 @@ from quaymaster._core.contract.cluster_events import (
 __all__ = ["RULES_OF_1_36", "QueueRules"]
 
 
-@attrs.frozen(kw_only=True)
-class QueueRules:
+class QueueRules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules in which versions differ; resolved when a queue is made.
 
     Attributes:

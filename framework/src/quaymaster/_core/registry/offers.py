@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
 from typing import TypeAlias
 
-import attrs
+import msgspec
 
 __all__ = ["Offer", "offers"]
 
 _Places: TypeAlias = tuple[tuple[str, int], ...]
 
 
-@attrs.frozen
-class Offer:
+class Offer(msgspec.Struct, frozen=True):
     """An entry point, and the distribution that offers it.
 
     Attributes:

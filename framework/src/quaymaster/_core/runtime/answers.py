@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
+import msgspec
 import numpy as np
 
 from quaymaster._base.errors import PluginError
@@ -20,6 +21,7 @@ from quaymaster._core.contract.results import (
     PreBindPreFlightResult,
     PreBindWait,
     PreFilterResult,
+    Suggestion,
 )
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.runtime.callbacks import guarded_function
@@ -54,8 +56,7 @@ NAMES_IN_GOOD: Final[Mapping[str, object]] = {
 """The names that `ExpectedAnswer.good` can use beside ``answer`` and the arguments."""
 
 
-@attrs.frozen(kw_only=True)
-class ExpectedAnswer:
+class ExpectedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answers that one hook may give.
 
     Attributes:
@@ -242,6 +243,16 @@ def _sentences(plugin: str, hook: str, answer: object, _size: int) -> object:
     return unexpected(plugin, hook, answer, "a list of strings")
 
 
+def _suggestions(plugin: str, hook: str, answer: object, _size: int) -> object:
+    if (
+        isinstance(answer, Sequence)
+        and not isinstance(answer, str)
+        and all(isinstance(suggestion, Suggestion) for suggestion in answer)
+    ):
+        return tuple(answer)
+    return unexpected(plugin, hook, answer, "a list of Suggestions")
+
+
 def _pod_use(plugin: str, hook: str, answer: object, _size: int) -> object:
     if isinstance(answer, PodUse):
         return answer
@@ -310,6 +321,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         kinds=None, accept=_pod_use, good="type(answer) is PodUse"
     ),
     "explain_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
+    "suggest_changes": ExpectedAnswer(kinds=None, accept=_suggestions, good="False"),
     "post_filter": ExpectedAnswer(
         what="PostFilterResult, Status or None",
         kinds=frozenset({PostFilterResult}),

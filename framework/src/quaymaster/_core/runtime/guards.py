@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, Final, Protocol, TypeAlias
 
-import attrs
+import msgspec
 
 from quaymaster._core.contract.cycle_state import StateNotFoundError
 from quaymaster._core.contract.status import Status
@@ -137,8 +137,7 @@ class Watch(Protocol):
         """
 
 
-@attrs.frozen
-class HookTimer:
+class HookTimer(msgspec.Struct, frozen=True):
     """The time limit of hooks, and the function that receives slow calls.
 
     Attributes:
@@ -159,8 +158,7 @@ def _ignore(_plugin: str, _hook: str, _pod: str, _error: BaseException) -> None:
     pass
 
 
-@attrs.frozen
-class HookGuards:
+class HookGuards(msgspec.Struct, frozen=True):
     """Compiles hooks.
 
     Attributes:
@@ -242,8 +240,7 @@ def unguarded(function: HookFunction) -> HookFunction:
     return own
 
 
-@attrs.frozen
-class _Failures:
+class _Failures(msgspec.Struct, frozen=True):
     """Converts the exceptions of one hook of one plugin into answers."""
 
     plugin: str

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-import attrs
+import msgspec
 
 from quaymaster._core.contract.attempt_marks import AttemptMarks
 from quaymaster._core.runtime.profile import HookFunction
@@ -16,8 +16,7 @@ _OUTSIDE: Final = frozenset({"bind", "post_bind", "pre_bind", "pre_enqueue"})
 _POD: Final = "pod"
 
 
-@attrs.frozen
-class MarkedHooks:
+class MarkedHooks(msgspec.Struct, frozen=True):
     """Marks hooks while they run.
 
     Attributes:

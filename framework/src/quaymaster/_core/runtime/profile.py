@@ -3,7 +3,8 @@
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, TypeAlias
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from quaymaster._core.config.model import ProfileConfig
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint
@@ -18,8 +19,7 @@ HookFunction: TypeAlias = Callable[..., Any]
 raises: it returns an Error status if the plugin raised, or its answer is not valid."""
 
 
-@attrs.frozen(eq=False)
-class Call:
+class Call(msgspec.Struct, frozen=True, eq=False):
     """A plugin at one extension point, as stations call it.
 
     Attributes:
@@ -37,8 +37,7 @@ class Call:
     scope: Scope = Scope.CLUSTER
 
 
-@attrs.frozen(eq=False, kw_only=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A scheduler's plugins, in the order in which they are called.
 
     Attributes:
@@ -82,9 +81,9 @@ class Profile:
             key: tuple(_without(call, twins) for call in calls)
             for key, calls in self.plans.items()
         }
-        return attrs.evolve(self, plans=plans)
+        return replace(self, plans=plans)
 
 
 def _without(call: Call, names: Container[str]) -> Call:
     hooks = {name: hook for name, hook in call.hooks.items() if name not in names}
-    return attrs.evolve(call, hooks=hooks)
+    return replace(call, hooks=hooks)

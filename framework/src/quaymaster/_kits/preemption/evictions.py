@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import attrs
+import msgspec
+from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod, PodCondition
 from quaymaster._core.contract.cluster import (
@@ -42,8 +44,7 @@ def is_preempted(pod: Pod) -> bool:
     return False
 
 
-@attrs.frozen(eq=False)
-class _Outcome:
+class _Outcome(msgspec.Struct, frozen=True, eq=False):
     """The results of the calls to the cluster.
 
     Attributes:
@@ -279,7 +280,7 @@ def _clear_and_evict(
         _log.error(
             "nominations below pod %s were not cleared: %s", preemptor.key, failure
         )
-    return attrs.evolve(outcome, all_cleared=failure is None)
+    return replace(outcome, all_cleared=failure is None)
 
 
 def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome:

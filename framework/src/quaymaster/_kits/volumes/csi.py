@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-import attrs
+import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import (
@@ -52,8 +52,7 @@ class TranslationError(QuaymasterError):
     """A volume cannot be translated to its CSI driver."""
 
 
-@attrs.frozen(eq=False)
-class InTreePlugin:
+class InTreePlugin(msgspec.Struct, frozen=True, eq=False):
     """One in-tree plugin, and the driver that took over.
 
     Attributes:

@@ -70,7 +70,7 @@ def compare(
 
     Raises:
         ValueError: There are too few variants or no seeds, or two have the same name.
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         ProfileError: A profile's plugins cannot be built.
         EnvironmentFailedError: A virtual environment cannot run its part.
     """

@@ -78,7 +78,7 @@ class Variant:
         """Simulate, and return the outcome.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
             ProfileError: A profile's plugins cannot be built.
         """
         cluster = filled_cluster(
@@ -122,7 +122,7 @@ class Variant:
             seed: Decides ties and generated names.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
             ProfileError: A profile's plugins cannot be built.
         """
         return observe(

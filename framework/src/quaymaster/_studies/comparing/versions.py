@@ -101,7 +101,7 @@ def version_changes(
         on_progress: Called after each pass through the record.
 
     Raises:
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         ProfileError: A profile's plugins cannot be built.
     """
     registry = installed_plugins() if registry is None else registry

@@ -131,7 +131,7 @@ class Attempt:
         """Search.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
         """
         question, demand, shapes = self._question, self._demand, self._shapes
         needs = find_needs(question, demand, shapes)

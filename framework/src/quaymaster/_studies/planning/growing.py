@@ -81,7 +81,7 @@ def growing_cluster(
     """Open a settled cluster with the input and the nodes of the first round.
 
     Raises:
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         LateError: The time of the search is over.
     """
     cluster = question.cluster(first)

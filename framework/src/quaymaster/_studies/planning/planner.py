@@ -34,7 +34,7 @@ class Planner:
         effort: How to search.
 
     Raises:
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         NodeGroupError: The groups conflict, or no node has a resource with a limit.
         ProfileError: A profile's plugins cannot be built.
     """
@@ -56,7 +56,7 @@ class Planner:
         """Return the best plan, or why there is none and what fits nevertheless.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
         """
         useless = self._useless()
         if useless is not None:

@@ -84,7 +84,7 @@ def plan(
         clock: Returns the time in seconds, for the time limit.
 
     Raises:
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         NodeGroupError: The groups conflict, or no node has a resource with a limit.
         ProfileError: A profile's plugins cannot be built.
     """

@@ -113,7 +113,7 @@ class Question:
         """Make a cluster with the input and the nodes of a plan.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
         """
         return self.cluster_of([*self.nodes(counts), *self.objects])
 

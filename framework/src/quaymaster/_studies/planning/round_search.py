@@ -159,7 +159,7 @@ class RoundSearch:
         """Search until the time is over; return the lightest plan, or None.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
         """
         with suppress(LateError):
             self._search()
@@ -169,7 +169,7 @@ class RoundSearch:
         """Buy nodes once, to find out how many pods can be placed.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
         """
         groups = range(len(self._weights))
         buyer = _Buyer(self._estimates, groups, self._highs, 1, self._is_in_vain)

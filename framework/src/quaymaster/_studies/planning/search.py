@@ -125,7 +125,7 @@ class Search:
         """Search until the time is over.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
         """
         with suppress(LateError):
             self._search()

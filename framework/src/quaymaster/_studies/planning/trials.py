@@ -166,7 +166,7 @@ class Trials:
         """Try a plan whose nodes are all there from the beginning.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
             LateError: The time of the search is over.
         """
         return self.replayed((counts,))
@@ -175,7 +175,7 @@ class Trials:
         """Try a plan whose nodes are added in rounds.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
             LateError: The time of the search is over.
         """
         rest = iter(rounds[1:])
@@ -193,7 +193,7 @@ class Trials:
             is_fixed: Whether the buyer neither looks at the cluster nor ends early.
 
         Raises:
-            AdmissionError: Some objects break rules, or ask for too many pods.
+            AdmissionError: Some objects are invalid, or create too many pods.
             LateError: The time of the search is over.
         """
         self._on_try(self.number)

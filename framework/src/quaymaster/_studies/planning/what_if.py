@@ -72,7 +72,7 @@ def what_if(
         times: How long pods need to start and to end.
 
     Raises:
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         ChangeError: A change cannot be made, for example because its object does not
             exist.
         ApiError: The cluster rejects a change.

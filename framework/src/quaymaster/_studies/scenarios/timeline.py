@@ -79,7 +79,7 @@ def run_scenario(
         times: How long pods need to start and to end, instead of the scenario's own.
 
     Raises:
-        ScenarioErrors: The objects of its input break rules, or ask for too many pods.
+        ScenarioErrors: The objects of its input are invalid, or create too many pods.
         ProfileError: A profile's plugins cannot be built.
     """
     chosen = scenario.seed if seed is None else seed
@@ -109,7 +109,7 @@ def check_input(scenario: Scenario) -> None:
     """Check that the objects of a scenario's input and of its steps can be stored.
 
     Raises:
-        ScenarioErrors: They break rules, or ask for too many pods.
+        ScenarioErrors: They are invalid, or create too many pods.
     """
     kubernetes = scenario.config.kubernetes
     cluster = _filled(scenario, scenario.seed, MAX_PODS, kubernetes)

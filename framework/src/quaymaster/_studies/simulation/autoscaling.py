@@ -1,7 +1,7 @@
 """Sets the sizes that autoscalers give to their workloads, as the caller chooses."""
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,6 +14,8 @@ from quaymaster._api.objects import (
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._clusters.inmemory.controllers.autoscalers import target_id
+from quaymaster._clusters.inmemory.controllers.scale_targets import Scaled, TargetId
 from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
     PAUSED_REPLICAS_ANNOTATION,
     autoscaler_limits,
@@ -27,6 +29,9 @@ from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
 )
 
 __all__ = ["AutoscalerSize", "notices_of_sizes", "with_autoscaler_size"]
+
+_SCALE_TO_ZERO: Final = ("Object", "External")
+"""The metrics that exist without pods."""
 
 _SHOWN: Final = 3
 
@@ -50,12 +55,55 @@ def with_autoscaler_size(
     """Return objects whose autoscalers give this size to their workloads.
 
     A workload without replicas keeps none, since its HorizontalPodAutoscaler is
-    disabled; but a ScaledObject of KEDA activates it. The size of a paused workload
-    stays.
+    disabled, unless that autoscaler itself has scaled it to zero; but a ScaledObject of
+    KEDA activates it. The size of a paused workload stays.
     """
+    objects = list(objects)
     if size is None or size is AutoscalerSize.AS_IT_IS:
-        return list(objects)
-    return [_with_size(obj, size) for obj in objects]
+        return objects
+    sizes = _sizes_around_zero(objects, size)
+    return [_with_replicas(_with_size(obj, size), sizes) for obj in objects]
+
+
+def _sizes_around_zero(
+    objects: Iterable[ApiObject], size: AutoscalerSize
+) -> dict[TargetId, int]:
+    """Return the sizes of workloads that go to zero, or come back from there.
+
+    Without pods an autoscaler is disabled in this simulation, so its limits do not
+    give such a size. Mirrors ``reconcileAutoscaler`` of
+    ``pkg/controller/podautoscaler/horizontal.go`` (Kubernetes v1.37).
+    """
+    sizes: dict[TargetId, int] = {}
+    for scaler in objects:
+        if not isinstance(scaler, HorizontalPodAutoscaler):
+            continue
+        target = target_id(scaler)
+        if target is None:
+            continue
+        is_least = size is AutoscalerSize.MIN
+        if is_least and scaler.spec.min_replicas == 0 and _may_shrink(scaler):
+            sizes[target] = 0
+        elif not is_least and _is_scaled_to_zero(scaler) and _may_grow(scaler):
+            sizes[target] = scaler.spec.max_replicas
+    return sizes
+
+
+def _is_scaled_to_zero(scaler: HorizontalPodAutoscaler) -> bool:
+    """Return whether an autoscaler has taken the last pod, and may create it again."""
+    return any(m.type in _SCALE_TO_ZERO for m in scaler.spec.metrics) and any(
+        condition.type == "ScaledToZero" and condition.status == "True"
+        for condition in scaler.status.conditions
+    )
+
+
+def _with_replicas(obj: ApiObject, sizes: Mapping[TargetId, int]) -> ApiObject:
+    if not sizes or not isinstance(obj, Scaled):
+        return obj
+    replicas = sizes.get((type(obj), obj.key))
+    if replicas is None:
+        return obj
+    return replace(obj, spec=replace(obj.spec, replicas=replicas))
 
 
 def _with_size(obj: ApiObject, size: AutoscalerSize) -> ApiObject:

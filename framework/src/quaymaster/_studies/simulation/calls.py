@@ -47,7 +47,7 @@ def simulate(
             start in a few seconds.
 
     Raises:
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         ProfileError: A profile's plugins cannot be built.
         VerificationError: The options ask for decisions to be verified, and one differs
             from the plain algorithm's.

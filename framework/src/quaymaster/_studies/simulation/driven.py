@@ -73,7 +73,7 @@ class Run:
             node failures. The scheduler receives such changes in the next call.
 
     Raises:
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         ProfileError: A profile's plugins cannot be built.
     """
 

@@ -86,7 +86,7 @@ class Simulation:
         lost_nodes: Nodes that have failed and may return, by name.
 
     Raises:
-        AdmissionError: Some objects break rules, or ask for too many pods.
+        AdmissionError: Some objects are invalid, or create too many pods.
         ConfigErrors: A plugin of the default profile is not installed.
         ProfileError: A profile's plugins cannot be built.
         ValueError: An argument is not an observer.

@@ -14,7 +14,9 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import force_setattr
 
+from quaymaster._api.objects import ApiObject
 from quaymaster._studies.simulation.trial_error import TrialError
 
 __all__ = ["LEAVES", "Saver", "handler_of", "skip"]
@@ -219,7 +221,8 @@ def _fill_struct(
     obj: msgspec.Struct, names: tuple[str, ...], values: list[object]
 ) -> None:
     for name, value in zip(names, values, strict=True):
-        setattr(obj, name, value)
+        # Frozen records may hold counters, which are replaced by copies.
+        force_setattr(obj, name, value)
 
 
 def _instance(saved: Saver, obj: object) -> Iterator[object]:
@@ -283,7 +286,7 @@ def _inherited(kind: type) -> _Handler:
         if issubclass(kind, base):
             return handler
     if issubclass(kind, msgspec.Struct):
-        return skip if kind.__struct_config__.frozen else _struct
+        return skip if _is_api_value(kind) else _struct
     if issubclass(kind, _ATOMS):
         return skip
     if kind.__module__ in _OPEN_MODULES:
@@ -293,6 +296,17 @@ def _inherited(kind: type) -> _Handler:
     has_attributes = bool(_slots(kind)) or bool(kind.__dictoffset__)
     return _instance if has_attributes else skip
 
+
+def _is_api_value(kind: type[msgspec.Struct]) -> bool:
+    """Return whether instances are API objects or parts of them, which never change.
+
+    Other frozen structs are records, which may refer to objects that do.
+    """
+    is_of_api = issubclass(kind, ApiObject) or kind.__module__.startswith(_API)
+    return is_of_api and kind.__struct_config__.frozen
+
+
+_API: Final = "quaymaster._api."
 
 LEAVES: Final = frozenset(
     {int, float, complex, str, bytes, bool, type(None), type, types.ModuleType}

@@ -31,6 +31,7 @@ from quaymaster._studies.why.node_edits import (
     zones_of_volumes,
 )
 from quaymaster._studies.why.node_facts import passing_taints
+from quaymaster._studies.why.plugin_edits import suggested_by_plugins
 from quaymaster._studies.why.requests import lowered_requests
 from quaymaster._studies.why.spec_edits import (
     dropped_affinity,
@@ -75,6 +76,7 @@ def candidates(
     rejections = (attempts[-1].rejections if attempts else None) or ()
     offered = chain(
         _of_spec(editing, pod, rejections, run.cluster),
+        suggested_by_plugins(editing, pod, run),
         _of_workload(editing, pod, run.cluster),
         _of_nodes(pod, run.cluster, len(pods)),
     )

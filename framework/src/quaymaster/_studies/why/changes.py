@@ -65,6 +65,9 @@ class ChangeKind(enum.StrEnum):
     AFFINITY = "affinity"
     """One required affinity term is dropped."""
 
+    PLUGIN = "plugin"
+    """A change that a plugin suggests."""
+
     LOWER_REQUEST_FAR = "lower-request-far"
     """One request of one container is lowered by more than a quarter, at most by half.
     """

@@ -114,7 +114,7 @@ class ExtenderService:
         self._runner.wait()
 
     def wake(self) -> None:
-        """End `wait`; any thread may call it."""
+        """Make `wait` return; any thread may call this method."""
         self._runner.inbox.notify()
 
     def close(self) -> None:

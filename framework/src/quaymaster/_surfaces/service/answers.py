@@ -39,7 +39,7 @@ def explain_answer(found: Explanation, top: int) -> dict[str, object]:
 
     Args:
         found: The verdicts of the plugins.
-        top: The most nodes to list; 0 for all.
+        top: The highest number of nodes to list; 0 for all.
     """
     most = top or None
     counts = Counter(

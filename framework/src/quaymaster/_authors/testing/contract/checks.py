@@ -22,6 +22,7 @@ from quaymaster._authors.testing.contract.scores import NORMALIZATION, SCORE_RAN
 from quaymaster._authors.testing.contract.signature import SIGNATURE
 from quaymaster._authors.testing.contract.skips import BINDING_SKIPS, SKIPS
 from quaymaster._authors.testing.contract.sort_keys import SORT_KEYS
+from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
 from quaymaster._authors.testing.contract.ties import TIES
 from quaymaster._authors.testing.contract.twin import TWIN
 
@@ -45,6 +46,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         SKIPS,
         POD_USE,
         FACTS,
+        SUGGESTIONS,
         IMAGINING,
         CLONES,
         UNRESERVE,

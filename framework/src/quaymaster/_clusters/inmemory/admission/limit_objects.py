@@ -22,7 +22,7 @@ from quaymaster._api.objects.resource_names import is_overcommit_allowed
 from quaymaster._api.objects.syntax import LABEL_KEY
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS
 from quaymaster._base.versions.kubernetes import Kubernetes
-from quaymaster._clusters.inmemory.admission.limit_ranges import with_item_defaults
+from quaymaster._clusters.inmemory.admission.limit_ranges import default_limit_range
 from quaymaster._clusters.inmemory.admission.metadata_checks import check_labels
 from quaymaster._clusters.inmemory.admission.quota_checks import (
     check_quota,
@@ -36,7 +36,6 @@ from quaymaster._clusters.inmemory.admission.rounding import round_amounts
 from quaymaster._clusters.inmemory.admission.toleration_checks import check_tolerations
 
 __all__ = [
-    "default_limit_range",
     "examine_limit_range",
     "examine_quota",
     "examine_runtime_class",
@@ -48,14 +47,6 @@ _NANO: Final = 10**9
 _A_RESOURCE: Final = (
     "cpu, memory or another resource, such as hugepages-2Mi or nvidia.com/gpu"
 )
-
-
-def default_limit_range(limit_range: LimitRange) -> LimitRange:
-    """Return a limit range with the defaults that follow from its bounds."""
-    limits = tuple(
-        with_item_defaults(_rounded(item)) for item in limit_range.spec.limits
-    )
-    return replace(limit_range, spec=replace(limit_range.spec, limits=limits))
 
 
 def examine_limit_range(limit_range: LimitRange, report: Report) -> LimitRange:
@@ -109,17 +100,6 @@ def examine_quota(quota: ResourceQuota, report: Report) -> ResourceQuota:
     spec = replace(quota.spec, hard=round_amounts(quota.spec.hard))
     check_quota(spec, report)
     return replace(quota, spec=spec)
-
-
-def _rounded(item: LimitRangeItem) -> LimitRangeItem:
-    return replace(
-        item,
-        max=round_amounts(item.max),
-        min=round_amounts(item.min),
-        default=round_amounts(item.default),
-        default_request=round_amounts(item.default_request),
-        max_limit_request_ratio=round_amounts(item.max_limit_request_ratio),
-    )
 
 
 def _check_item(item: LimitRangeItem, path: str, report: Report) -> None:

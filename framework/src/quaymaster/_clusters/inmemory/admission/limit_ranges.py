@@ -20,8 +20,15 @@ from quaymaster._api.objects import (
 from quaymaster._api.objects.pod_requests import pod_limit_list, pod_request_list
 from quaymaster._api.objects.quantity import Quantity, ResourceList
 from quaymaster._clusters.inmemory.admission.refusal import Refusal
+from quaymaster._clusters.inmemory.admission.rounding import round_amounts
 
-__all__ = ["check_claim", "check_limits", "with_item_defaults", "with_limits"]
+__all__ = [
+    "check_claim",
+    "check_limits",
+    "default_limit_range",
+    "with_item_defaults",
+    "with_limits",
+]
 
 _Amounts: TypeAlias = Mapping[str, Quantity]
 _Rule: TypeAlias = Callable[[str, str, Quantity, _Amounts, _Amounts], str]
@@ -33,6 +40,14 @@ _MAX_MILLI: Final = (2**63 - 1) // 1000
 _ZERO: Final = Quantity(0)
 
 
+def default_limit_range(limit_range: LimitRange) -> LimitRange:
+    """Return a limit range with the defaults that follow from its bounds."""
+    limits = tuple(
+        with_item_defaults(_rounded(item)) for item in limit_range.spec.limits
+    )
+    return replace(limit_range, spec=replace(limit_range.spec, limits=limits))
+
+
 def with_item_defaults(item: LimitRangeItem) -> LimitRangeItem:
     """Return a limit for containers, with the defaults that follow from its bounds."""
     if item.type != _CONTAINER:
@@ -40,6 +55,17 @@ def with_item_defaults(item: LimitRangeItem) -> LimitRangeItem:
     default = {**item.max, **item.default}
     default_request = {**item.min, **default, **item.default_request}
     return replace(item, default=default, default_request=default_request)
+
+
+def _rounded(item: LimitRangeItem) -> LimitRangeItem:
+    return replace(
+        item,
+        max=round_amounts(item.max),
+        min=round_amounts(item.min),
+        default=round_amounts(item.default),
+        default_request=round_amounts(item.default_request),
+        max_limit_request_ratio=round_amounts(item.max_limit_request_ratio),
+    )
 
 
 def with_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> PodSpec:

@@ -51,7 +51,7 @@ class DaemonSetController:
         self._compares_numbers = cluster.kubernetes.enabled(TOLERATION_COMPARISONS)
 
     def sync(self, owner: DaemonSet) -> None:
-        """Create pods on nodes that lack one, and delete those where none should be.
+        """Create pods on nodes that lack one, and delete pods where none should run.
 
         Looks only at nodes where something has changed since the last time.
         """

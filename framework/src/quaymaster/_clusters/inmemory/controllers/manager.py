@@ -5,7 +5,7 @@ its timers, at the same moment of virtual time, in the order of the marks.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from quaymaster._api.objects import (
     ApiObject,
@@ -34,20 +34,8 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._clusters.inmemory.access import ClusterAccess
-from quaymaster._clusters.inmemory.controllers.autoscalers import (
-    AutoscalerController,
-)
-from quaymaster._clusters.inmemory.controllers.availability import Availability
 from quaymaster._clusters.inmemory.controllers.budgets import BudgetController
 from quaymaster._clusters.inmemory.controllers.claims import ClaimController
-from quaymaster._clusters.inmemory.controllers.daemon_sets import DaemonSetController
-from quaymaster._clusters.inmemory.controllers.deployments import DeploymentController
-from quaymaster._clusters.inmemory.controllers.device_claims import (
-    DeviceClaimController,
-)
-from quaymaster._clusters.inmemory.controllers.device_evictions import (
-    DeviceEvictionController,
-)
 from quaymaster._clusters.inmemory.controllers.device_slices import (
     add_slices,
     remove_slices,
@@ -58,28 +46,23 @@ from quaymaster._clusters.inmemory.controllers.ephemeral import (
     remove_claims,
 )
 from quaymaster._clusters.inmemory.controllers.families import Families
-from quaymaster._clusters.inmemory.controllers.jobs import JobController
 from quaymaster._clusters.inmemory.controllers.nodes import NodeControllers
 from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
 from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
     RepeatedEvictions,
 )
-from quaymaster._clusters.inmemory.controllers.replicas import ReplicaController
-from quaymaster._clusters.inmemory.controllers.scaled_jobs import ScaledJobController
-from quaymaster._clusters.inmemory.controllers.scaled_objects import (
-    ScaledObjectController,
-)
-from quaymaster._clusters.inmemory.controllers.set_index import SetIndex
-from quaymaster._clusters.inmemory.controllers.stateful_set_claims import SetClaims
-from quaymaster._clusters.inmemory.controllers.stateful_sets import (
-    StatefulSetController,
-)
 from quaymaster._clusters.inmemory.controllers.volume_protection import (
     VolumeProtection,
 )
 from quaymaster._clusters.inmemory.simulated_devices import DEVICES_ANNOTATION
 from quaymaster._core.contract.clock import Timer
+
+if TYPE_CHECKING:
+    from quaymaster._clusters.inmemory.controllers.devices import DeviceControllers
+    from quaymaster._clusters.inmemory.controllers.workloads import (
+        WorkloadControllers,
+    )
 
 __all__ = ["Controllers"]
 
@@ -96,8 +79,26 @@ _OTHERS: Final = frozenset(
 )
 """Kinds that have a controller but create no pods."""
 
-_SCALERS: Final = (HorizontalPodAutoscaler, ScaledObject)
-"""Kinds whose controllers decide how many pods workloads have."""
+_SCALERS: Final = frozenset({HorizontalPodAutoscaler, ScaledObject, ScaledJob})
+"""Kinds whose controllers decide how many pods or Jobs there are."""
+
+_FIRST: Final = (HorizontalPodAutoscaler, ScaledObject)
+"""Autoscalers of workloads, which are synced before the workloads."""
+
+_WORKLOADS: Final = frozenset(
+    {
+        Deployment,
+        ReplicaSet,
+        ReplicationController,
+        StatefulSet,
+        DaemonSet,
+        Job,
+    }
+)
+
+_DEVICES: Final = frozenset(
+    {ResourceClaim, ResourceSlice, DeviceTaintRule, ResourceClaimTemplate}
+)
 
 _RULES: Final = (PriorityClass, RuntimeClass, LimitRange)
 """Kinds that admission reads for new pods."""
@@ -122,67 +123,59 @@ class Controllers:
         self._families = Families()
         self._ownership = Ownership(cluster)
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
-        availability = Availability(cluster.clock, self._mark_object)
-        self._daemon_sets = DaemonSetController(cluster, self._families, availability)
-        self._set_claims = SetClaims(cluster)
-        self._stateful_sets = StatefulSetController(
-            cluster, self._families, availability, self._set_claims
-        )
-        self._jobs = JobController(cluster, self._families, self._mark_object)
-        self._autoscalers = AutoscalerController(cluster, self._mark_object)
-        self._scaled_objects = ScaledObjectController(cluster, self._mark_object)
-        self._scaled_jobs = ScaledJobController(cluster, self._mark_object)
         self._claims = ClaimController(cluster)
         self.protection = VolumeProtection(cluster, self._wake)
         self.repeats = RepeatedEvictions(cluster.objects(Pod))
         self.nodes = NodeControllers(cluster, self.repeats)
-        self._device_claims = DeviceClaimController(cluster, self._mark_object)
-        self._device_evictions = DeviceEvictionController(cluster, self.repeats)
-        self._sets = SetIndex(cluster, self._ownership)
-        replicas = ReplicaController(cluster, self._families, self._sets)
-        deployments = DeploymentController(
-            cluster, self._families, self._ownership, self._sets, availability
-        )
+        self._workloads: WorkloadControllers | None = None
+        self._devices: DeviceControllers | None = None
         self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
-            Deployment: deployments.sync,
-            ReplicaSet: replicas.sync,
-            ReplicationController: replicas.sync,
-            StatefulSet: self._stateful_sets.sync,
-            DaemonSet: self._daemon_sets.sync,
-            Job: self._jobs.sync,
-            HorizontalPodAutoscaler: self._autoscalers.sync,
-            ScaledObject: self._scaled_objects.sync,
-            ScaledJob: self._scaled_jobs.sync,
             PodDisruptionBudget: self._budgets.sync,
             PersistentVolumeClaim: self._claims.sync,
             PersistentVolume: self._claims.sync_volume,
             Node: self._sync_node,
             Pod: self._sync_pod,
-            ResourceClaim: self._device_claims.sync_claim,
+            ResourceClaim: self._sync_device_claim,
             ResourceQuota: lambda quota: sync_quota(cluster, quota),
         }
         self._handlers: dict[type[ApiObject], Callable[[Any, Any], None]] = {
             Node: self._node_changed,
-            HorizontalPodAutoscaler: self._autoscalers.autoscaler_changed,
-            ScaledObject: self._scaled_objects.scaled_object_changed,
-            ScaledJob: self._scaled_jobs.scaled_job_changed,
             PodDisruptionBudget: self._budget_changed,
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
             CSIStorageCapacity: self._claims.capacity_changed,
-            ResourceClaim: self._device_claim_changed,
-            ResourceSlice: self._device_evictions.slice_changed,
-            DeviceTaintRule: self._device_evictions.rule_changed,
-            ResourceClaimTemplate: self._device_claims.template_changed,
             ResourceQuota: self._quota_changed,
         }
         self._marked: dict[OwnerId, None] = {}
         self._marked_sets: dict[OwnerId, None] = {}
         self._marked_scalers: dict[OwnerId, None] = {}
-        self._gone: list[ApiObject] = []
         self._has_new_volumes = False
         self._timer: Timer | None = None
         self._is_settling = False
+
+    def _with_workloads(self) -> "WorkloadControllers":
+        """Return the controllers of workloads, which are built for the first one."""
+        if self._workloads is None:
+            from quaymaster._clusters.inmemory.controllers.workloads import (  # noqa: PLC0415 - see that module
+                WorkloadControllers,
+            )
+
+            self._workloads = WorkloadControllers(
+                self._cluster, self._families, self._ownership, self._mark_object
+            )
+        return self._workloads
+
+    def _with_devices(self) -> "DeviceControllers":
+        """Return the controllers of devices, which are built for the first one."""
+        if self._devices is None:
+            from quaymaster._clusters.inmemory.controllers.devices import (  # noqa: PLC0415 - see that module
+                DeviceControllers,
+            )
+
+            self._devices = DeviceControllers(
+                self._cluster, self.repeats, self._mark_object
+            )
+        return self._devices
 
     def keep(self, obj: ApiObject) -> None:
         """Keep an object that is about to be loaded as its own cluster had it.
@@ -196,7 +189,7 @@ class Controllers:
         elif isinstance(obj, PodDisruptionBudget):
             self._budgets.keep(obj)
         elif isinstance(obj, ResourceClaim):
-            self._device_claims.keep(obj)
+            self._with_devices().keep(obj)
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
@@ -206,10 +199,8 @@ class Controllers:
         pod = old if new is None else new
         if pod is not None and pod.spec.volumes:
             self._pod_with_volumes_changed(old, new)
-        if pod is not None and self._device_claims.concerns(pod):
-            self._device_claims.pod_changed(old, new)
-        if pod is not None and self._device_evictions.concerns(pod):
-            self._device_evictions.pod_changed(old, new)
+        if pod is not None and (self._devices or pod.spec.resource_claims):
+            self._with_devices().pod_changed(old, new)
         if old is not None and new is not None and _is_same_owner(old, new):
             before, after = old.metadata, new.metadata
             reference = after.controller if after.owner_references else None
@@ -241,8 +232,12 @@ class Controllers:
             self._volumes_came()
         elif isinstance(obj, _RULES):
             self._retry(obj.namespace)
-        elif type(obj) in self._syncs:
+        elif type(obj) in _WORKLOADS:
             self._workload_changed(old, new)
+        elif type(obj) in _SCALERS:
+            self._with_workloads().scalers[type(obj)](old, new)
+        elif type(obj) in _DEVICES:
+            self._with_devices().handlers[type(obj)](old, new)
 
     def usage_changed(self, namespace: str, *, is_less: bool) -> None:
         """Handle a changed usage of what the quotas of a namespace limit."""
@@ -301,8 +296,11 @@ class Controllers:
         obj = self._cluster.objects(identity.kind).get(identity.key)
         self._cluster.shortfalls.clear(identity.kind, identity.key)
         if obj is not None and (self._syncs_workloads or identity.kind in _OTHERS):
-            self._syncs[identity.kind](obj)
+            self._sync_of(identity.kind)(obj)
         return True
+
+    def _sync_of(self, kind: type[ApiObject]) -> Callable[[Any], None]:
+        return self._syncs.get(kind) or self._with_workloads().syncs[kind]
 
     def _sync_node(self, node: Node) -> None:
         add_slices(self._cluster, node)
@@ -310,27 +308,23 @@ class Controllers:
 
     def _sync_pod(self, pod: Pod) -> None:
         add_claims(self._cluster, pod)
-        self._device_claims.sync_pod(pod)
+        if self._devices is not None:
+            self._devices.sync_pod(pod)
+
+    def _sync_device_claim(self, claim: ResourceClaim) -> None:
+        self._with_devices().sync_claim(claim)
 
     def _collect(self) -> bool:
         """Delete the dependents of removed workloads."""
-        gone, self._gone = self._gone, []
-        if not self._syncs_workloads:
-            return False
-        for owner in gone:
-            if isinstance(owner, StatefulSet) and owner.spec.volume_claim_templates:
-                self._set_claims.set_removed(owner)
-            pods = self._cluster.objects(Pod)
-            for key in list(self._families.of(owner.uid)):
-                self._cluster.delete(pods[key])
-            for replica_set in self._sets.of(owner.uid):
-                self._cluster.delete(replica_set)
-        return bool(gone)
+        workloads = self._workloads
+        return workloads is not None and workloads.collect(
+            deletes=self._syncs_workloads
+        )
 
     def _mark(self, identity: OwnerId) -> None:
         if identity.kind is ReplicaSet:
             self._marked_sets[identity] = None
-        elif identity.kind in _SCALERS:
+        elif identity.kind in _FIRST:
             self._marked_scalers[identity] = None
         else:
             self._marked[identity] = None
@@ -367,68 +361,24 @@ class Controllers:
             self._ownership.stranger_removed(pod, reference)
             self._member_changed(reference.uid, pod, None)
             if reference.kind == "StatefulSet" and pod.spec.volumes:
-                self._set_claims.pod_removed(pod)
+                self._with_workloads().pod_removed(pod)
 
     def _member_changed(self, uid: str, old: Pod | None, new: Pod | None) -> None:
         if not uid:
             return
         concerns_owner = self._families.update(uid, old, new)
         owner = self._ownership.get(uid)
-        if owner is None:
-            return
-        if owner.kind is Job:
-            concerns_owner |= self._jobs.pod_changed(uid, old, new)
-        elif owner.kind is DaemonSet and concerns_owner:
-            self._daemon_sets.pod_changed(uid, old, new)
-        if concerns_owner:
-            self._mark(owner)
-            if owner.kind is ReplicaSet and self._families.of(uid).wants_starts:
-                deployment = self._owner_of(
-                    self._cluster.objects(ReplicaSet)[owner.key]
-                )
-                if deployment is not None:
-                    self._mark(deployment)
-
-    def _owner_of(self, obj: ApiObject) -> OwnerId | None:
-        reference = obj.metadata.controller
-        return None if reference is None else self._ownership.get(reference.uid)
+        if owner is not None:
+            self._with_workloads().member_changed(
+                owner, uid, old, new, concerns_owner=concerns_owner
+            )
 
     def _workload_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        workload = old if new is None else new
-        if workload is None:
-            return
-        if isinstance(old, ReplicaSet) or isinstance(new, ReplicaSet):
-            # Both are ReplicaSets, or None.
-            self._set_changed(old, new)  # type: ignore[arg-type]
-        if isinstance(workload, Job):
-            self._scaled_jobs.job_changed(workload)
+        self._with_workloads().changed(old, new)
         if new is None:
-            self._ownership.owner_removed(workload)
-            self._cluster.shortfalls.clear(type(workload), workload.key)
-            self._jobs.forget(workload.uid)
-            self._daemon_sets.forget(workload.uid)
-            self._stateful_sets.forget(workload.uid)
-            self._gone.append(workload)
             self._wake()
-            return
-        if old is None:
-            self._ownership.owner_added(new)
-        self._mark(OwnerId(type(new), new.key))
-        self._autoscalers.workload_changed(new)
-        self._scaled_objects.workload_changed(new)
-        self._budgets.scale_changed(new.namespace)
-
-    def _set_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
-        self._sets.update(old, new)
-        replica_set = old if new is None else new
-        if replica_set is None:
-            return
-        owner = self._owner_of(replica_set)
-        if owner is not None:
-            self._mark(owner)
-        elif new is not None and old is None:
-            for deployment in self._cluster.objects(Deployment).values():
-                self._mark(OwnerId(Deployment, deployment.key))
+        else:
+            self._budgets.scale_changed(new.namespace)
 
     def _budget_changed(
         self, old: PodDisruptionBudget | None, new: PodDisruptionBudget | None
@@ -457,19 +407,8 @@ class Controllers:
         elif old is not None:
             self.protection.removed(old)
             self._claims.claim_removed(old)
-            self._resync_sets(old.namespace)
-
-    def _resync_sets(self, namespace: str) -> None:
-        """Sync the StatefulSets that may lack a claim now, or may replace one."""
-        for key, owner in self._cluster.objects(StatefulSet).items():
-            if owner.spec.volume_claim_templates and owner.namespace == namespace:
-                self._mark(OwnerId(StatefulSet, key))
-
-    def _device_claim_changed(
-        self, old: ResourceClaim | None, new: ResourceClaim | None
-    ) -> None:
-        self._device_claims.claim_changed(old, new)
-        self._device_evictions.claim_changed(old, new)
+            if self._cluster.objects(StatefulSet):
+                self._with_workloads().claim_removed(old.namespace)
 
     def _volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None
@@ -515,9 +454,8 @@ class Controllers:
             remove_slices(self._cluster, node)
         elif DEVICES_ANNOTATION in node.metadata.annotations:
             self._mark(OwnerId(Node, node.name))
-        self._daemon_sets.node_changed(node.name)
-        for key in self._cluster.objects(DaemonSet):
-            self._mark(OwnerId(DaemonSet, key))
+        if self._cluster.objects(DaemonSet):
+            self._with_workloads().node_changed(node.name)
 
 
 def _is_same_owner(old: Pod, new: Pod) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-import attrs
+import msgspec
 
 from quaymaster._api.objects import Node, Pod, Taint
 
@@ -31,8 +31,7 @@ _ZONE_LABELS: Final = (
 )
 
 
-@attrs.frozen(kw_only=True)
-class HealthObserver:
+class HealthObserver(msgspec.Struct, frozen=True, kw_only=True):
     """Receives what happens to the pods of a node that does not answer.
 
     Attributes:

@@ -3,7 +3,7 @@
 import enum
 from typing import Final
 
-import attrs
+import msgspec
 
 __all__ = ["HOSTNAME", "ZONE", "KnownProvisioner", "Reach", "VolumeSource"]
 
@@ -38,8 +38,7 @@ class VolumeSource(enum.Enum):
     NFS = "nfs"
 
 
-@attrs.frozen
-class KnownProvisioner:
+class KnownProvisioner(msgspec.Struct, frozen=True):
     """One provisioner.
 
     Attributes:

@@ -11,7 +11,7 @@ second volume is made nevertheless, and the capacity stays at 0.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import attrs
+import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import (
@@ -34,8 +34,7 @@ __all__ = ["StorageCapacities"]
 _CSI_PARAMETERS = "csi.storage.k8s.io/"
 
 
-@attrs.frozen
-class _Deduction:
+class _Deduction(msgspec.Struct, frozen=True):
     """What one volume took from one published capacity, in bytes."""
 
     key: str
@@ -43,8 +42,7 @@ class _Deduction:
     maximum: int
 
 
-@attrs.frozen
-class _Reservation:
+class _Reservation(msgspec.Struct, frozen=True):
     """What one volume takes: the selected node, if any, and the deductions."""
 
     node_name: str

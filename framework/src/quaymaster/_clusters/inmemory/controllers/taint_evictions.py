@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
-import attrs
+import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Node, Pod, PodCondition, Taint, Time, Toleration
@@ -32,8 +32,7 @@ _DISRUPTED: Final = PodCondition(
 )
 
 
-@attrs.frozen
-class _Eviction:
+class _Eviction(msgspec.Struct, frozen=True):
     """An eviction that waits for the end of a toleration."""
 
     scheduled_at: float
