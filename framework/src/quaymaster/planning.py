@@ -11,6 +11,7 @@ from quaymaster._studies.capacity.figures import (
 )
 from quaymaster._studies.capacity.headroom import find_headroom
 from quaymaster._studies.capacity.measuring import RoomObserver, measure_room
+from quaymaster._studies.capacity.node_status import ClosedNode
 from quaymaster._studies.capacity.pod_text import PodTextError, pod_of_text
 from quaymaster._studies.capacity.prices import PRICE_ANNOTATION, Prices, read_prices
 from quaymaster._studies.changes.change import (
@@ -35,12 +36,14 @@ from quaymaster._studies.changes.rotation import RotateNodes
 from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
 from quaymaster._studies.changes.target import Target
 from quaymaster._studies.changes.workload_changes import Scale, SetImage
+from quaymaster._studies.planning.costs import Costs, CostShare
 from quaymaster._studies.planning.group_files import read_node_groups
 from quaymaster._studies.planning.groups import (
     NodeGroup,
     NodeGroupError,
     parse_node_group,
 )
+from quaymaster._studies.planning.losses import Loss
 from quaymaster._studies.planning.moves import Move
 from quaymaster._studies.planning.planning import plan
 from quaymaster._studies.planning.plans import (
@@ -51,7 +54,6 @@ from quaymaster._studies.planning.plans import (
     UnplacedKind,
     Utilization,
 )
-from quaymaster._studies.planning.question import Loss
 from quaymaster._studies.planning.what_if import what_if
 from quaymaster._studies.planning.what_if_results import (
     ClusterState,
@@ -65,9 +67,12 @@ __all__ = [
     "Apply",
     "CapacityResult",
     "ChangeError",
+    "ClosedNode",
     "ClusterChange",
     "ClusterState",
     "Cordon",
+    "CostShare",
+    "Costs",
     "Create",
     "Delete",
     "Drain",

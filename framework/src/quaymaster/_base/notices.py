@@ -76,6 +76,9 @@ class NoticeReason(enum.StrEnum):
     LEFT_OUT = "LeftOut"
     """Parts of a scenario have no effect on an answer."""
 
+    UNTRIED_LOSSES = "UntriedLosses"
+    """There are more possible losses than a plan was tried with."""
+
     CONFIGURATION = "Configuration"
     """Something in the scheduler's configuration is probably a mistake."""
 

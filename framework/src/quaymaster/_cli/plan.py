@@ -32,14 +32,13 @@ from quaymaster._cli.plans import (
 )
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
-from quaymaster._cli.reports import observed_inputs, write_report
 from quaymaster._core.config.duration import parse_duration
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.planning.group_files import read_node_groups
 from quaymaster._studies.planning.groups import NodeGroup, parse_node_group
+from quaymaster._studies.planning.losses import Loss
 from quaymaster._studies.planning.planning import plan
 from quaymaster._studies.planning.plans import Plan
-from quaymaster._studies.planning.question import Loss
 
 __all__ = ["command"]
 
@@ -51,6 +50,8 @@ _LIMIT: Final = re.compile(
     r"(?P<resource>[^=\s]+)=(?P<percent>[0-9]{1,3}(\.[0-9]{1,3})?)%", re.ASCII
 )
 
+_PERCENT: Final = re.compile(r"(?P<percent>[0-9]{1,3}(\.[0-9]{1,3})?)%", re.ASCII)
+
 
 @attrs.frozen(kw_only=True)
 class _Request:
@@ -60,6 +61,8 @@ class _Request:
     prices: Prices
     max_utilization: Mapping[str, Fraction]
     tolerate_loss: Loss | None
+    min_spot: Fraction | None
+    spare: int
     max_trials: int | None
     time_limit: float | None
     at_once: bool
@@ -85,6 +88,22 @@ def _limits(
             raise click.BadParameter(message, context, option)
         limits[found["resource"]] = percent / 100
     return limits
+
+
+def _part(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> Fraction | None:
+    """Read ``--min-spot``, such as ``50%``."""
+    if text is None:
+        return None
+    match = _PERCENT.fullmatch(text.strip())
+    percent = Fraction(match["percent"]) if match else Fraction(0)
+    if not 0 < percent <= 100:
+        message = (
+            f"expected a share such as 50%, more than 0 and at most 100, got {text!r}"
+        )
+        raise click.BadParameter(message, context, option)
+    return percent / 100
 
 
 def _seconds(
@@ -129,8 +148,27 @@ def _seconds(
 )
 @click.option(
     "--tolerate-loss",
-    type=click.Choice([loss.value for loss in Loss]),
-    help="All pods must still fit after the loss of any one zone, or node.",
+    metavar="node|zone|LABEL[:N]",
+    callback=lambda _context, _option, text: None if text is None else Loss.parse(text),
+    help="All pods must still fit after the loss of any one node, of any one zone, or "
+    "of all nodes with any one value of a label, such as rack. node:2 means any two "
+    "nodes.",
+)
+@click.option(
+    "--min-spot",
+    metavar="N%",
+    callback=_part,
+    help="The minimum share of spot nodes in the CPU that the plan adds. Labels of "
+    "providers mark spot nodes, such as karpenter.sh/capacity-type=spot.",
+)
+@click.option(
+    "--spare",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="How many spare nodes to add to each group that the plan uses, so that as "
+    "many may fail or be replaced.",
 )
 @click.option(
     "--max-trials",
@@ -163,7 +201,11 @@ def _seconds(
 @report_option()
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
 @output_option(
-    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+    OutputFormat.TABLE,
+    OutputFormat.WIDE,
+    OutputFormat.CSV,
+    OutputFormat.JSON,
+    OutputFormat.YAML,
 )
 def command(
     options: InputOptions,
@@ -171,7 +213,9 @@ def command(
     files_of_groups: tuple[str, ...],
     prices: Prices,
     max_utilization: Mapping[str, Fraction],
-    tolerate_loss: str | None,
+    tolerate_loss: Loss | None,
+    min_spot: Fraction | None,
+    spare: int,
     max_trials: int | None,
     time_limit: float | None,
     at_once: bool,
@@ -194,7 +238,9 @@ def command(
         groups=list(_groups(specs_of_groups, files_of_groups)),
         prices=prices,
         max_utilization=max_utilization,
-        tolerate_loss=None if tolerate_loss is None else Loss(tolerate_loss),
+        tolerate_loss=tolerate_loss,
+        min_spot=min_spot,
+        spare=spare,
         max_trials=max_trials,
         time_limit=time_limit,
         at_once=at_once,
@@ -206,10 +252,13 @@ def command(
     if nodes_file is not None and bought is not None:
         _write(bought, nodes_file)
     if report_file is not None:
-        _report(found, inputs, options, report_file)
+        # Imported only if a report is written.
+        from quaymaster._cli.plan_report import write_plan_report  # noqa: PLC0415
+
+        write_plan_report(found, inputs, options, report_file)
     match output:
-        case OutputFormat.TABLE:
-            print_plan(found)
+        case OutputFormat.TABLE | OutputFormat.WIDE:
+            print_plan(found, is_wide=output is OutputFormat.WIDE)
         case OutputFormat.CSV:
             print_plan_csv(found)
             if not found.is_found:
@@ -245,6 +294,8 @@ def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
             prices=request.prices,
             max_utilization=request.max_utilization,
             tolerate_loss=request.tolerate_loss,
+            min_spot=request.min_spot,
+            spare=request.spare,
             max_trials=request.max_trials,
             in_rounds=not request.at_once,
             daemon_sets_first=request.daemon_sets_first,
@@ -255,17 +306,6 @@ def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
             max_pods=options.max_pods,
         )
     return attrs.evolve(found, notices=(*inputs.notices, *found.notices))
-
-
-def _report(found: Plan, inputs: Inputs, options: InputOptions, file: str) -> None:
-    """Write a report: the input with the plan's nodes, or alone without a plan."""
-    # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
-
-    run = observed_inputs(inputs, options, more=found.nodes)
-    rows = tuple((group.group.name, group.nodes) for group in found.groups)
-    table = ReportTable(title="Plan", columns=("Group", "Nodes"), rows=rows)
-    write_report(file, [run], title="Plan", tables=[table])
 
 
 def _write(found: Plan, file: str) -> None:

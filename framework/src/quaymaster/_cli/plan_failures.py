@@ -16,6 +16,7 @@ __all__ = [
     "pod_documents",
     "print_obstacle",
     "print_unplaced",
+    "unplaced_table",
 ]
 
 _KINDS: Final = 10
@@ -39,6 +40,11 @@ def print_unplaced(found: Plan) -> None:
         pods = counted(sum(kind.pods for kind in rest), "more pod")
         print_line(f"and {pods}, of {counted(len(rest), 'kind')}")
     print_line()
+
+
+def unplaced_table(found: Plan) -> tuple[list[str], list[list[str]]]:
+    """Return the pods without a node, one row for each kind, for a page."""
+    return _UNPLACED.table(found.unplaced_kinds)
 
 
 def obstacle(found: Plan) -> str:

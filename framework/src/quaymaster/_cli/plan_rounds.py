@@ -7,15 +7,30 @@ from quaymaster._cli.amounts import plain_amount
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._studies.planning.plans import Plan, PlannedRound
 
-__all__ = ["print_rounds", "round_documents", "trade_off"]
+__all__ = ["print_rounds", "round_documents", "round_rows", "trade_off"]
 
 
 def print_rounds(plan: Plan) -> None:
     """Print what is added when, and what the last pods cost."""
     if not plan.rounds:
         return
+    headings, rows = round_rows(plan)
+    print_line()
+    print_table([heading.upper() for heading in headings], rows)
+    print_line()
+    print_line(
+        "in rounds: each adds nodes for the pods that are still pending; placed pods "
+        "stay"
+    )
+    line = trade_off(plan)
+    if line:
+        print_line(line)
+
+
+def round_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
+    """Return headings, and a row for each round."""
     priced = plan.cost is not None
-    headings = ["ROUND", "NODES", "PENDING", *(["COST"] if priced else [])]
+    headings = ["Round", "Nodes", "Pending", *(["Cost"] if priced else [])]
     rows = [
         [
             str(number),
@@ -25,16 +40,7 @@ def print_rounds(plan: Plan) -> None:
         ]
         for number, planned in enumerate(plan.rounds)
     ]
-    print_line()
-    print_table(headings, rows)
-    print_line()
-    print_line(
-        "in rounds: each adds nodes for the pods that are still pending; placed pods "
-        "stay"
-    )
-    line = trade_off(plan)
-    if line:
-        print_line(line)
+    return headings, rows
 
 
 def round_documents(plan: Plan) -> list[dict[str, object]]:
@@ -64,6 +70,8 @@ def trade_off(plan: Plan) -> str:
     Of all rounds, it is the one after which a pod costs most in comparison with the
     pods before.
     """
+    if not plan.rounds:
+        return ""
     first, last = plan.rounds[0], plan.rounds[-1]
     pods = first.pending - last.pending
     nodes = [sum(planned.nodes) for planned in plan.rounds]

@@ -11,6 +11,7 @@ from quaymaster._cli.amounts import plain_amount, price
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line
+from quaymaster._cli.plan_details import detail_documents, print_costs, print_nodes
 from quaymaster._cli.plan_failures import (
     kind_documents,
     pod_documents,
@@ -20,23 +21,32 @@ from quaymaster._cli.plan_rounds import print_rounds, round_documents
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
 
-__all__ = ["plan_document", "print_plan", "print_plan_csv"]
+__all__ = ["bound_text", "group_table", "plan_document", "print_plan", "print_plan_csv"]
 
 _SHOWN: Final = ("cpu", "memory", "pods")
 _BEST_AT_ONCE: Final = "the best that is bought at once"
 
 
-def print_plan(found: Plan) -> None:
-    """Print a plan as a table, or why there is none and what fits nevertheless."""
-    if found.is_found:
-        _print_found(found)
-        return
-    print_obstacle(found)
-    if found.partial is not None:
+def print_plan(found: Plan, *, is_wide: bool = False) -> None:
+    """Print a plan as a table, or why there is none and what fits nevertheless.
+
+    Args:
+        found: The plan.
+        is_wide: Whether costs are printed, too.
+    """
+    shown = found
+    if not found.is_found:
+        print_obstacle(found)
+        if found.partial is None:
+            print_nodes(found)
+            return
+        shown = found.partial
         print_line()
-        print_line(_partial_heading(found, found.partial))
+        print_line(_partial_heading(found, shown))
         print_line()
-        _print_found(found.partial)
+    _print_found(shown)
+    if is_wide:
+        print_costs(shown)
 
 
 def _partial_heading(found: Plan, partial: Plan) -> str:
@@ -56,10 +66,13 @@ def _print_found(found: Plan) -> None:
         f"{name} {_percent(found.utilization.get(name))}" for name in resources
     )
     print_line(f"requested of all nodes, those of the input included: {shares}")
+    print_nodes(found)
     cost = "" if found.cost is None else f" at a cost of {plain_amount(found.cost)}"
-    print_line(f"plan: {counted(len(found.nodes), 'more node')}{cost}")
+    spare = sum(group.spare for group in found.groups)
+    kept = f", {spare} of them spare" if spare else ""
+    print_line(f"plan: {counted(len(found.nodes), 'more node')}{cost}{kept}")
     if found.has_bound:
-        print_line(f"lower bound: {_bound(found)} ({_certainty(found)})")
+        print_line(f"lower bound: {bound_text(found)}")
     for line in _commands(found):
         print_line(line)
     if found.daemon_sets_first:
@@ -108,6 +121,7 @@ def plan_document(found: Plan) -> dict[str, object]:
             "obstacle": found.obstacle,
         },
         "utilization": _shares(found.utilization),
+        **detail_documents(found),
         "placements": [
             {"pod": placement.pod, "node": placement.node}
             for placement in (found.result.placements if found.result else ())
@@ -138,6 +152,12 @@ def _columns(found: Plan) -> Columns[PlannedGroup]:
     return Columns[PlannedGroup](
         Column("name", value=attrgetter("group.name"), heading="Group", fit=Fit.NAME),
         Column("nodes"),
+        Column(
+            "spare",
+            shown=Shown.ALWAYS
+            if any(group.spare for group in found.groups)
+            else Shown.NEVER,
+        ),
         Column("min", value=attrgetter("group.min_nodes"), importance=1),
         Column("max", value=attrgetter("group.max_nodes"), importance=1),
         Column(
@@ -176,10 +196,22 @@ def _resources(found: Plan) -> list[str]:
     return [*_SHOWN, *sorted(others)]
 
 
+def group_table(found: Plan) -> tuple[list[str], list[list[str]]]:
+    """Return headings, and a row for each group of nodes, for a page."""
+    return _columns(found).table(found.groups)
+
+
+def bound_text(found: Plan) -> str:
+    """Return the lower bound, and what is proven."""
+    return f"{_bound(found)} ({_certainty(found)})"
+
+
 def _bound(found: Plan) -> str:
     """Return what no plan costs, with a second bound if that of rounds is lower."""
     less = "costs less" if found.cost is not None else "has fewer"
     than = f"{less} than {plain_amount(found.lower_bound)}"
+    if found.spare_cost:
+        than += " without spare nodes"
     if found.lower_bound == found.lower_bound_in_rounds:
         return f"no plan {than}"
     other = plain_amount(found.lower_bound_in_rounds)

@@ -10,6 +10,7 @@ from quaymaster._studies.planning.answers import answer_of
 from quaymaster._studies.planning.demand import Demand
 from quaymaster._studies.planning.domains import find_rules
 from quaymaster._studies.planning.estimates import Estimates
+from quaymaster._studies.planning.groups import NodeGroup
 from quaymaster._studies.planning.needs import find_needs
 from quaymaster._studies.planning.order import Order
 from quaymaster._studies.planning.pace import Pace
@@ -19,7 +20,8 @@ from quaymaster._studies.planning.refutation import Refutation
 from quaymaster._studies.planning.round_search import RoundSearch
 from quaymaster._studies.planning.scale import Scale
 from quaymaster._studies.planning.search import Found, Search
-from quaymaster._studies.planning.shapes import Shapes
+from quaymaster._studies.planning.shapes import Shape, Shapes
+from quaymaster._studies.planning.spot import SPOT
 from quaymaster._studies.planning.trials import Trial, Trials
 
 __all__ = ["Attempt", "Effort", "Outcome"]
@@ -66,6 +68,7 @@ class Outcome:
         found: The result of the search; None if no search was needed.
         scale: The scale of its bounds.
         lack: Without a trial, what all plans have too little of.
+        trials: Has tried the plans.
         tried: How many plans were tried.
         is_late: Whether the time was over before the end of the search.
     """
@@ -74,6 +77,7 @@ class Outcome:
     closest: Trial | None = None
     found: Found | None = None
     scale: Scale
+    trials: Trials
     lack: str = ""
     tried: int = 0
     is_late: bool = False
@@ -122,7 +126,7 @@ class Attempt:
         self._trials.know(cluster)
         self._lows = tuple(group.min_nodes for group in question.groups)
         self._highs = tuple(
-            group.max_nodes if shape.misfit is None else 0
+            _most(group, shape, question)
             for group, shape in zip(question.groups, shapes.shapes, strict=True)
         )
         self._scale = Scale(question.groups, sum(self._highs) + 1)
@@ -136,6 +140,8 @@ class Attempt:
         question, demand, shapes = self._question, self._demand, self._shapes
         needs = find_needs(question, demand, shapes)
         rules = find_rules(question, demand, shapes)
+        if (spot_rule := question.spot_rule()) is not None:
+            rules = [*rules, spot_rule]
         weights = [self._scale.weight(group) for group in question.groups]
         refutation = Refutation(question, needs, demand.nodes, rules, self._lows)
         rounds = self._round_search(refutation, weights)
@@ -195,7 +201,16 @@ class Attempt:
             trial=trial,
             closest=rounds.closest or trial,
             scale=self._scale,
+            trials=self._trials,
             lack=lack,
             tried=tried,
             is_late=is_late,
         )
+
+
+def _most(group: NodeGroup, shape: Shape, question: Question) -> int:
+    """Return the most nodes of a group, without spare ones."""
+    only_spot = question.min_spot == 1 and SPOT not in shape.offered
+    if shape.misfit is not None or only_spot:
+        return 0
+    return max(group.min_nodes, group.max_nodes - question.spare)

@@ -52,6 +52,7 @@ class Demand:
         others: All other pods: they end, are deleted, are replaced or are being
             resized.
         pods: The number of all pods.
+        shut: The nodes of the input that accept none of the pods that need a node.
     """
 
     wanted: Sequence[Wanted]
@@ -61,6 +62,7 @@ class Demand:
     updates: Sequence[Deployment] = ()
     others: Sequence[Pod] = ()
     pods: int
+    shut: frozenset[str] = frozenset()
 
     def without_left_out(self, question: Question) -> "Demand":
         """Return the demand without the pending pods that the question leaves out."""
@@ -80,7 +82,9 @@ class Demand:
     def rooms(self, question: Question) -> list[Amounts]:
         """Return the room of each node of the input beside the pods that it keeps."""
         return [
-            _less(
+            {}
+            if node.name in self.shut
+            else _less(
                 offered(node),
                 total(
                     requested(pod)

@@ -31,7 +31,6 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.codec import ENCODER
 from quaymaster._api.objects.selectors import compile_label_selector
-from quaymaster._clusters.inmemory.node_health import zone_of
 from quaymaster._studies.planning.amounts import requested
 from quaymaster._studies.planning.demand import Demand, Wanted
 from quaymaster._studies.planning.enforcement import APART, EVEN, HOST
@@ -78,7 +77,7 @@ class _Place:
     """Nodes that are equal for a rule.
 
     Attributes:
-        zone: Their zone.
+        zone: Their zone, or what else is lost at once.
         domain: Their value of the label; None if each is a domain of its own.
         room: How many pods one of them can have.
     """
@@ -293,7 +292,7 @@ def _apart_rules(
             ground=_Ground(
                 existing=[
                     _Place(
-                        zone=zone_of(node),
+                        zone=question.lost_with(node),
                         domain=domains[node.name],
                         room=max(1, came[domains[node.name]]),
                     )
@@ -302,7 +301,7 @@ def _apart_rules(
                 groups=[
                     [
                         _Place(
-                            zone=zone_of(node),
+                            zone=question.lost_with(node),
                             domain=node.labels[key],
                             room=int(index in takers),
                         )
@@ -404,7 +403,7 @@ def _even(
         domain = node.labels.get(key)
         is_own = key == HOST and domain in (None, node.name)
         domain = None if is_own else domain
-        return [_Place(zone=zone_of(node), domain=domain, room=room)]
+        return [_Place(zone=question.lost_with(node), domain=domain, room=room)]
 
     def room_of(has: Iterable[tuple[int, int]]) -> int:
         return min((have // size for have, size in has), default=number)

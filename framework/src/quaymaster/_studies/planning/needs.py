@@ -232,7 +232,10 @@ def _apart(
     return Need(
         of=of,
         demand=sum(pod.count for pod in wanted),
-        existing=tuple(max(1, came[node.name]) for node in demand.nodes),
+        existing=tuple(
+            max(int(node.name not in demand.shut), came[node.name])
+            for node in demand.nodes
+        ),
         capacity=tuple(
             each if index in groups else 0 for index, each in enumerate(free)
         ),
@@ -246,18 +249,21 @@ def _utilization_needs(
     wanted = total(
         {name: pod.count * amount for name, amount in requested(pod.pod).items()}
         for pod in demand.wanted
+        if pod.node not in question.closed
     )
+    nodes = [node for node in demand.nodes if node.name not in question.closed]
     tied = total(
-        requested(pod)
-        for node in demand.nodes
-        for pod in demand.tied.get(node.name, ())
+        requested(pod) for node in nodes for pod in demand.tied.get(node.name, ())
     )
     for name, most in question.max_utilization.items():
         part, whole = most.numerator, most.denominator
         yield Need(
             of=f"{name}, of which at most {float(most):.0%} may be requested",
             demand=whole * (wanted.get(name, 0) + tied.get(name, 0)),
-            existing=tuple(part * offered(node).get(name, 0) for node in demand.nodes),
+            existing=tuple(
+                0 if node.name in question.closed else part * offered(node).get(name, 0)
+                for node in demand.nodes
+            ),
             capacity=tuple(_spare(shape, name, part, whole) for shape in shapes.shapes),
             lasts=False,
         )

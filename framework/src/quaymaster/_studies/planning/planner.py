@@ -6,20 +6,24 @@ import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._base.errors import counted
-from quaymaster._clusters.inmemory.node_health import zone_of
 from quaymaster._studies.planning.amounts import Amounts, offered
 from quaymaster._studies.planning.answers import (
     answer_of,
     failure_of,
+    node_prices,
     without_plan,
 )
 from quaymaster._studies.planning.attempt import Attempt, Effort, Outcome
+from quaymaster._studies.planning.costs import costs_of
 from quaymaster._studies.planning.demand import Demand, demand_of
 from quaymaster._studies.planning.groups import NodeGroupError
+from quaymaster._studies.planning.losses import check_loss, untried_losses
 from quaymaster._studies.planning.plans import Plan, UnplacedKind
 from quaymaster._studies.planning.pod_kinds import signature
-from quaymaster._studies.planning.question import Loss, Question, is_tied
+from quaymaster._studies.planning.question import Question, is_tied
 from quaymaster._studies.planning.shapes import Shapes
+from quaymaster._studies.planning.spare import spare_counts, with_spare
+from quaymaster._studies.planning.unneeded import unneeded_nodes
 from quaymaster._studies.planning.unplaced import unplaced_kinds
 from quaymaster._studies.simulation.results import UnscheduledPod
 
@@ -44,9 +48,15 @@ class Planner:
         self._effort = effort
         self._cluster = question.cluster_of(question.objects)
         self._demand = demand_of(self._cluster)
-        _check_zones(question, self._demand)
+        _check_loss(question, self._demand)
+        _check_spare(question)
+        _check_spot(question)
         _check_limits(question, self._demand)
         self._shapes = Shapes(question, self._pending)
+        shut = [node for node in self._demand.nodes if node.name in question.closed]
+        if shut and self._shapes.are_shut(shut):
+            names = frozenset(node.name for node in shut)
+            self._demand = attrs.evolve(self._demand, shut=names)
 
     @property
     def _pending(self) -> list[Pod]:
@@ -150,13 +160,33 @@ class Planner:
 
     def _answer(self, question: Question, outcome: Outcome) -> Plan:
         assert outcome.trial is not None, "the caller has checked that"
-        answer = answer_of(question, outcome.trial)
-        out = [
-            verdict
-            for verdict in outcome.trial.result.unscheduled
-            if verdict.pod in self._left_out(question)
-        ]
-        return self._bounded(attrs.evolve(answer, unplaced=tuple(out)), outcome)
+        trial, trials = outcome.trial, outcome.trials
+        spare = spare_counts(trial.counts, question.spare)
+        if any(spare):
+            # Also when the time is over: the plan without spare nodes was found.
+            self._effort.pace.is_open = False
+            trial = with_spare(trials, trial, question.spare)
+            self._effort.pace.is_open = True
+        answer = answer_of(question, trial)
+        left_out = self._left_out(question)
+        prices = node_prices(question, trial, question.prices)
+        assert trial.cluster is not None, "the plan that was found has its cluster"
+        answer = attrs.evolve(
+            answer,
+            groups=tuple(
+                attrs.evolve(group, spare=count)
+                for group, count in zip(answer.groups, spare, strict=True)
+            ),
+            unplaced=tuple(
+                verdict
+                for verdict in trial.result.unscheduled
+                if verdict.pod in left_out
+            ),
+            costs=costs_of(trial.cluster, prices, trial.pods_of),
+            unneeded_nodes=unneeded_nodes(question, trials, trial),
+            notices=(*answer.notices, *untried_losses(question.loss, trial.nodes)),
+        )
+        return self._bounded(answer, outcome)
 
     def _bounded(self, plan: Plan, outcome: Outcome) -> Plan:
         found, scale = outcome.found, outcome.scale
@@ -184,18 +214,33 @@ class Planner:
         return unplaced_kinds(verdicts, self._cluster, offers)
 
 
-def _check_zones(question: Question, demand: Demand) -> None:
-    """Raise an error if the only possible zone may be lost."""
-    if question.loss is not Loss.ZONE:
+def _check_loss(question: Question, demand: Demand) -> None:
+    """Raise an error if nothing remains after a loss."""
+    if question.loss is None:
         return
-    zones = {zone_of(node) for node in demand.nodes}
+    samples = [
+        node for group in question.groups if group.max_nodes for node in group.samples()
+    ]
+    check_loss(question.loss, demand.nodes, samples)
+
+
+def _check_spare(question: Question) -> None:
+    """Raise an error if a group has too few nodes for spare ones."""
     for group in question.groups:
-        zones |= {*group.zones()} if group.max_nodes else set()
-    if len(zones) < 2:
-        got = f"only {zone}" if (zone := next(iter(zones), "")) else "none"
+        least = max(1, group.min_nodes) + question.spare
+        if question.spare and 0 < group.max_nodes < least:
+            expected = f"expected at least {least} for {question.spare} spare nodes"
+            raise NodeGroupError(group.where, f"max: {expected}, got {group.max_nodes}")
+
+
+def _check_spot(question: Question) -> None:
+    """Raise an error if no group has spot nodes."""
+    rule = question.spot_rule()
+    if rule is not None and not any(rule.spot):
         raise NodeGroupError(
-            question.groups[0].where,
-            f"zones: expected at least two to survive the loss of one, got {got}",
+            "min spot",
+            "expected a group of spot nodes, by a label such as "
+            "karpenter.sh/capacity-type=spot, got none",
         )
 
 

@@ -17,10 +17,11 @@ from quaymaster._studies.planning.groups import (
     priced,
     with_names_of_their_own,
 )
+from quaymaster._studies.planning.losses import Loss
 from quaymaster._studies.planning.pace import Pace
 from quaymaster._studies.planning.planner import Planner
 from quaymaster._studies.planning.plans import Plan
-from quaymaster._studies.planning.question import Loss, Question
+from quaymaster._studies.planning.question import Question
 
 __all__ = ["plan"]
 
@@ -35,6 +36,8 @@ def plan(
     prices: Prices | None = None,
     max_utilization: Mapping[str, Fraction | float] | None = None,
     tolerate_loss: Loss | None = None,
+    min_spot: Fraction | float | None = None,
+    spare: int = 0,
     max_trials: int | None = None,
     in_rounds: bool = True,
     time_limit: float | None = None,
@@ -58,11 +61,16 @@ def plan(
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `simulate`.
-        prices: Prices by instance type, for groups without a price.
+        prices: Prices by instance type: of groups without a price, and of nodes of the
+            input.
         max_utilization: Resource -> the largest part of the total of all nodes,
             including those of the input, that pods may request in the end; 0.8 is 80%.
-        tolerate_loss: What may be lost, one at a time, so that all its pods fit on the
-            remaining nodes without moving other pods.
+        tolerate_loss: What may be lost, so that all its pods fit on the remaining nodes
+            without moving other pods.
+        min_spot: The part of the CPU that the plan adds which spot nodes must have at
+            least; 0.5 is half of it. Labels of providers mark spot nodes.
+        spare: How many nodes more each group that the plan uses gets, so that as many
+            may fail or be replaced. Lower bounds are those without spare nodes.
         max_trials: How many plans are tried at most; by default 20 to 500, by the
             number of pods.
         in_rounds: Whether the nodes may be bought in rounds, each for the pods that are
@@ -85,7 +93,8 @@ def plan(
 
     Raises:
         AdmissionError: Some objects are invalid, or create too many pods.
-        NodeGroupError: The groups conflict, or no node has a resource with a limit.
+        NodeGroupError: The groups conflict with each other or with a limit, a loss, a
+            share of spot nodes or a number of spare nodes.
         ProfileError: A profile's plugins cannot be built.
     """
     config, registry = with_defaults(config, registry)
@@ -101,6 +110,9 @@ def plan(
             name: Fraction(str(most)) for name, most in (max_utilization or {}).items()
         },
         loss=tolerate_loss,
+        min_spot=None if min_spot is None else Fraction(str(min_spot)),
+        spare=spare,
+        prices=prices or Prices(),
         daemon_sets_first=daemon_sets_first,
     )
     effort = Effort(

@@ -7,6 +7,8 @@ import attrs
 
 from quaymaster._api.objects import Node
 from quaymaster._base.notices import Notice
+from quaymaster._studies.capacity.node_status import ClosedNode
+from quaymaster._studies.planning.costs import Costs
 from quaymaster._studies.planning.groups import NodeGroup
 from quaymaster._studies.planning.trials import Utilization
 from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
@@ -28,12 +30,19 @@ class PlannedGroup:
     Attributes:
         group: The group.
         nodes: How many nodes of it the plan has.
+        spare: How many of them are spare.
         utilization: Resource -> its utilisation on these nodes.
     """
 
     group: NodeGroup
     nodes: int
+    spare: int = 0
     utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
+
+    @property
+    def spare_cost(self) -> Decimal:
+        """The price of the spare nodes; their number if the price is unknown."""
+        return self.spare * (self.group.price or Decimal(1))
 
     @property
     def cost(self) -> Decimal | None:
@@ -111,11 +120,18 @@ class Plan:
         is_final_at_once: Whether that was proven of plans without rounds.
         has_looked_at_rounds: Whether plans in rounds were searched, too.
         lower_bound: The least that a plan can cost if the groups have prices, and else
-            the fewest nodes it can have, also where this one may not be the best. If
-            the plan has no rounds, the bound holds for plans without rounds.
+            the fewest nodes it can have, also where this one may not be the best;
+            without spare nodes. If the plan has no rounds, the bound holds for plans
+            without rounds.
         lower_bound_in_rounds: The same for all plans.
         tried: How many plans were tried, each by at least one simulation.
-        utilization: Resource -> how much of it is requested on all nodes in the end.
+        utilization: Resource -> how much of it is requested in the end, on all nodes
+            that accept pods.
+        costs: The prices of all nodes, divided among workloads and namespaces.
+        closed_nodes: The nodes of the input that accept no pods.
+        unneeded_nodes: Nodes of the input without which the plan works as well.
+        spot_share: The part of the CPU of the plan's nodes that spot nodes have; None
+            without nodes.
         daemon_sets_first: Whether pods of DaemonSets were tried before all others.
         obstacle: Why there is no plan, in one line; empty if there is one.
         unplaced: Without a plan, the pods that did not fit.
@@ -141,6 +157,10 @@ class Plan:
     lower_bound_in_rounds: Decimal = Decimal(0)
     tried: int = 0
     utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
+    costs: Costs = attrs.field(factory=Costs)
+    closed_nodes: tuple[ClosedNode, ...] = ()
+    unneeded_nodes: tuple[str, ...] = ()
+    spot_share: float | None = None
     daemon_sets_first: bool = False
     obstacle: str = ""
     unplaced: tuple[UnscheduledPod, ...] = ()
@@ -158,6 +178,11 @@ class Plan:
         return sum(prices, Decimal(0)) if len(prices) == len(costs) else None
 
     @property
+    def spare_cost(self) -> Decimal:
+        """What the spare nodes cost; without prices, how many there are."""
+        return sum((group.spare_cost for group in self.groups), Decimal(0))
+
+    @property
     def gap(self) -> float:
         """The largest possible excess over the best plan, as a part of the bound.
 
@@ -166,6 +191,7 @@ class Plan:
         if self.is_final or not self.is_found:
             return 0.0
         value = Decimal(len(self.nodes)) if self.cost is None else self.cost
+        value -= self.spare_cost
         bound = (
             self.lower_bound_in_rounds
             if self.has_looked_at_rounds

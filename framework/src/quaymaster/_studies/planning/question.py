@@ -1,6 +1,5 @@
 """The input of `plan`, and the clusters in which plans are tried."""
 
-import enum
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
@@ -15,7 +14,10 @@ from quaymaster._clusters.inmemory.nodes_spec import make_nodes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.capacity.node_status import ClosedNode, closed_nodes
+from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.changes.pods import is_of_daemon_set, is_of_node
+from quaymaster._studies.planning.amounts import offered
 from quaymaster._studies.planning.enforcement import (
     RoomFor,
     Rule,
@@ -23,14 +25,15 @@ from quaymaster._studies.planning.enforcement import (
     probed_node,
 )
 from quaymaster._studies.planning.groups import NodeGroup
+from quaymaster._studies.planning.losses import Loss
 from quaymaster._studies.planning.pod_kinds import signature
+from quaymaster._studies.planning.spot import SPOT, SpotRule, spot_of
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.run import Simulation
 
 __all__ = [
     "BASIC",
     "Counts",
-    "Loss",
     "Question",
     "is_lasting",
     "is_tied",
@@ -41,16 +44,6 @@ Counts: TypeAlias = tuple[int, ...]
 
 BASIC: Final = ("cpu", "memory", "ephemeral-storage", "pods")
 """The resources that every node offers."""
-
-
-class Loss(enum.StrEnum):
-    """What may be lost while everything must still fit on the rest."""
-
-    NODE = "node"
-    """Any one node."""
-
-    ZONE = "zone"
-    """All nodes of any one zone at once."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -69,6 +62,10 @@ class Question:
         loss: What may be lost; None for nothing.
         daemon_sets_first: Whether pods of DaemonSets are tried before all others.
         left_out: The signatures of pods that may stay pending.
+        min_spot: The part of the CPU that a plan adds which spot nodes must have.
+        spare: How many spare nodes each group that a plan uses gets.
+        prices: Prices of nodes of the input.
+        closed: The nodes of the input that accept no pods, by name.
     """
 
     objects: Sequence[ApiObject]
@@ -81,7 +78,31 @@ class Question:
     loss: Loss | None
     daemon_sets_first: bool = True
     left_out: frozenset[Hashable] = frozenset()
+    min_spot: Fraction | None = None
+    spare: int = 0
+    prices: Prices = attrs.field(factory=Prices)
+    closed: Mapping[str, ClosedNode] = attrs.field(init=False)
     _enforced: dict[tuple[str, Rule], bool] = attrs.field(factory=dict, init=False)
+
+    @closed.default
+    def _closed(self) -> Mapping[str, ClosedNode]:
+        nodes = (obj for obj in self.objects if isinstance(obj, Node))
+        return {node.node: node for node in closed_nodes(nodes)}
+
+    def lost_with(self, node: Node) -> str:
+        """Return what is lost together with a node; empty if it cannot be lost."""
+        return self.loss.value(node) if self.loss is not None else ""
+
+    def spot_rule(self) -> SpotRule | None:
+        """Return the condition on spot nodes, if there is one."""
+        if self.min_spot is None:
+            return None
+        samples = [group.samples()[0] for group in self.groups]
+        return SpotRule(
+            share=self.min_spot,
+            cpu=tuple(offered(node).get("cpu", 0) for node in samples),
+            spot=tuple(spot_of(node).get(SPOT, 0) for node in samples),
+        )
 
     def nodes(self, counts: Counts) -> list[Node]:
         """Make the nodes of a plan, as ``--nodes`` makes them."""

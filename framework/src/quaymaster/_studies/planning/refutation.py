@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from heapq import nlargest
+from itertools import chain, repeat
 
 from quaymaster._api.objects import Node
-from quaymaster._clusters.inmemory.node_health import zone_of
 from quaymaster._studies.planning.domains import DomainRule
+from quaymaster._studies.planning.losses import Loss
 from quaymaster._studies.planning.needs import Need
-from quaymaster._studies.planning.question import Counts, Loss, Question
+from quaymaster._studies.planning.question import Counts, Question
 
 __all__ = ["Refutation"]
 
@@ -38,8 +39,11 @@ class Refutation:
         self._loss = question.loss
         self._needs = needs
         self._lasting = [need for need in needs if need.lasts]
-        self._zones = [group.zones() for group in question.groups]
-        self._at = [zone_of(node) for node in nodes]
+        self._values = [
+            [question.lost_with(node) for node in group.samples()]
+            for group in question.groups
+        ]
+        self._at = [question.lost_with(node) for node in nodes]
 
     def refutes(self, counts: Counts) -> bool:
         """Whether a plan, bought at once, lacks something, now or after a loss."""
@@ -57,11 +61,12 @@ class Refutation:
         """Whether a plan lacks something, however its nodes are bought."""
         if not all(need.is_met(counts) for need in self._needs):
             return True
-        if self._loss is Loss.NODE:
-            return any(_lacks_after_node(need, counts) for need in self._lasting)
-        if self._loss is Loss.ZONE:
-            return self._lacks_after_zone(counts)
-        return False
+        if self._loss is None:
+            return False
+        if self._loss.label == Loss.NODE.label:
+            lost = self._loss.count
+            return any(_lacks_after_nodes(need, counts, lost) for need in self._lasting)
+        return self._lacks_after_values(counts, self._loss.count)
 
     def lack(self, counts: Counts) -> str:
         """Return what a plan has too little of; empty if only a loss shows it."""
@@ -69,39 +74,52 @@ class Refutation:
         rules = (rule.of for rule in self._rules if not rule.is_met(counts))
         return next(chain(needs, rules), "")
 
-    def _lacks_after_zone(self, counts: Counts) -> bool:
-        in_zone = [
-            _by_zone(zones, n) for zones, n in zip(self._zones, counts, strict=True)
+    def _lacks_after_values(self, counts: Counts, number: int) -> bool:
+        in_groups = [
+            _by_value(values, n) for values, n in zip(self._values, counts, strict=True)
         ]
-        lost = {zone for each in in_zone for zone in each} | {*self._at}
-        for zone in lost - {""}:
-            rest = tuple(
-                n - each.get(zone, 0) for n, each in zip(counts, in_zone, strict=True)
-            )
-            if not all(rule.is_met(counts, zone) for rule in self._lasting_rules):
-                return True
-            for need in self._lasting:
-                gone = sum(
-                    have
-                    for have, at in zip(need.existing, self._at, strict=True)
-                    if at == zone
-                )
-                if _has(need, rest) < need.missing + gone:
-                    return True
-        return False
+        lost = {value for group in in_groups for value in group} | {*self._at}
+        if any(
+            not rule.is_met(counts, value)
+            for value in lost - {""}
+            for rule in self._lasting_rules
+        ):
+            return True
+        return any(
+            _has(need, counts) - _worst(need, in_groups, self._at, number)
+            < need.missing
+            for need in self._lasting
+        )
 
 
-def _by_zone(zones: Sequence[str], count: int) -> Mapping[str, int]:
-    """Return the number of a group's nodes per zone: zones take turns."""
+def _by_value(values: Sequence[str], count: int) -> Mapping[str, int]:
+    """Return the number of a group's nodes per value: values take turns."""
     found: Counter[str] = Counter()
-    for index, zone in enumerate(zones):
-        found[zone] += count // len(zones) + (index < count % len(zones))
-    return {zone: n for zone, n in found.items() if n}
+    for index, value in enumerate(values):
+        found[value] += count // len(values) + (index < count % len(values))
+    return {value: n for value, n in found.items() if n and value}
 
 
-def _lacks_after_node(need: Need, counts: Counts) -> bool:
-    own = (each for n, each in zip(counts, need.capacity, strict=True) if n)
-    worst = max((*own, *need.existing), default=0)
+def _worst(
+    need: Need, in_groups: Sequence[Mapping[str, int]], at: Sequence[str], number: int
+) -> int:
+    """Return what some values have of a need: those that have most of it."""
+    gone: Counter[str] = Counter()
+    for group, each in zip(in_groups, need.capacity, strict=True):
+        for value, nodes in group.items():
+            gone[value] += nodes * each
+    for value, have in zip(at, need.existing, strict=True):
+        if value:
+            gone[value] += have
+    return sum(nlargest(number, gone.values()))
+
+
+def _lacks_after_nodes(need: Need, counts: Counts, number: int) -> bool:
+    own = chain.from_iterable(
+        repeat(each, min(n, number))
+        for n, each in zip(counts, need.capacity, strict=True)
+    )
+    worst = sum(nlargest(number, (*own, *need.existing)))
     return _has(need, counts) - worst < need.missing
 
 

@@ -278,7 +278,13 @@ class Search:
                 self._trials.report(trial)
             return trial
         self._failures[counts] = attrs.evolve(
-            trial, result=_NOTHING, utilization={}, taken={}
+            trial,
+            result=_NOTHING,
+            utilization={},
+            taken={},
+            pods_of={},
+            nodes=(),
+            cluster=None,
         )
         if self._failed is None or len(trial.pending) <= len(self._failed.pending):
             self._failed = trial

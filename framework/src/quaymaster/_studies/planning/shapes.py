@@ -31,6 +31,7 @@ from quaymaster._studies.planning.enforcement import HOST, PORTS
 from quaymaster._studies.planning.finality import is_final
 from quaymaster._studies.planning.pod_kinds import plain_spec, signature
 from quaymaster._studies.planning.question import Question, is_lasting
+from quaymaster._studies.planning.spot import spot_of
 from quaymaster._studies.simulation.results import UnscheduledPod
 from quaymaster._studies.simulation.run import Simulation
 
@@ -96,6 +97,19 @@ class Shapes:
                     if not is_final(_verdict(simulation, pod), simulation):
                         self._takers[key] |= {index}
         self.hopeless = self._hopeless(kinds)
+        self._kinds = kinds
+
+    def are_shut(self, nodes: Sequence[Node]) -> bool:
+        """Whether none of the pods fits on any of some nodes, even if they are empty.
+
+        Args:
+            nodes: Nodes of the input that accept no pods, by their status and taints.
+        """
+        with self._probing(nodes) as simulation:
+            return all(
+                is_final(_verdict(simulation, pod), simulation)
+                for pod in self._kinds.values()
+            )
 
     def takers(self, pod: Pod) -> frozenset[int]:
         """Return the groups on whose nodes a pod may fit."""
@@ -186,7 +200,7 @@ def _shape(simulation: Simulation, question: Question, samples: int) -> Shape:
     )
     [first, *_] = cluster.list(Node).items
     return Shape(
-        offered=offered(first),
+        offered=offered(first) | spot_of(first),
         taken=total(requested(pod) for pod in taking if question.enforces_room(pod)),
         ports=frozenset(
             chain.from_iterable(

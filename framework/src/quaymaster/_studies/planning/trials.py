@@ -33,14 +33,15 @@ from quaymaster._studies.planning.growing import (
     Rounds,
     growing_cluster,
 )
+from quaymaster._studies.planning.losses import Loss, lost_sets
 from quaymaster._studies.planning.pace import Pace
 from quaymaster._studies.planning.question import (
     Counts,
-    Loss,
     Question,
     is_tied,
 )
 from quaymaster._studies.planning.shapes import Shapes
+from quaymaster._studies.planning.spot import SPOT
 from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
 
 __all__ = ["Trial", "Trials", "Utilization", "utilization_of"]
@@ -88,6 +89,9 @@ class Trial:
             when it failed, so that more of them would not help.
         utilization: Resource -> how much of it is requested in the end.
         taken: Node -> what is requested of it in the end.
+        pods_of: Node -> the pods that use its resources in the end.
+        nodes: All nodes in the end.
+        cluster: The settled cluster; None if it is no longer needed.
         result: The result of the simulation.
         rounds: The nodes by round.
         pending_by_round: How many pods had no node after each round.
@@ -100,6 +104,9 @@ class Trial:
     idle: frozenset[int] = frozenset()
     utilization: Mapping[str, Utilization] = attrs.field(factory=dict)
     taken: Mapping[str, Amounts] = attrs.field(factory=dict)
+    pods_of: Mapping[str, Sequence[Pod]] = attrs.field(factory=dict, repr=False)
+    nodes: Sequence[Node] = ()
+    cluster: InMemoryCluster | None = attrs.field(default=None, repr=False)
     result: SimulationResult
     rounds: Rounds = ()
     pending_by_round: tuple[int, ...] = ()
@@ -240,6 +247,7 @@ class Trials:
             if not self._question.leaves_out(pods[verdict.pod])
         )
         problem = self._problem(result, len(pending), after)
+        nodes = cluster.list(Node).items
         at_node = _by_node(pods.values())
         taken = {name: total(map(requested, there)) for name, there in at_node.items()}
         return Trial(
@@ -247,8 +255,14 @@ class Trials:
             problem=problem,
             pending=pending,
             idle=self._idle(counts, cluster, at_node) if problem else frozenset(),
-            utilization=utilization_of(cluster.list(Node).items, taken),
+            utilization=utilization_of(
+                (node for node in nodes if node.name not in self._question.closed),
+                taken,
+            ),
             taken=taken,
+            pods_of=at_node,
+            cluster=cluster,
+            nodes=nodes,
             result=result,
         )
 
@@ -263,7 +277,7 @@ class Trials:
         return ""
 
     def _short(self, trial: Trial) -> Trial:
-        """Compare the utilisation with the limits."""
+        """Compare the utilisation and the part of spot nodes with the limits."""
         none = Utilization(requested=0, allocatable=0)
         for name, most in self._question.max_utilization.items():
             there = trial.utilization.get(name, none)
@@ -274,7 +288,37 @@ class Trials:
                 trial = attrs.evolve(
                     trial, problem=problem, missing={**trial.missing, name: lack}
                 )
+        rule = self._question.spot_rule()
+        if rule is not None and not rule.is_met(trial.counts):
+            problem = f"too few {rule.of}"
+            missing = {**trial.missing, SPOT: rule.missing(trial.counts)}
+            trial = attrs.evolve(trial, problem=problem, missing=missing)
         return trial
+
+    def is_irreplaceable(self, pod: Pod) -> bool:
+        """Whether no controller of the input creates a pod again."""
+        return pod.key in (self._irreplaceable or ())
+
+    def holds_without(self, trial: Trial, lost: frozenset[str]) -> bool:
+        """Whether a plan that works still works without some nodes.
+
+        Their pods must fit on the remaining nodes, while the others stay.
+
+        Raises:
+            LateError: The time of the search is over.
+        """
+        assert trial.cluster is not None, "the plan that was found has its cluster"
+        self._pace.check()
+        rest = self._question.cluster_of(_objects_after(trial.cluster, lost))
+        with self._question.simulation(rest) as simulation:
+            self._pace.settle(simulation)
+            result = simulation.result()
+        judged = self._judged(trial.counts, rest, result, "")
+        if judged.fits:
+            judged = self._short(judged)
+        if judged.fits and self._question.loss is not None:
+            judged = self._bereft(judged, rest, self._question.loss)
+        return judged.fits
 
     def _idle(
         self,
@@ -318,12 +362,16 @@ class Trials:
 
     def _bereft(self, trial: Trial, cluster: InMemoryCluster, loss: Loss) -> Trial:
         """Remove each zone, or each node, and test whether its pods fit on the rest."""
-        for name, lost in _losses(cluster, loss):
-            rest = self._question.cluster_of(_objects_after(cluster, lost))
+        moving = {
+            name: sum(not is_tied(pod) for pod in pods)
+            for name, pods in trial.pods_of.items()
+        }
+        for lost in lost_sets(loss, cluster.list(Node).items, moving):
+            rest = self._question.cluster_of(_objects_after(cluster, lost.nodes))
             with self._question.simulation(rest) as simulation:
                 self._pace.settle(simulation)
                 result = simulation.result()
-            after = f"after the loss of {loss} {name}: "
+            after = f"after the loss of {loss} {lost.name}: "
             judged = self._judged(trial.counts, rest, result, after)
             if not judged.fits:
                 return attrs.evolve(
@@ -361,22 +409,6 @@ def utilization_of(
         name: Utilization(requested=wanted.get(name, 0), allocatable=there.get(name, 0))
         for name in dict.fromkeys([*there, *wanted])
     }
-
-
-def _losses(
-    cluster: InMemoryCluster, loss: Loss
-) -> Sequence[tuple[str, Collection[str]]]:
-    """Return the possible losses with their nodes, those with most pods first."""
-    at_node = _by_node(cluster.list(Pod).items)
-    lost: dict[str, list[str]] = defaultdict(list)
-    moving: dict[str, int] = defaultdict(int)
-    for node in cluster.list(Node).items:
-        name = node.name if loss is Loss.NODE else zone_of(node)
-        if name:
-            lost[name].append(node.name)
-            moving[name] += sum(not is_tied(pod) for pod in at_node.get(node.name, ()))
-    order = sorted((name for name in lost if moving[name]), key=lambda n: -moving[n])
-    return [(name, frozenset(lost[name])) for name in order]
 
 
 def _objects_after(

@@ -1,0 +1,94 @@
+"""Writes the page of ``plan --report``."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from quaymaster._base.errors import counted
+from quaymaster._cli.amounts import plain_amount, price
+from quaymaster._cli.inputs import InputOptions, Inputs
+from quaymaster._cli.plan_details import cost_rows
+from quaymaster._cli.plan_failures import obstacle, unplaced_table
+from quaymaster._cli.plan_rounds import round_rows, trade_off
+from quaymaster._cli.plans import bound_text, group_table
+from quaymaster._cli.reports import write_report
+from quaymaster._studies.planning.observed_plan import observe_plan
+from quaymaster._studies.planning.plans import Plan
+
+__all__ = ["write_plan_report"]
+
+
+def write_plan_report(
+    found: Plan, inputs: Inputs, options: InputOptions, file: str
+) -> None:
+    """Write the page: the input with the plan's nodes, prices, bound and costs.
+
+    Args:
+        found: The plan.
+        inputs: The input.
+        options: The options about the input.
+        file: The path of the page.
+    """
+    shown = found if found.is_found else found.partial or found
+    with inputs.located():
+        run = observe_plan(
+            inputs.objects,
+            shown,
+            config=inputs.config,
+            registry=inputs.registry,
+            seed=options.seed,
+            max_pods=options.max_pods,
+        )
+    notices = (*inputs.notices, *run.result.notices)
+    run = attrs.evolve(run, result=attrs.evolve(run.result, notices=notices))
+    write_report(file, [run], title="Plan", tables=list(_tables(found, shown)))
+
+
+def _tables(found: Plan, shown: Plan) -> Iterable[Any]:
+    yield _table("Answer", ("What", "Value"), _answer(found, shown))
+    if not found.is_found:
+        yield _table("Pods that are not placed", *unplaced_table(found))
+    yield _table("Groups of nodes", *group_table(shown))
+    if shown.rounds:
+        yield _table("Rounds", *round_rows(shown))
+    for heading, title in (
+        ("Workload", "Cost by workload"),
+        ("Namespace", "Cost by namespace"),
+    ):
+        headings, rows = cost_rows(shown.costs, heading)
+        if rows:
+            yield _table(title, headings, rows)
+    if shown.closed_nodes:
+        rows = [[node.node, node.status, node.why] for node in shown.closed_nodes]
+        title = "Nodes that accept no pods"
+        yield _table(title, ("Node", "Status", "Why"), rows)
+    if shown.unneeded_nodes:
+        rows = [[name] for name in shown.unneeded_nodes]
+        yield _table("Nodes of the input that are not needed", ("Node",), rows)
+
+
+def _answer(found: Plan, shown: Plan) -> Iterable[Sequence[str]]:
+    if not found.is_found:
+        yield "Obstacle", obstacle(found)
+    yield "Nodes to add", counted(len(shown.nodes), "node")
+    if shown.cost is not None:
+        yield "Cost", plain_amount(shown.cost)
+    if shown.is_found and shown.has_bound:
+        yield "Lower bound", bound_text(shown)
+    line = trade_off(shown)
+    if line:
+        yield "Trade-off", line
+    for name, utilization in shown.utilization.items():
+        if utilization.requested:
+            yield f"Requested {name}", f"{utilization.share:.0%}"
+    if shown.costs.total:
+        yield "Idle", f"{price(float(shown.costs.idle))} of {shown.costs.total}"
+
+
+def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:  # noqa: ANN401 - its class is imported only if a report is written
+    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+
+    return ReportTable(
+        title=title, columns=tuple(headings), rows=tuple(map(tuple, rows))
+    )
