@@ -189,7 +189,7 @@ class CaseCluster:
             }
         elif path == "plain":
             frameworks = {
-                name: attrs.evolve(framework, algorithm=framework.plain)
+                name: msgspec.structs.replace(framework, algorithm=framework.plain)
                 for name, framework in frameworks.items()
             }
         return cls(
@@ -257,15 +257,17 @@ def _without_twins(
 ) -> Framework:
     profile = framework.profile
     plans = {key: tuple(map(_scalar, calls)) for key, calls in profile.plans.items()}
-    profile = attrs.evolve(profile, plans=plans)
+    profile = msgspec.structs.replace(profile, plans=plans)
     plain = Algorithm(profile, snapshot.nodes, nominator, order, percentage)
     framework.handle.attach(plain)
     algorithm = remember(plain, Signatures(profile, snapshot.nodes))
-    return attrs.evolve(framework, profile=profile, algorithm=algorithm, plain=plain)
+    return msgspec.structs.replace(
+        framework, profile=profile, algorithm=algorithm, plain=plain
+    )
 
 
 def _scalar(call: Call) -> Call:
     hooks = {
         hook: function for hook, function in call.hooks.items() if hook not in _TWINS
     }
-    return attrs.evolve(call, hooks=hooks)
+    return msgspec.structs.replace(call, hooks=hooks)
