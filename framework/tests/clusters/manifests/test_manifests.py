@@ -190,7 +190,7 @@ def test_objects_of_a_cluster_keep_their_namespaces(write: Writer) -> None:
 def test_unknown_kinds_are_counted(write: Writer) -> None:
     text = """
 apiVersion: monitoring.coreos.com/v1
-kind: Prometheus
+kind: PrometheusRule
 ---
 apiVersion: v1
 kind: ConfigMap
@@ -203,7 +203,7 @@ items:
     loaded = load([write(a_yaml=text)])
     assert loaded.objects == ()
     assert loaded.skipped == {
-        "Prometheus (monitoring.coreos.com/v1)": 1,
+        "PrometheusRule (monitoring.coreos.com/v1)": 1,
         "ConfigMap (v1)": 2,
     }
 
