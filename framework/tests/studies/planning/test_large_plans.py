@@ -62,7 +62,10 @@ def test_a_plan_is_grown_and_varied_if_not_all_can_be_tried() -> None:
 
 
 def crowded(priority: int) -> Plan:
-    """Plan pods at once that are packed onto nodes beside daemons of a priority."""
+    """Plan pods at once that are packed onto nodes beside daemons of a priority.
+
+    The daemons come in order, as in clusters.
+    """
     daemon = make_pod(requests={"cpu": "100m"}, priority=priority)
     pods = make_pod(requests={"cpu": "1"})
     return plan(
@@ -74,6 +77,7 @@ def crowded(priority: int) -> Plan:
         config=BIN_PACKING,
         registry=REGISTRY,
         in_rounds=False,
+        daemon_sets_first=False,
     )
 
 
