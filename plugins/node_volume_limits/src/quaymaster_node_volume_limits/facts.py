@@ -1,11 +1,17 @@
 """Explain a volume limit: the driver, the volumes in use, and the limit."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from quaymaster.objects import CSINode
 from quaymaster_node_volume_limits.attachable import Attachable
 
-__all__ = ["explain_limits", "explain_missing"]
+__all__ = ["UNKNOWN_VOLUME", "explain_limits", "explain_missing"]
+
+UNKNOWN_VOLUME: Final = (
+    "the driver of a volume is unknown, so volumes cannot be counted",
+)
+"""The fact about a node if a claim or its volume is missing, which the reason names."""
 
 
 def explain_missing(driver: str, csi_node: CSINode | None) -> Sequence[str]:

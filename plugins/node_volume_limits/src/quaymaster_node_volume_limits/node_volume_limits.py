@@ -52,7 +52,11 @@ from quaymaster_node_volume_limits.attachable import (
     volumes_to_attach,
 )
 from quaymaster_node_volume_limits.attachments import Attachments
-from quaymaster_node_volume_limits.facts import explain_limits, explain_missing
+from quaymaster_node_volume_limits.facts import (
+    UNKNOWN_VOLUME,
+    explain_limits,
+    explain_missing,
+)
 from quaymaster_node_volume_limits.hints import (
     after_attachment_deleted,
     after_claim_added,
@@ -263,7 +267,7 @@ class NodeVolumeLimits:
         csi_node = self._informers.get(CSINode, node.name)
         wanted = lookups.wanted(has_csi_node=csi_node is not None)
         if isinstance(wanted, Status):
-            return ()  # its message names the claim
+            return UNKNOWN_VOLUME
         drivers = {entry.name for entry in csi_node.spec.drivers} if csi_node else set()
         for driver in self._awaited(wanted):
             if driver not in drivers:
@@ -272,7 +276,7 @@ class NodeVolumeLimits:
         try:
             in_use = self._in_use(node)
         except VolumeError:
-            return ()  # as above
+            return UNKNOWN_VOLUME
         there = in_use | self._attachments.of(node.name)
         return explain_limits(wanted - in_use, there, volume_limits(csi_node))
 
