@@ -1,4 +1,4 @@
-"""Nine groups of packages: imports point down, and there is no cycle."""
+"""Nine groups of packages: imports point down, without cycles."""
 
 import ast
 import re

@@ -79,7 +79,7 @@ class Excuses:
             self._excused.add(uid)
 
     def resized(self, scheduler: Scheduler) -> None:
-        """Excuse all pods if an assumed pod changed its requests: there is no event."""
+        """Excuse all pods if an assumed pod changed its requests: this has no event."""
         if self._is_outgrown(scheduler):
             self._excused |= _uids(scheduler.queue)
 

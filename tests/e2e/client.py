@@ -116,7 +116,7 @@ class ApiClient:
 
         Raises:
             RefusedError: The server refuses it.
-            OSError: There is no server, or no response.
+            OSError: No server listens, or it does not respond.
             HTTPException: The response is cut off.
         """
         headers = self._headers(content_type)

@@ -40,7 +40,7 @@ def ask(url: str, data: bytes | None = None, *, token: str = "") -> bytes:
         token: The bearer token of the request.
 
     Raises:
-        OSError: There is no response, or it is an error.
+        OSError: The server does not respond, or responds with an error.
     """
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     request = Request(url, data, headers)

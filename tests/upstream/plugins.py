@@ -19,7 +19,7 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     """Make the calls of a case to a plugin.
 
     Raises:
-        CallNotPlayedError: There is no such plugin here.
+        CallNotPlayedError: The plugin does not exist here.
     """
     name = case.tree.get("on")
     if name is None:

@@ -1,4 +1,4 @@
-"""Prints why there is no plan, and which pods are not placed."""
+"""Prints why no plan was found, and which pods are not placed."""
 
 from typing import Final
 
@@ -48,7 +48,7 @@ def unplaced_table(found: Plan) -> tuple[list[str], list[list[str]]]:
 
 
 def obstacle(found: Plan) -> str:
-    """Return a sentence about why there is no plan."""
+    """Return a sentence about why no plan was found."""
     if found.is_final:
         return f"no plan: {found.obstacle} (proven)"
     tried = counted(found.tried, "plan")

@@ -5,7 +5,7 @@ would no longer show which plugin caused it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 import attrs
 import msgspec
@@ -234,23 +234,21 @@ def _fragment(plugin: str, hook: str, answer: object, _size: int) -> object:
 
 
 def _sentences(plugin: str, hook: str, answer: object, _size: int) -> object:
-    if (
-        isinstance(answer, Sequence)
-        and not isinstance(answer, str)
-        and all(isinstance(sentence, str) for sentence in answer)
-    ):
+    if _is_list_of(answer, str):
         return tuple(answer)
     return unexpected(plugin, hook, answer, "a list of strings")
 
 
 def _suggestions(plugin: str, hook: str, answer: object, _size: int) -> object:
-    if (
-        isinstance(answer, Sequence)
-        and not isinstance(answer, str)
-        and all(isinstance(suggestion, Suggestion) for suggestion in answer)
-    ):
+    if _is_list_of(answer, Suggestion):
         return tuple(answer)
     return unexpected(plugin, hook, answer, "a list of Suggestions")
+
+
+def _is_list_of(answer: object, kind: type) -> TypeGuard[Sequence[object]]:
+    if not isinstance(answer, Sequence) or isinstance(answer, str):
+        return False
+    return all(isinstance(item, kind) for item in answer)
 
 
 def _pod_use(plugin: str, hook: str, answer: object, _size: int) -> object:

@@ -57,7 +57,7 @@ def without_plan(
     unplaced: Sequence[UnscheduledPod] = (),
     kinds: Sequence[UnplacedKind] = (),
 ) -> Plan:
-    """Return the answer that there is no plan."""
+    """Return the answer without a plan."""
     return Plan(
         groups=tuple(PlannedGroup(group=group, nodes=0) for group in question.groups),
         obstacle=obstacle,

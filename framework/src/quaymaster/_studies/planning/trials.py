@@ -91,7 +91,7 @@ class Trial:
         taken: Node -> what is requested of it in the end.
         pods_of: Node -> the pods that use its resources in the end.
         nodes: All nodes in the end.
-        cluster: The settled cluster; None if it is no longer needed.
+        cluster: The settled cluster; None after its last use.
         result: The result of the simulation.
         rounds: The nodes by round.
         pending_by_round: How many pods had no node after each round.

@@ -18,6 +18,7 @@ __all__ = [
     "Answers",
     "Difference",
     "answers",
+    "changed_verdict",
     "difference",
     "filter_all",
     "is_open",
@@ -69,6 +70,23 @@ class Difference:
     def __str__(self) -> str:
         about = f" for node '{self.node}'" if self.node else ""
         return f"{shown(self.found)}{about}, expected {shown(self.expected)}"
+
+
+def changed_verdict(
+    before: Mapping[str, object], after: Mapping[str, object]
+) -> str | None:
+    """Return which verdict a hook has changed, or None.
+
+    Args:
+        before: Node -> why Filter rejected it before the hook was called.
+        after: The same afterwards.
+    """
+    for name in dict.fromkeys((*before, *after)):
+        first, second = before.get(name), after.get(name)
+        if first != second:
+            verdicts = f"from {shown(first)} to {shown(second)}"
+            return f"changed the verdict on node '{name}' {verdicts}"
+    return None
 
 
 def shown(answer: object) -> str:

@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 
 from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.answers import filter_all, is_open, shown
+from quaymaster._authors.testing.contract.answers import (
+    changed_verdict,
+    filter_all,
+    is_open,
+)
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
@@ -29,13 +33,8 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
             if node.name in rejected:
                 _check(bench, state, pod, node)
         again = filter_all(bench, state, pod)
-        for name in dict.fromkeys((*rejected, *again)):
-            if rejected.get(name) != again.get(name):
-                text = (
-                    f"changed the verdict on node '{name}' from "
-                    f"{shown(rejected.get(name))} to {shown(again.get(name))}"
-                )
-                fail(_HOOK, text, pod, cluster.nodes, cluster.pods)
+        if text := changed_verdict(rejected, again):
+            fail(_HOOK, text, pod, cluster.nodes, cluster.pods)
 
 
 def _check(bench: Bench, state: CycleState, pod: Pod, node: NodeInfo) -> None:

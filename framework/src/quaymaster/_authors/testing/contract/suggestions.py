@@ -1,7 +1,11 @@
 """A check: suggestions are sentences with changed objects, and change no verdict."""
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._authors.testing.contract.answers import filter_all, is_open, shown
+from quaymaster._authors.testing.contract.answers import (
+    changed_verdict,
+    filter_all,
+    is_open,
+)
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
@@ -26,13 +30,8 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         rejected = filter_all(bench, state, pod) if is_filtered else {}
         _check(bench, state, pod, cluster)
         again = filter_all(bench, state, pod) if is_filtered else {}
-        for name in dict.fromkeys((*rejected, *again)):
-            if rejected.get(name) != again.get(name):
-                text = (
-                    f"changed the verdict on node '{name}' from "
-                    f"{shown(rejected.get(name))} to {shown(again.get(name))}"
-                )
-                fail(_HOOK, text, pod, cluster.nodes, cluster.pods)
+        if text := changed_verdict(rejected, again):
+            fail(_HOOK, text, pod, cluster.nodes, cluster.pods)
 
 
 def _check(bench: Bench, state: CycleState, pod: Pod, cluster: SmallCluster) -> None:
