@@ -1,6 +1,8 @@
 """``python -m tests.releasing.licences``: list the licences of all dependencies.
 
-The exit code is 1 if a licence is unknown, or asks users to publish their own code.
+Only what users install counts: what our distributions require, with all their extras,
+and what that requires in turn. The tools of developers are not among them. The exit
+code is 1 if a licence is unknown, or asks users to publish their own code.
 """
 
 import sys
@@ -8,10 +10,13 @@ from collections.abc import Iterator
 from importlib.metadata import Distribution, distributions
 from typing import Final
 
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
+
 __all__ = ["is_accepted", "licence_of", "licences"]
 
 _OWN: Final = ("quaymaster", "kubernetes-cel")
-_TOOLS: Final = ("codespell",)  # developers run them, and nothing imports them
+_DEVELOPERS: Final = "quaymaster-workspace"
 _REFUSED: Final = (
     "AGPL",
     "GPL-2",
@@ -26,11 +31,38 @@ _CLASSIFIER: Final = "License :: "
 
 
 def licences() -> Iterator[tuple[str, str]]:
-    """Yield the name and the licence of each installed distribution."""
-    found = {each.metadata["Name"]: licence_of(each) for each in distributions()}
-    for name in sorted(found, key=str.lower):
-        if not name.startswith(_OWN) and name not in _TOOLS:
-            yield name, found[name]
+    """Yield the name and the licence of each distribution that users may install."""
+    installed = {
+        canonicalize_name(each.metadata["Name"]): each for each in distributions()
+    }
+    own = {name for name in installed if name.startswith(_OWN)} - {_DEVELOPERS}
+    for name in sorted(_required_by(own, installed) - own):
+        yield installed[name].metadata["Name"], licence_of(installed[name])
+
+
+def _required_by(
+    own: set[NormalizedName], installed: dict[NormalizedName, Distribution]
+) -> set[NormalizedName]:
+    """Return the names of all that ``own`` requires, and of what that requires."""
+    wanted = [
+        (name, extra) for name in own for extra in ["", *_extras(installed[name])]
+    ]
+    visited: set[tuple[NormalizedName, str]] = set()
+    while wanted:
+        name, extra = wanted.pop()
+        if name not in installed or (name, extra) in visited:
+            continue
+        visited.add((name, extra))
+        for text in installed[name].requires or []:
+            requirement = Requirement(text)
+            if not requirement.marker or requirement.marker.evaluate({"extra": extra}):
+                target = canonicalize_name(requirement.name)
+                wanted += [(target, each) for each in ["", *requirement.extras]]
+    return {name for name, _ in visited}
+
+
+def _extras(distribution: Distribution) -> list[str]:
+    return distribution.metadata.get_all("Provides-Extra") or []
 
 
 def licence_of(distribution: Distribution) -> str:

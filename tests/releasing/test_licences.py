@@ -24,3 +24,10 @@ def test_licences_of_all_dependencies_are_accepted() -> None:
 )
 def test_copyleft_is_not_accepted(licence: str, is_fine: bool) -> None:
     assert is_accepted(licence) is is_fine
+
+
+def test_what_users_install_is_on_the_list_and_what_developers_run_is_not() -> None:
+    names = {name for name, _ in licences()}
+
+    assert {"numpy", "pluggy", "optuna", "tornado"} <= names
+    assert not {"pytest", "ruff", "codespell"} & names
