@@ -161,3 +161,22 @@ def test_what_has_no_rows_of_its_own_is_refused(arguments: tuple[str, ...]) -> N
     result = run(*arguments, *NODES, "-o", "csv")
     assert result.exit_code == 2
     assert "cannot be printed by -o csv" in result.stderr
+
+
+def test_plugins_and_kinds_are_rows() -> None:
+    by_name = {row["name"]: row for row in rows("plugins", "list")}
+    fit = by_name["NodeResourcesFit"]
+    assert fit["distribution"] == "quaymaster-node-resources-fit"
+    assert "filter" in fit["extensionPoints"].split(";")
+    text = run("plugins", "kinds", "-o", "csv").stdout
+    assert text.startswith("kind,apiVersion,plugin,distribution\n")
+
+
+def test_replay_has_a_row_for_each_decision() -> None:
+    result = run("simulate", "pods.yaml", *NODES, "--record", "run.jsonl.gz")
+    assert result.exit_code == 0, result.output
+    decisions = rows("replay", "run.jsonl.gz")
+    first = decisions[0]
+    assert first["agreement"] == "same"
+    assert first["ours.node"] == first["theirs.node"]
+    assert list(first)[:4] == ["pod", "scheduler", "at", "agreement"]

@@ -10,6 +10,7 @@ import click
 from quaymaster._base.errors import counted
 from quaymaster._cli.config import build_plugins
 from quaymaster._cli.configuration import ConfigSource, config_notices, config_options
+from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.live_options import cluster_options
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -60,7 +61,9 @@ _LARGEST_PORT: Final = 65535
     help="The port for health and metrics; 0 for none.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is any warning.")
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+)
 def command(
     configured: ConfigSource,
     kubeconfig: str | None,
@@ -132,8 +135,12 @@ def _print(found: list[Finding], output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         rows = [(finding.check, finding.state.value, finding.text) for finding in found]
         print_table(("CHECK", "STATE", Heading("FOUND", Fit.SENTENCE)), rows)
+        return
+    documents = [_document(finding) for finding in found]
+    if output is OutputFormat.CSV:
+        print_csv(documents, ("check", "state", "found", "right", "neededBy"))
     else:
-        print_document([_document(finding) for finding in found], output)
+        print_document(documents, output)
 
 
 def _document(finding: Finding) -> dict[str, Any]:

@@ -1,17 +1,19 @@
 """Prints the findings about a package, and reads the arguments of plugins."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 import click
 
 from quaymaster._authors.packages.check import Report
-from quaymaster._authors.packages.findings import Level
+from quaymaster._authors.packages.findings import Finding, Level
 from quaymaster._base.errors import counted
+from quaymaster._cli.columns import Columns
 from quaymaster._cli.output import print_text
 from quaymaster._core.config.load import read_source
 from quaymaster._core.config.yaml_file import read_yaml
 
-__all__ = ["as_document", "plugin_args", "print_report"]
+__all__ = ["as_document", "plugin_args", "print_findings_csv", "print_report"]
 
 
 def plugin_args(file: str | None) -> Mapping[str, Mapping[str, object]]:
@@ -70,14 +72,13 @@ def as_document(report: Report) -> dict[str, object]:
         "kinds": [kind.entry.name for kind in report.candidate.kinds],
         "errors": report.count(Level.ERROR),
         "warnings": report.count(Level.WARNING),
-        "findings": [
-            {
-                "level": finding.level.value,
-                "check": finding.check,
-                "where": finding.where,
-                "message": finding.message,
-                "example": list(finding.example),
-            }
-            for finding in report.findings
-        ],
+        "findings": _FINDINGS.documents(report.findings),
     }
+
+
+def print_findings_csv(report: Report) -> None:
+    """Print a line of CSV for each finding."""
+    _FINDINGS.print_csv(report.findings)
+
+
+_FINDINGS: Final = Columns[Finding]("level", "check", "where", "message", "example")

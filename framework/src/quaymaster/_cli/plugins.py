@@ -17,6 +17,7 @@ from quaymaster._authors.testing.contract.checks import CHECKS
 from quaymaster._base.errors import KindError
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli import plugin_findings
+from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.kubernetes import kubernetes_options
 from quaymaster._cli.output import (
@@ -38,6 +39,11 @@ from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
 
 __all__ = ["group"]
 
+_PLUGIN: Final = (
+    *("name", "distribution", "version", "origin"),
+    *("extensionPoints", "events", "kinds", "args"),
+)
+_KIND: Final = ("kind", "apiVersion", "plugin", "distribution")
 _HEADER: Final = (
     *("NAME", "DISTRIBUTION", "VERSION", "EXTENSION POINTS"),
     *("EVENTS", "KINDS", "ARGS", "ORIGIN"),
@@ -51,7 +57,11 @@ def group() -> None:
 
 @group.command("list", short_help="List the installed plugins")
 @output_option(
-    OutputFormat.TABLE, OutputFormat.NAME, OutputFormat.JSON, OutputFormat.YAML
+    OutputFormat.TABLE,
+    OutputFormat.NAME,
+    OutputFormat.CSV,
+    OutputFormat.JSON,
+    OutputFormat.YAML,
 )
 def list_plugins(output: OutputFormat) -> None:
     """List the installed plugins; a plugin is active if a profile names it.
@@ -71,6 +81,8 @@ def list_plugins(output: OutputFormat) -> None:
         )
     elif output is OutputFormat.NAME:
         print_text("".join(f"{plugin.name}\n" for plugin in usable))
+    elif output is OutputFormat.CSV:
+        print_csv(map(_as_document, usable), _PLUGIN)
     else:
         print_document([_as_document(plugin) for plugin in usable], output)
 
@@ -100,7 +112,11 @@ def show_plugin(name: str, output: OutputFormat) -> None:
 
 @group.command("kinds", short_help="List the kinds of objects that plugins declare")
 @output_option(
-    OutputFormat.TABLE, OutputFormat.NAME, OutputFormat.JSON, OutputFormat.YAML
+    OutputFormat.TABLE,
+    OutputFormat.NAME,
+    OutputFormat.CSV,
+    OutputFormat.JSON,
+    OutputFormat.YAML,
 )
 def list_kinds(output: OutputFormat) -> None:
     """List the kinds of objects that plugins declare and packages offer.
@@ -118,6 +134,8 @@ def list_kinds(output: OutputFormat) -> None:
         print_table(header, [_kind_row(kind) for kind in kinds])
     elif output is OutputFormat.NAME:
         print_text("".join(f"{kind.kind.kind}\n" for kind in kinds))
+    elif output is OutputFormat.CSV:
+        print_csv(map(_kind_document, kinds), _KIND)
     else:
         print_document([_kind_document(kind) for kind in kinds], output)
 
@@ -174,7 +192,9 @@ def new_plugin(name: str, points: str, parent: Path) -> None:
     text="The Kubernetes version of the contract suite; by default the newest, and "
     "also the others for plugins that request it. May be repeated.",
 )
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+)
 def check_plugins(
     package: str,
     config_file: str | None,
@@ -199,6 +219,8 @@ def check_plugins(
     )
     if output is OutputFormat.TABLE:
         plugin_findings.print_report(report)
+    elif output is OutputFormat.CSV:
+        plugin_findings.print_findings_csv(report)
     else:
         print_document(plugin_findings.as_document(report), output)
     if report.count(Level.ERROR) or (strict and report.findings):

@@ -14,10 +14,11 @@ from quaymaster._cli.output import (
     print_document,
     progress_bar,
 )
-from quaymaster._cli.replayed import as_document, print_replay
+from quaymaster._cli.replayed import as_document, print_decisions_csv, print_replay
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
 from quaymaster._cli.rerun import print_rerun, rerun_document, rerun_rows
+from quaymaster._cli.results import print_pods_csv
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.recording.replaying import replay
@@ -58,7 +59,9 @@ _TOP = 10
     help="Apply our own decisions instead, and print the results for the pods.",
 )
 @report_option()
-@output_option(OutputFormat.TABLE, OutputFormat.JSON, OutputFormat.YAML)
+@output_option(
+    OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
+)
 def command(
     record: str,
     configured: ConfigSource,
@@ -122,7 +125,12 @@ def _report(result: ReplayResult | RerunResult, file: str, record: str) -> None:
 
 
 def _print(result: ReplayResult | RerunResult, top: int, output: OutputFormat) -> None:
-    if output is not OutputFormat.TABLE:
+    if output is OutputFormat.CSV:
+        if isinstance(result, ReplayResult):
+            print_decisions_csv(result)
+        else:
+            print_pods_csv(result.result)
+    elif output is not OutputFormat.TABLE:
         document = (
             as_document(result)
             if isinstance(result, ReplayResult)

@@ -1,9 +1,10 @@
 """Prints the result of a replay, as tables or as plain data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster._base.errors import counted
+from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.explanations import scores_document
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
@@ -17,8 +18,13 @@ from quaymaster._studies.recording.compared import (
     ReplayResult,
 )
 
-__all__ = ["as_document", "print_replay"]
+__all__ = ["as_document", "print_decisions_csv", "print_replay"]
 
+_ROW: Final[Sequence[str]] = (
+    *("pod", "scheduler", "at", "agreement", "theirs", "ours", "best"),
+    *("statesTried", "orderWidth", "rejection"),
+)
+"""The keys of a decision that CSV has; each side has its own scores of each node."""
 _DOUBTFUL: Final = (Agreement.ORDER, Agreement.REASONS, Agreement.DIFFERS)
 
 
@@ -40,6 +46,16 @@ def as_document(result: ReplayResult) -> dict[str, object]:
         "unknown": list(result.unknown),
         "warnings": notice_documents(result.notices),
     }
+
+
+def print_decisions_csv(result: ReplayResult) -> None:
+    """Print a line of CSV for each decision, without the scores of nodes."""
+    documents = [_decision(decision) for decision in result.decisions]
+    rows = [
+        {key: document[key] for key in _ROW if key in document}
+        for document in documents
+    ]
+    print_csv(rows, _ROW)
 
 
 def print_replay(result: ReplayResult, *, top: int) -> None:
