@@ -97,7 +97,8 @@ def test_a_report_says_it_all_and_asks_for_nothing(show: Callable[..., Chrome]) 
     assert complaints(page) == []
     loaded = page.execute_script("return performance.getEntriesByType('resource')")
     assert loaded == []
-    assert "8\nof 10 pods placed" in text_of(page, "#summary")
+    assert "8\nof 10 pods have a node" in text_of(page, "#summary")
+    assert "2 pods pending: " in text_of(page, "#summary .headline")
     assert "8 CPU of 8 CPU (100%)" in text_of(page, "#summary")
     assert len(page.find_elements(By.CSS_SELECTOR, "#charts .bk-Figure")) == 2
     assert "Insufficient cpu" in text_of(page, "#causes")
@@ -107,10 +108,24 @@ def test_a_click_on_a_cause_shows_the_pods_that_wait_for_it(
     show: Callable[..., Chrome],
 ) -> None:
     page = show(run_of(cluster()))
-    page.find_element(By.CSS_SELECTOR, "#causes button").click()
+    page.find_element(By.CSS_SELECTOR, "#causes .causes button").click()
     assert sorted(rows_of(page, "pods")) == ["evil", "web-8"]
     page.find_element(By.CSS_SELECTOR, "#pods button.chip").click()
     assert len(rows_of(page, "pods")) == 10
+
+
+def test_needs_lead_to_their_pods_and_nodes(show: Callable[..., Chrome]) -> None:
+    page = show(run_of(cluster()))
+    [large, lacking] = sorted(
+        page.find_elements(By.CSS_SELECTOR, "#causes .need"),
+        key=lambda need: "needs" in need.text,
+    )
+    assert "requests more CPU than a node offers" in large.text
+    links = lacking.find_elements(By.TAG_NAME, "button")
+    links[0].click()
+    assert rows_of(page, "pods") == ["web-8"]
+    links[1].click()
+    assert rows_of(page, "nodes") == ["n0", "n1"]
 
 
 def test_tables_are_searched_and_sorted(show: Callable[..., Chrome]) -> None:
@@ -276,12 +291,13 @@ def luminance(colour: str) -> float:
 
 def test_a_narrow_window_scrolls_only_down(show: Callable[..., Chrome]) -> None:
     page = show(run_of(cluster()))
-    page.set_window_size(500, 900)
+    size = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         script = "return document.documentElement.scrollWidth - innerWidth"
         until(page, lambda driver: driver.execute_script(script) <= 0)
     finally:
-        page.set_window_size(1400, 1000)
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_it_is_printed_with_its_tables(show: Callable[..., Chrome]) -> None:
@@ -294,7 +310,7 @@ def test_it_is_printed_with_its_tables(show: Callable[..., Chrome]) -> None:
 def test_an_empty_report_is_a_page(show: Callable[..., Chrome]) -> None:
     page = show(run_of([]))
     assert complaints(page) == []
-    assert "0\nof 0 pods placed" in text_of(page, "#summary")
+    assert "0\nof 0 pods have a node" in text_of(page, "#summary")
 
 
 def test_50000_pods_on_5000_nodes_open_in_time(

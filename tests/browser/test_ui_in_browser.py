@@ -69,7 +69,7 @@ def test_the_token_does_not_stay_in_the_address(page: Chrome) -> None:
 def test_a_profile_is_edited_and_compared(page: Chrome) -> None:
     press(page, "Run A")
     has_run(page, 1)
-    assert "12\nof 12 pods placed" in text_of(page, "#summary")
+    assert "12\nof 12 pods have a node" in text_of(page, "#summary")
     editors = page.find_elements(By.CSS_SELECTOR, "textarea")
     editors[1].send_keys(NO_RESOURCES)
     press(page, "Run both and compare")

@@ -5,6 +5,7 @@ import sys
 import attrs
 import click
 
+from quaymaster._cli.capacity_report import write_capacity_report
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.node_labels import check_node_labels
 from quaymaster._cli.notices import print_notices
@@ -16,6 +17,7 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._cli.prices import prices_option
+from quaymaster._cli.report_option import report_option
 from quaymaster._cli.room_order import ordered
 from quaymaster._cli.rooms import as_document, print_capacity, print_nodes_csv
 from quaymaster._cli.values import complete_pod
@@ -41,6 +43,7 @@ class _Questions:
     pods: tuple[str, ...]
     as_it_stands: bool
     at_most: int
+    observe: bool
 
 
 @click.command("capacity")
@@ -106,6 +109,7 @@ class _Questions:
     default=0,
     help="Show only the first N nodes; 0 shows all.",
 )
+@report_option()
 @output_option(
     OutputFormat.TABLE,
     OutputFormat.WIDE,
@@ -124,6 +128,7 @@ def command(
     require_fit: bool,
     sort_by: str,
     top: int,
+    report_file: str | None,
     output: OutputFormat,
 ) -> None:
     """Show how much room there is: per node, per group of nodes, and in total.
@@ -145,9 +150,12 @@ def command(
         pods=pods,
         as_it_stands=as_it_stands,
         at_most=at_most,
+        observe=report_file is not None,
     )
     found = _capacity(inputs, options, questions)
     notices = (*inputs.notices, *found.result.notices)
+    if report_file is not None:
+        write_capacity_report(found, report_file, prices, notices)
     left_out = max(len(found.room.nodes) - top, 0) if top else 0
     found = attrs.evolve(
         found,
@@ -195,4 +203,5 @@ def _capacity(
             limit=questions.at_most,
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
+            observe=questions.observe,
         )

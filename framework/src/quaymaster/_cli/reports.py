@@ -9,6 +9,7 @@ from quaymaster._api.objects import ApiObject
 from quaymaster._base.files import write_whole
 from quaymaster._cli.inputs import InputOptions, Inputs
 from quaymaster._cli.output import OutputError, progress_bar, scheduling_in
+from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.observed import ObservedRun
@@ -50,6 +51,7 @@ def write_report(
     tables: Sequence[Any] = (),
     replay: ReplayResult | None = None,
     steps: bool = False,
+    prices: Prices | None = None,
 ) -> None:
     """Write the page that shows some runs.
 
@@ -60,6 +62,7 @@ def write_report(
         tables: More tables, each a `ReportTable`.
         replay: A replay to show.
         steps: Whether the runs are states of one cluster, each after a step.
+        prices: Prices of nodes without an annotation.
 
     Raises:
         OutputError: The file cannot be written.
@@ -67,7 +70,9 @@ def write_report(
     # Imported only if a report is written.
     from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
-    page = report(*runs, title=title, tables=tables, replay=replay, steps=steps)
+    page = report(
+        *runs, title=title, tables=tables, replay=replay, steps=steps, prices=prices
+    )
     try:
         write_whole(file, page.encode())
     except OSError as error:

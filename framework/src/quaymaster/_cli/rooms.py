@@ -26,6 +26,8 @@ from quaymaster._studies.capacity.grouping import GROUP_LABELS
 
 __all__ = [
     "as_document",
+    "group_table",
+    "headroom_table",
     "print_capacity",
     "print_groups",
     "print_nodes_csv",
@@ -40,9 +42,10 @@ _IMPORTANCE: Final = {CPU: 5, MEMORY: 4, PODS: 1}
 _EXTENDED: Final = 2
 """The importance of the columns of other resources."""
 _GROUP_HEADINGS: Final = (
-    "RESOURCE",
+    Heading("RESOURCE"),
     *(Heading("ALLOCATABLE", importance=4), Heading("REQUESTED", importance=5)),
-    *("FREE", Heading("USED", importance=6), Heading("FRAGMENTED", importance=2)),
+    *(Heading("FREE"), Heading("USED", importance=6)),
+    Heading("FRAGMENTED", importance=2),
     *(Heading("STRANDED", importance=3), Heading("IMBALANCE", importance=1)),
 )
 _SHORT: Final = {label: name for name, label in GROUP_LABELS.items()}
@@ -80,10 +83,20 @@ def print_groups(room: Room, *, is_fitted: bool = True) -> None:
         room: The room.
         is_fitted: Whether tables are fitted to a terminal.
     """
+    columns, rows = group_table(room)
+    if rows:
+        print_table(columns, rows, is_fitted=is_fitted)
+        print_line()
+    for line in closed_lines(room.closed_nodes):
+        print_line(line)
+    _print_prices(room)
+
+
+def group_table(room: Room) -> tuple[list[Heading], list[list[object]]]:
+    """Return the room of each group of nodes and in total: headings and cells."""
     groups = room.groups if len(room.groups) > 1 else ()
     by = room.by if groups else ()
-    names = [_SHORT.get(label, label).upper() for label in by]
-    headings = [Heading(name, Fit.NAME) for name in names or ["GROUP"]]
+    names = [_SHORT.get(label, label).upper() for label in by] or ["GROUP"]
     counts = [Heading("CLOSED", importance=3)] if room.closed else []
     shown = _shown(room)
     rows = [
@@ -91,13 +104,13 @@ def print_groups(room: Room, *, is_fitted: bool = True) -> None:
         for keys, group in _groups(room, groups, by)
         for cells in _group_rows(group, shown)
     ]
-    if rows:
-        columns: list[str | Heading] = [*headings, "NODES", *counts, *_GROUP_HEADINGS]
-        print_table(columns, rows, is_fitted=is_fitted)
-        print_line()
-    for line in closed_lines(room.closed_nodes):
-        print_line(line)
-    _print_prices(room)
+    headings = [Heading(name, Fit.NAME) for name in names]
+    return [*headings, Heading("NODES"), *counts, *_GROUP_HEADINGS], rows
+
+
+def headroom_table(found: CapacityResult) -> tuple[list[str], list[list[str]]]:
+    """Return how many more of each requested pod fit, for a page."""
+    return _HEADROOM.table(found.headroom)
 
 
 def as_document(found: CapacityResult) -> dict[str, object]:
@@ -296,7 +309,12 @@ def _requests(requests: Mapping[str, int]) -> str:
     return ",".join(texts) or _NONE
 
 
-_HEADROOM: Final = Columns[Headroom]("pod", "fits", "limit", "nodes", "message")
+_HEADROOM: Final = Columns[Headroom](
+    Column("pod"),
+    Column("fits", heading="More that fit"),
+    *("limit", "nodes"),
+    Column("message", heading="Why not more"),
+)
 _RESOURCE: Final = Columns[ResourceRoom](
     *("allocatable", "requested", "free", "utilization")
 )

@@ -100,6 +100,7 @@ def test_other_tables_are_shown_as_they_are_given() -> None:
         "columns": ["Shape", "EUR"],
         "rows": [["m5", 3.5]],
         "failed": [],
+        "last": False,
     }
 
 

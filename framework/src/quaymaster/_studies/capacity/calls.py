@@ -16,6 +16,7 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.kinds import POD_KINDS
 from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
 from quaymaster._studies.simulation.run import Simulation
@@ -32,11 +33,13 @@ class CapacityResult:
         result: The result for these pods.
         headroom: How many more of each requested pod fit, in the order of the request.
             Each is counted alone, without the others.
+        observed: The record of the run for a report; None unless requested.
     """
 
     room: Room
     result: SimulationResult
     headroom: tuple[Headroom, ...] = ()
+    observed: ObservedRun | None = None
 
 
 def capacity(
@@ -56,6 +59,7 @@ def capacity(
     options: SchedulerOptions | None = None,
     max_pods: int = MAX_PODS,
     observers: Iterable[AnyObserver] = (),
+    observe: bool = False,
 ) -> CapacityResult:
     """Schedule the pods of some objects, and measure the room that is left.
 
@@ -81,6 +85,7 @@ def capacity(
         max_pods: How many pods the workloads may ask for in all.
         observers: What follows the simulation, as for
             `quaymaster.simulation.Simulation`.
+        observe: Whether to return the record of the run, with samples and attempts.
 
     Raises:
         AdmissionError: Some objects break rules, or the annotation of a node is not a
@@ -98,6 +103,7 @@ def capacity(
         seed=seed,
         options=options,
         observers=observers,
+        observe=observe,
         max_pods=max_pods,
     ) as run:
         if as_it_stands:
@@ -112,9 +118,11 @@ def capacity(
         requested = [(name, Wanted(name, namespace, named).find()) for name in fit]
         room = measure_room(run, by=by, prices=prices, fragmentation=True)
         result = run.result()
+        observed = run.observed() if observe else None
         return CapacityResult(
             room=room,
             result=result,
+            observed=observed,
             headroom=tuple(
                 find_headroom(
                     run,

@@ -113,6 +113,7 @@ class _Observed:
     pods: Sequence[Mapping[str, Any]]
     samples: Sequence[Sample]
     attempts: Sequence[_Attempted]
+    workloads: Mapping[str, str]
 
 
 @attrs.frozen(kw_only=True)
@@ -197,6 +198,7 @@ class Answer:
             pods=[to_wire(pod) for pod in run.pods],
             samples=run.samples,
             attempts=[_Attempted.of(attempt) for attempt in run.attempts],
+            workloads=run.workloads,
         )
         return cls(observed=observed)
 
@@ -216,6 +218,7 @@ class Answer:
             pods=[from_wire(pod, Pod) for pod in found.pods],
             samples=found.samples,
             attempts=[attempted.attempt() for attempted in found.attempts],
+            workloads=found.workloads,
         )
 
 

@@ -1,6 +1,6 @@
 """The record of a simulation for reports and comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -35,6 +35,8 @@ class ObservedRun:
         pods: The pods, those that have ended included.
         samples: Numbers and amounts at some moments.
         attempts: Some of the attempts, explained.
+        workloads: Pod -> its topmost owner, such as ``Deployment/web``. Pods without an
+            owner are missing.
     """
 
     name: str
@@ -43,3 +45,4 @@ class ObservedRun:
     pods: Sequence[Pod] = attrs.field(repr=False)
     samples: Sequence[Sample] = attrs.field(repr=False)
     attempts: Sequence[ObservedAttempt] = attrs.field(repr=False)
+    workloads: Mapping[str, str] = attrs.field(factory=dict, repr=False)

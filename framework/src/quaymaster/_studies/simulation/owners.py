@@ -7,7 +7,7 @@ from quaymaster._api.objects import KINDS, ApiObject, Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
 
-__all__ = ["Owner", "owners_of", "workload_name", "workload_of"]
+__all__ = ["Owner", "owners_of", "top_owners", "workload_name", "workload_of"]
 
 _DEEPEST: Final = 8
 """At most this many owners of owners: in a dump they may form a circle."""
@@ -54,6 +54,25 @@ def workload_name(pod: Pod, owners: Sequence[Owner]) -> str:
     group, _, _ = owner.api_version.rpartition("/")
     kind = owner.kind.lower() + (f".{group}" if group else "")
     return f"{kind}/{pod.namespace}/{owner.name}"
+
+
+def top_owners(pods: Iterable[Pod], cluster: InMemoryCluster) -> dict[str, str]:
+    """Return pod -> its topmost owner, such as ``Deployment/web``; few look-ups.
+
+    Pods without an owner are missing.
+    """
+    tops: dict[tuple[str, str, str], str] = {}
+    found: dict[str, str] = {}
+    for pod in pods:
+        controller = pod.metadata.controller
+        if controller is None:
+            continue
+        key = (pod.namespace, controller.kind, controller.name)
+        if key not in tops:
+            *_, top = owners_of(pod, cluster)
+            tops[key] = f"{top.kind}/{top.name}"
+        found[pod.key] = tops[key]
+    return found
 
 
 def _stored(

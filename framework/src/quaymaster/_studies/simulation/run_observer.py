@@ -7,6 +7,7 @@ from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
 from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.simulation.owners import top_owners
 from quaymaster._studies.simulation.sampled_attempts import SampledAttempts
 from quaymaster._studies.simulation.series import Series
 
@@ -93,11 +94,13 @@ def observed_run(
     attempts: SampledAttempts | None = None,
 ) -> ObservedRun:
     """Return a simulation as it is now, with samples and attempts if there are any."""
+    pods = simulation.cluster.list(Pod).items
     return ObservedRun(
         name=name,
         result=simulation.result(),
         nodes=simulation.cluster.list(Node).items,
-        pods=simulation.cluster.list(Pod).items,
+        pods=pods,
         samples=(*series.samples(), series.now(*simulation.moment())) if series else (),
         attempts=attempts.attempts() if attempts else (),
+        workloads=top_owners(pods, simulation.cluster),
     )

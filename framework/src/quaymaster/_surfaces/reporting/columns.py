@@ -6,9 +6,13 @@ from typing import Final
 from quaymaster._api.objects import Node, Pod
 from quaymaster._api.objects.resources import node_allocatable, pod_requests
 from quaymaster._core.cycle.explanation import NodeScores
+from quaymaster._studies.capacity.node_status import kubectl_status, why_closed
+from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.simulation.observed import ObservedAttempt, ObservedRun
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.series import Sample
+from quaymaster._surfaces.reporting.headline import headline, phrase
+from quaymaster._surfaces.reporting.needs import NodeAmounts, needs_of
 
 __all__ = ["attempt_document", "coded", "run_columns", "scores_document"]
 
@@ -23,10 +27,17 @@ _COUNTS: Final = (
 )
 
 
-def run_columns(run: ObservedRun) -> dict[str, object]:
-    """Return what a page shows of a run, as plain data."""
+def run_columns(run: ObservedRun, prices: Prices | None = None) -> dict[str, object]:
+    """Return what a page shows of a run, as plain data.
+
+    Args:
+        run: The run.
+        prices: Prices of nodes without an annotation.
+    """
     result = run.result
     names = _resources(run.nodes, run.pods)
+    amounts = _amounts(run.nodes, run.pods, names)
+    needs = needs_of(run, amounts)
     return {
         "name": run.name,
         "summary": {
@@ -38,8 +49,17 @@ def run_columns(run: ObservedRun) -> dict[str, object]:
             "makespan": result.makespan,
         },
         "notices": [notice.message for notice in result.notices],
+        "headline": headline(run.nodes, amounts, needs),
+        "needs": [
+            {
+                "words": phrase(len(need.pods), need.words),
+                "pods": need.pods,
+                "nodes": need.nodes,
+            }
+            for need in needs
+        ],
         "resources": [*names, _PODS],
-        "nodes": _nodes(run.nodes, run.pods, names),
+        "nodes": _nodes(run.nodes, amounts, prices or Prices()),
         "pods": _pods(run, names),
         "preempted": [
             [victim.pod, victim.by, victim.node, victim.at]
@@ -70,9 +90,9 @@ def _resources(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[str]:
     ]
 
 
-def _nodes(
+def _amounts(
     nodes: Sequence[Node], pods: Iterable[Pod], names: Sequence[str]
-) -> dict[str, object]:
+) -> NodeAmounts:
     rows = {node.name: row for row, node in enumerate(nodes)}
     requested = [[0] * len(nodes) for _ in (*names, _PODS)]
     for pod in pods:
@@ -84,16 +104,29 @@ def _nodes(
             column[row] += requests.get(name)
         requested[-1][row] += 1
     offers = [node_allocatable(node) for node in nodes]
-    return {
-        "name": [node.name for node in nodes],
-        "unschedulable": [int(node.spec.unschedulable) for node in nodes],
-        "taints": coded([_taints(node) for node in nodes]),
-        "labels": _labels(nodes),
-        "allocatable": [
+    return NodeAmounts(
+        resources=[*names, _PODS],
+        allocatable=[
             *([offer.get(name) for offer in offers] for name in names),
             [offer.allowed_pods for offer in offers],
         ],
-        "requested": requested,
+        requested=requested,
+    )
+
+
+def _nodes(
+    nodes: Sequence[Node], amounts: NodeAmounts, prices: Prices
+) -> dict[str, object]:
+    return {
+        "name": [node.name for node in nodes],
+        "unschedulable": [int(node.spec.unschedulable) for node in nodes],
+        "status": coded([kubectl_status(node) for node in nodes]),
+        "closed": coded([why_closed(node) for node in nodes]),
+        "price": prices.of_all(nodes),
+        "taints": coded([_taints(node) for node in nodes]),
+        "labels": _labels(nodes),
+        "allocatable": amounts.allocatable,
+        "requested": amounts.requested,
     }
 
 
@@ -128,7 +161,12 @@ def _pods(run: ObservedRun, names: Sequence[str]) -> dict[str, object]:
     return {
         "name": [pod.name for pod in pods],
         "namespace": coded([pod.namespace for pod in pods]),
-        "workload": coded([_workload(pod) for pod in pods]),
+        "workload": coded(
+            [
+                run.workloads.get(key) or _workload(pod)
+                for key, pod in zip(keys, pods, strict=True)
+            ]
+        ),
         "node": [rows.get(pod.node_name, -1) for pod in pods],
         "state": coded(
             [

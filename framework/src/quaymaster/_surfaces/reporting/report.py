@@ -15,6 +15,7 @@ import attrs
 import msgspec
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._surfaces.reporting.columns import run_columns
@@ -31,8 +32,8 @@ __all__ = [
 ]
 
 SCRIPTS: Final = (
-    *("format.js", "table.js", "map.js", "charts.js"),
-    *("details.js", "differences.js", "replay.js", "page.js"),
+    *("format.js", "table.js", "map.js", "charts.js", "details.js"),
+    *("state.js", "shares.js", "differences.js", "replay.js", "page.js"),
 )
 _CHARTS: Final = ("bokeh.min.js", "bokeh-api.min.js")
 
@@ -50,12 +51,14 @@ class ReportTable:
         columns: The headings of its columns.
         rows: The cells of each row: texts and numbers.
         failed: The numbers of the rows about failures, from 0.
+        is_last: Whether it comes after what the page shows of the runs.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | float | None, ...], ...]
     failed: tuple[int, ...] = ()
+    is_last: bool = False
 
 
 def report(
@@ -64,6 +67,7 @@ def report(
     tables: Sequence[ReportTable] = (),
     replay: ReplayResult | None = None,
     steps: bool = False,
+    prices: Prices | None = None,
 ) -> str:
     """Make a page that shows simulations: nodes, pods, time series, decisions.
 
@@ -77,6 +81,7 @@ def report(
             sides where they differ.
         steps: Whether the runs are states of one cluster, each after a step. Then the
             page opens on the last state, beside a map of the one before it.
+        prices: Prices of nodes without an annotation, to show costs.
 
     Returns:
         The page.
@@ -85,7 +90,7 @@ def report(
         ReportError: The library that draws the charts is not installed.
     """
     document = report_document(
-        runs, title=title, tables=tables, replay=replay, steps=steps
+        runs, title=title, tables=tables, replay=replay, steps=steps, prices=prices
     )
     return _page(title, _packed(msgspec.json.encode(document)))
 
@@ -97,18 +102,20 @@ def report_document(
     tables: Sequence[ReportTable],
     replay: ReplayResult | None = None,
     steps: bool = False,
+    prices: Prices | None = None,
 ) -> dict[str, object]:
     """Return what the page of a report reads, as plain data; see `report`."""
     return {
         "title": title,
         "version": metadata.version("quaymaster"),
-        "runs": [run_columns(run) for run in runs],
+        "runs": [run_columns(run, prices) for run in runs],
         "tables": [
             {
                 "title": table.title,
                 "columns": table.columns,
                 "rows": table.rows,
                 "failed": table.failed,
+                "last": table.is_last,
             }
             for table in tables
         ],

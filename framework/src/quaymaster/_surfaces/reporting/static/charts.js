@@ -18,10 +18,23 @@ Q.fetched = async () => {
   });
 };
 
+// Gives a chart a name for screen readers, and what is focused in it as well.
+Q.named = async (shown, frame, name) => {
+  frame.setAttribute("role", "group");
+  frame.setAttribute("aria-label", name);
+  await shown;
+  const focused = (root) => [...root.querySelectorAll("*")].flatMap((node) => [
+    ...(node.tabIndex >= 0 && node.hasAttribute("tabindex") ? [node] : []), ...(node.shadowRoot ? focused(node.shadowRoot) : [])]);
+  for (const node of focused(frame)) {
+    node.setAttribute("role", node.getAttribute("role") || "group");
+    node.setAttribute("aria-label", node.getAttribute("aria-label") || name);
+  }
+};
+
 Q.charts = (runs) => {
   const paints = [0, 1, 2, 3, 4, 5].map((number) => `--c${number}`);
-  const first = Q.el("div", { class: "chart" });
-  const second = Q.el("div", { class: "chart" });
+  const first = Q.el("div", { class: "chart", "data-title": "Requested, of what nodes offer" });
+  const second = Q.el("div", { class: "chart", "data-title": "Pods that wait" });
   const box = Q.el("div", { class: "charts" },
     Q.el("div", {}, Q.el("h3", {}, "Requested, of what nodes offer"), first),
     Q.el("div", {}, Q.el("h3", {}, "Pods that wait"), second));
@@ -74,7 +87,7 @@ Q.charts = (runs) => {
     // It is shown a moment later: in a box of its own, which goes if another is drawn.
     const frame = Q.el("div");
     host.replaceChildren(Q.el("div", { class: "legend" }, keys), frame);
-    Bokeh.Plotting.show(plot, frame);
+    Q.named(Bokeh.Plotting.show(plot, frame), frame, `${host.dataset.title}: ${keys.map((key) => key.textContent).join(", ")}`);
   };
 
   const shares = (run) => run.resources.slice(0, -1)

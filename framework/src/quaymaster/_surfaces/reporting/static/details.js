@@ -96,7 +96,7 @@ Q.notKept = (run, row, key) => {
 Q.openNode = (run, node) => {
   const { nodes, pods } = run;
   const labels = Object.entries(nodes.labels).map(([name, column]) => [name, Q.at(column, node)]).filter(([, value]) => value).map(([name, value]) => `${name}=${value}`);
-  const facts = Q.facts([["Cordoned", nodes.unschedulable[node] ? "yes" : ""], ["Taints", Q.at(nodes.taints, node)], ["Labels", labels.join(", ")]]);
+  const facts = Q.facts([["Status", Q.at(nodes.status, node)], ["Accepts no pods", Q.at(nodes.closed, node)], ["Taints", Q.at(nodes.taints, node)], ["Labels", labels.join(", ")]]);
   const amounts = run.resources.map((name, one) => [name, Q.amount(name, nodes.allocatable[one][node]), Q.amount(name, nodes.requested[one][node]), Q.amount(name, nodes.allocatable[one][node] - nodes.requested[one][node]), Q.percent(run.share(one, node))]);
   const rows = run.podsOn[node];
   const list = rows.map((row) => [

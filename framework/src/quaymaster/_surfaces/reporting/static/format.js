@@ -139,6 +139,8 @@ Q.opened = (run) => {
     const asked = nodes.requested[resource][node];
     return offered ? asked / offered : asked ? 2 : 0;
   };
+  run.workloadOf = (row) => Q.at(pods.workload, row) || `Pod/${pods.name[row]}`;
+  run.isPriced = nodes.price.some((price) => price !== null);
   run.total = (column) => column.reduce((sum, one) => sum + one, 0);
   return run;
 };

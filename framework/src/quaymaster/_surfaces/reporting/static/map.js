@@ -1,6 +1,7 @@
 "use strict";
 // The map of the cluster: a canvas with a cell for each node, filled by a resource.
 Q.ZONE = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
+Q.TYPE = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
 Q.GROUP = [
   "karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool",
   "kubernetes.azure.com/agentpool", "node.kubernetes.io/instance-type", "node-role.kubernetes.io/control-plane",
@@ -109,7 +110,7 @@ Q.map = (run, open) => {
         const filled = Math.max(amount > 0 ? 1 : 0, Math.round(Math.min(1, amount) * inner));
         pen.fillStyle = amount > 1.0000001 ? paints.over : amount > 0.85 ? paints.high : amount > 0.5 ? paints.mid : paints.low;
         pen.fillRect(left, top + inner - filled, inner, filled);
-        if (nodes.unschedulable[node]) {
+        if (Q.at(nodes.closed, node)) {
           pen.strokeStyle = text;
           pen.beginPath();
           pen.moveTo(left, top);
@@ -130,9 +131,11 @@ Q.map = (run, open) => {
     }
   };
 
+  const state = (node) => Q.at(nodes.status, node) + (Q.at(nodes.closed, node) ? ` (${Q.at(nodes.closed, node)})` : "");
+
   const describe = (node) => {
     const shares = run.resources.map((name, one) => `${name} ${Q.percent(run.share(one, node))}`);
-    return `${nodes.name[node]}, ${group(node)}: ${shares.join(", ")}`;
+    return `${nodes.name[node]}, ${group(node)}, ${state(node)}: ${shares.join(", ")}`;
   };
 
   const show = (node, x, y) => {
@@ -141,7 +144,7 @@ Q.map = (run, open) => {
     const lines = run.resources.map((name, one) => Q.el("div", {}, `${name}: ${Q.amount(name, nodes.requested[one][node])} of ${Q.amount(name, nodes.allocatable[one][node])} (${Q.percent(run.share(one, node))})`));
     const list = largest.map((row) => Q.el("li", {}, `${run.key(row)} (${Q.amount("cpu", run.pods.requests[0][row])}, ${Q.bytes(run.pods.requests[1][row])})`));
     if (pods.length > largest.length) list.push(Q.el("li", {}, `and ${pods.length - largest.length} more`));
-    tip.replaceChildren(Q.el("b", {}, nodes.name[node]), Q.el("div", {}, group(node)), ...lines, Q.el("ul", {}, list));
+    tip.replaceChildren(Q.el("b", {}, nodes.name[node]), Q.el("div", {}, `${group(node)} · ${state(node)}`), ...lines, Q.el("ul", {}, list));
     tip.hidden = false;
     const { width, height } = tip.getBoundingClientRect();
     tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - width - 8))}px`;
@@ -218,7 +221,7 @@ Q.map = (run, open) => {
   const legend = Q.el("div", { class: "legend" },
     [["--empty", "nothing requested"], ["--low", "up to 50 %"], ["--mid", "up to 85 %"], ["--high", "up to 100 %"], ["--over", "over"]]
       .map(([name, words]) => Q.el("span", {}, Q.el("i", { style: `background:var(${name})` }), words)),
-    Q.el("span", {}, "each cell is filled from below; a line across it: cordoned"));
+    Q.el("span", {}, "each cell is filled from below; a line across it: it accepts no pods"));
   if (!count) return { controls: [], parts: [Q.el("p", { class: "note" }, "There are no nodes.")], describe };
   let wide = 0;
   new ResizeObserver(() => {

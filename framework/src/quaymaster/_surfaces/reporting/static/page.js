@@ -5,46 +5,6 @@ Q.read = async () => JSON.parse(await Q.unpacked(document.getElementById("data")
 // What waits until the page can be used.
 Q.later = (work) => (globalThis.requestIdleCallback ? requestIdleCallback(work, { timeout: 1000 }) : setTimeout(work, 50));
 
-Q.summary = (run) => {
-  const { summary } = run;
-  const section = Q.section("summary", "In all");
-  const tile = (value, words, tone) => Q.el("div", { class: `tile ${tone || ""}` }, Q.el("b", {}, value), Q.el("span", {}, words));
-  section.append(Q.el("div", { class: "tiles" },
-    tile(Q.number(summary.placed), `of ${Q.counted(summary.pods, "pod")} placed`, summary.unscheduled ? "" : "good"),
-    tile(Q.number(summary.unscheduled), "without a node", summary.unscheduled ? "bad" : ""),
-    tile(Q.number(summary.preempted), "preempted"),
-    tile(Q.number(summary.nodes), summary.nodes === 1 ? "node" : "nodes"),
-    tile(Q.time(summary.makespan), "of virtual time until the last")));
-  const bars = run.resources.map((name, one) => {
-    const offered = run.total(run.nodes.allocatable[one]);
-    const asked = run.total(run.nodes.requested[one]);
-    const share = offered ? asked / offered : 0;
-    return [Q.el("span", {}, name), Q.el("div", { class: "bar", "aria-hidden": "true" }, Q.el("i", { style: `width:${Math.min(100, share * 100)}%` })),
-      Q.el("span", { class: "amount" }, `${Q.amount(name, asked)} of ${Q.amount(name, offered)} (${Q.percent(share)})`)];
-  });
-  section.append(Q.el("div", { class: "bars", "aria-label": "What is requested" }, bars.flat()));
-  return section;
-};
-
-Q.causes = (run, narrow) => {
-  const counts = new Map();
-  run.pods.cause.codes.forEach((code) => {
-    const cause = run.pods.cause.values[code];
-    if (cause) counts.set(cause, (counts.get(cause) || 0) + 1);
-  });
-  const section = Q.section("causes", "Pending, by cause");
-  const ordered = [...counts].sort((a, b) => b[1] - a[1]);
-  const most = ordered.length ? ordered[0][1] : 1;
-  const rows = ordered.slice(0, 12).flatMap(([cause, count]) => [
-    Q.el("button", { type: "button", class: "link", onclick: () => narrow(cause) }, cause),
-    Q.el("div", { class: "bar", "aria-hidden": "true" }, Q.el("i", { style: `width:${(count / most) * 100}%` })),
-    Q.el("span", { class: "amount" }, Q.counted(count, "pod")),
-  ]);
-  section.append(ordered.length ? Q.el("div", { class: "bars causes" }, rows) : Q.el("p", { class: "note" }, run.podCount ? "Every pod has a node." : "There are no pods."));
-  if (ordered.length > 12) section.append(Q.el("p", { class: "note" }, `and ${ordered.length - 12} other causes`));
-  return section;
-};
-
 Q.podTable = (run) => {
   const { pods, nodes } = run;
   const column = (title, values) => ({ title, text: (row) => Q.at(values, row) });
@@ -75,16 +35,19 @@ Q.podTable = (run) => {
 Q.nodeTable = (run) => {
   const { nodes } = run;
   const zone = Q.ZONE.find((key) => nodes.labels[key]);
+  const type = Q.TYPE.find((key) => nodes.labels[key]);
   const columns = [
     { title: "Node", text: (row) => nodes.name[row], open: true },
+    { title: "Status", text: (row) => Q.at(nodes.status, row), class: (row) => (Q.at(nodes.closed, row) ? "state-pending" : "") },
+    ...(type ? [{ title: "Type", text: (row) => Q.at(nodes.labels[type], row) }] : []),
     ...(zone ? [{ title: "Zone", text: (row) => Q.at(nodes.labels[zone], row) }] : []),
     ...run.resources.flatMap((name, one) => [
       { title: `${name} requested`, number: true, text: (row) => Q.amount(name, nodes.requested[one][row]), key: (row) => nodes.requested[one][row] },
       { title: "of", number: true, text: (row) => Q.amount(name, nodes.allocatable[one][row]), key: (row) => nodes.allocatable[one][row] },
       { title: "%", number: true, text: (row) => Q.percent(run.share(one, row)), key: (row) => run.share(one, row) },
     ]),
-    ...(nodes.taints.values.some(Boolean) || nodes.unschedulable.some(Boolean)
-      ? [{ title: "Taints", text: (row) => (nodes.unschedulable[row] ? "cordoned " : "") + Q.at(nodes.taints, row) }] : []),
+    ...(run.isPriced ? [{ title: "Price per hour", number: true, text: (row) => (nodes.price[row] === null ? "–" : Q.price(nodes.price[row])), key: (row) => nodes.price[row] }] : []),
+    ...(nodes.taints.values.some(Boolean) ? [{ title: "Taints", text: (row) => Q.at(nodes.taints, row) }] : []),
   ];
   return Q.table({ title: "Nodes", columns, count: nodes.name.length, open: (row) => Q.openNode(run, row) });
 };
@@ -155,12 +118,17 @@ Q.runSections = (run, before) => {
   const pods = Q.podTable(run);
   const podSection = Q.tabled("pods", "Pods", pods);
   const mapSection = before ? Q.mapsSection([before, run]) : Q.mapSection(run);
-  const narrow = (cause) => {
-    pods.narrow(cause, (row) => Q.at(run.pods.cause, row) === cause);
-    podSection.scrollIntoView({ block: "start" });
-    pods.grid.focus();
+  const nodes = Q.nodeTable(run);
+  const nodeSection = Q.tabled("nodes", "Nodes in numbers", nodes);
+  // Shows only some rows of a table, and goes there.
+  const narrow = (table, section) => (words, keeps) => {
+    table.narrow(words, keeps);
+    section.scrollIntoView({ block: "start" });
+    table.grid.focus();
   };
-  const sections = [Q.summary(run), mapSection, Q.causes(run, narrow), podSection, Q.tabled("nodes", "Nodes in numbers", Q.nodeTable(run))];
+  const tables = { pods: narrow(pods, podSection), nodes: narrow(nodes, nodeSection) };
+  const shares = run.podCount ? Q.shareSections(run, tables) : [];
+  const sections = [Q.summary(run), mapSection, Q.causes(run, tables), ...shares, podSection, nodeSection];
   if (run.preempted.length) sections.push(Q.preempted(run));
   const notices = Q.listed("notices", "What was left out or assumed", run.notices);
   return notices ? [...sections, notices] : sections;
@@ -200,10 +168,12 @@ Q.show = (host, data, ...before) => {
     const parts = runs.length ? Q.runSections(runs[index], data.steps ? runs[index - 1] : undefined) : [];
     if (charts) {
       Q.onTheme.push(charts.paint);
-      parts.splice(2, 0, charts.section);
+      parts.splice(parts.findIndex((part) => part.id === "pods"), 0, charts.section);
     }
     if (runs.length > 1) parts.unshift(Q.differences(runs));
-    main.replaceChildren(...before.filter(Boolean), ...data.tables.map(Q.given), ...parts);
+    const given = data.tables.map((table, index) => [table.last, Q.given(table, index)]);
+    const those = (last) => given.filter(([where]) => where === last).map(([, section]) => section);
+    main.replaceChildren(...before.filter(Boolean), ...those(false), ...parts, ...those(true));
   };
   const names = runs.map((run, index) => [String(index), run.name || `run ${index + 1}`]);
   const first = data.steps ? Math.max(0, runs.length - 1) : 0;

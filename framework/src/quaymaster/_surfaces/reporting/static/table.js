@@ -1,4 +1,21 @@
 "use strict";
+// Rows as CSV (RFC 4180). A cell that a spreadsheet would run as a formula is a text.
+Q.csv = (rows) => {
+  const cell = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    const safe = typeof value === "string" && /^[=+@\t\r]|^-(?!$|[\d.])/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+};
+
+Q.download = (name, text) => {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = Q.el("a", { href: address, download: name.toLowerCase().replace(/[^a-z0-9.]+/g, "-") });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+};
+
 // A table of any length: only the rows in sight are in the document.
 //
 // columns: [{ title, text(row), key(row)?, number?, open?, class?(row) }]
@@ -22,7 +39,14 @@ Q.table = ({ title, columns, count, open, searchable = true, whole = false, heig
   const status = Q.el("span", { role: "status", class: "amount" });
   const search = Q.el("input", { type: "search", placeholder: "Search", "aria-label": `Search ${title}`, oninput: () => find(search.value) });
   const chipBox = Q.el("span", { class: "chips" });
-  const controls = [chipBox, searchable ? search : null, status];
+  const download = Q.el("button", { type: "button", "aria-label": `Download ${title} as CSV`, onclick: () => Q.download(`${title}.csv`, csv()) }, "CSV");
+  const controls = [chipBox, searchable ? search : null, status, count ? download : null];
+
+  // All rows that are not filtered away, in their order, with raw numbers.
+  const csv = () => {
+    const raw = (column, row) => (column.number && column.key ? column.key(row) : column.text(row));
+    return Q.csv([columns.map((column) => column.title), ...order.map((row) => columns.map((column) => raw(column, row)))]);
+  };
 
   const text = (row) => {
     if (!haystack) haystack = all.map((one) => columns.map((column) => column.text(one)).join("\n").toLowerCase());
