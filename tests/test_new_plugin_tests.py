@@ -48,9 +48,10 @@ class Package:
         importlib.import_module(names.package)
         self.points = points
         self.tests = ModuleType(f"test_{names.words}")
-        path = folder / f"tests/test_{names.words}.py"
-        vars(self.tests)["__file__"] = str(path)
-        exec(compile(path.read_text(encoding="utf-8"), path, "exec"), vars(self.tests))
+        module = folder / f"tests/test_{names.words}.py"
+        vars(self.tests)["__file__"] = str(module)
+        code = compile(module.read_text(encoding="utf-8"), module, "exec")
+        exec(code, vars(self.tests))
         self.profile = folder / "profile.yaml"
 
     def failures(self, request: pytest.FixtureRequest) -> Iterator[str]:

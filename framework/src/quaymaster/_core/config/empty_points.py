@@ -30,7 +30,9 @@ def warn_of_empty_points(document: object, findings: Findings) -> None:
 
 
 def _empty_paths(plugins: object) -> Iterator[str]:
-    for key in PLUGIN_SETS if isinstance(plugins, Mapping) else ():
+    if not isinstance(plugins, Mapping):
+        return
+    for key in PLUGIN_SETS:
         if key not in plugins:
             continue
         plugin_set = plugins[key]
