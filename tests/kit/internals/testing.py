@@ -1,5 +1,6 @@
 """What tests see of ``quaymaster._authors.testing``."""
 
+from quaymaster._authors.testing.recorded.answers import status_tree
 from quaymaster._authors.testing.recorded.case import (
     CallNotPlayedError,
     Json,
@@ -28,4 +29,5 @@ __all__ = [
     "parse_toleration",
     "play_case",
     "read_cases",
+    "status_tree",
 ]
