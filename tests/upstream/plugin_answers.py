@@ -1,4 +1,4 @@
-"""Plugins that answer what a test in Go has told its plugins to answer."""
+"""Plugins with the answers that a test in Go injects into its own."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final

@@ -61,7 +61,7 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
 
 
 class _Player:
-    """The plugins of a test, which answer what it has told them."""
+    """The plugins of a test, with the answers that it injects."""
 
     def __init__(self, case: RecordedCase) -> None:
         self._pods = [object_from(tree, Pod) for tree in case.tree.get("pods", ())]
