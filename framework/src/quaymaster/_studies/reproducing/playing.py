@@ -1,4 +1,4 @@
-"""Runs a generated test before anybody gets it."""
+"""Runs a generated test once, before the caller gets it."""
 
 import traceback
 from typing import Final
