@@ -70,7 +70,8 @@ class ChangeKind(enum.StrEnum):
 
     LOWER_REQUEST_FAR = "lower-request-far"
     """One request of one container is lowered by more than a quarter, at most by half.
-    """
+
+    Requests of devices and huge pages are always of this kind."""
 
     ADD_NODE = "add-node"
     """Nodes like an existing one are added."""

@@ -21,12 +21,8 @@ from quaymaster._studies.why.changes import (
     SuggestedChange,
     single,
 )
-from quaymaster._studies.why.node_facts import (
-    HOSTNAME,
-    ZONE_LABELS,
-    is_fact,
-    is_protective,
-)
+from quaymaster._studies.why.label_families import HOSTNAME, ZONE_LABELS
+from quaymaster._studies.why.node_facts import is_fact, is_protective
 
 __all__ = ["labelled_nodes", "required_labels", "uncordoned_nodes", "zones_of_volumes"]
 
