@@ -201,7 +201,7 @@ class Reflector:
             self._take_error(error)
         except QuaymasterError as error:
             self._failed(str(error))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             self._must_list = True
             self._failed(f"{self._path}: the server sent invalid data: {error}")
 
