@@ -158,7 +158,7 @@ _MUTATIONS: Final = "pod groups change a copy of the snapshot: the gate GenericW
 _NOT_PLAYED_TYPES: Final[Mapping[str, str]] = {
     "Snapshot": _MUTATIONS,
     "cache": _MUTATIONS,
-    "nodeTree": "upstream's tree of zones is no type here (node_tree.go)",
+    "nodeTree": "upstream's tree of zones is not a type here (node_tree.go)",
 }
 _NOT_PLAYED: Final[Mapping[str, str]] = {
     "UpdateSnapshot": "the snapshot follows each change here (snapshot.go)",
