@@ -30,6 +30,8 @@ _PLACES: Final[Mapping[str, str]] = {
     "framework": "pkg/scheduler",
     "helpers": "staging/src/k8s.io/component-helpers",
     "plugins": "pkg/scheduler/framework/plugins",
+    "queue": "pkg/scheduler/backend",
+    "runtime": "pkg/scheduler/framework",
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from tests.kit.internals.testing import CallNotPlayedError, Json, RecordedCase
-from tests.upstream import config, dra, framework, helpers, plugins
+from tests.upstream import config, dra, framework, helpers, plugins, queues, runtime
 
 __all__ = ["DATA", "PLAYED", "family_of", "play"]
 
@@ -20,6 +20,8 @@ _PLAYERS: Final[Mapping[str, Player]] = {
     "framework": framework.play,
     "helpers": helpers.play,
     "plugins": plugins.play,
+    "queue": queues.play,
+    "runtime": runtime.play,
 }
 """Name of a file -> its player."""
 
