@@ -74,7 +74,7 @@ COMMANDS = (
 def words(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, str]:
-    """Return what stands for the dump and for a node, in a folder with files."""
+    """Return the values of placeholders, in a folder with files."""
     dump = str(DUMPS / f"{request.param}.json.gz")
     node = NODES[request.param]
     monkeypatch.chdir(tmp_path)

@@ -230,7 +230,7 @@ class StatefulSetController:
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
         """Return the pod of an ordinal; if there is none, create it and return None.
 
-        As upstream, an ended pod is deleted, unless somebody else has deleted it, and
+        As upstream, an ended pod is deleted, unless it terminates already, and
         replaced when it is gone.
         """
         if pod is not None and _has_ended(pod):
