@@ -60,7 +60,7 @@ def play_calls(
     Args:
         case: The case.
         plays: Call -> what plays it.
-        reasons: Call -> why it is not played, if that is known.
+        reasons: Call -> why it is not played.
 
     Raises:
         CallNotPlayedError: The case depends on a gate that cannot be simulated.
