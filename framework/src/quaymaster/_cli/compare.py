@@ -235,7 +235,7 @@ def _common_input(given: _Given, options: InputOptions) -> Inputs:
 def _of_one_input(
     given: _Given, inputs: Inputs, options: InputOptions
 ) -> list[_Runnable]:
-    found: list[_Runnable] = []
+    runnables: list[_Runnable] = []
     for source in _sources(given, options):
         for version in _versions(options.configured):
             path = source.file if given.configurations else ""
@@ -243,8 +243,8 @@ def _of_one_input(
                 attrs.evolve(source, chosen=version), inputs.registry
             )
             own = attrs.evolve(inputs, config=config)
-            found.append(_variant(_name(path, version, options), own, options))
-    found += [
+            runnables.append(_variant(_name(path, version, options), own, options))
+    runnables += [
         EnvironmentVariant(
             name=_name(path, version, options),
             environment=Path(path),
@@ -256,12 +256,12 @@ def _of_one_input(
         for path in given.environments
         for version in _versions(options.configured)
     ]
-    if len(found) == 1:
+    if len(runnables) == 1:
         # What would run without it: the configuration of the command line.
         name = options.configured.file or "default"
-        if name != found[0].name:
-            found.insert(0, _variant(name, inputs, options))
-    return found
+        if name != runnables[0].name:
+            runnables.insert(0, _variant(name, inputs, options))
+    return runnables
 
 
 def _sources(given: _Given, options: InputOptions) -> list[ConfigSource]:
@@ -344,10 +344,10 @@ def _variant(name: str, inputs: Inputs, options: InputOptions) -> Variant:
 
 def _check(variants: Sequence[_Runnable]) -> None:
     if len(variants) < 2:
-        found = ", ".join(variant.name for variant in variants) or "nothing"
+        names = ", ".join(variant.name for variant in variants) or "nothing"
         raise click.UsageError(
             "expected two variants: configurations, virtual environments, or inputs, "
-            f"as in: quaymaster compare default bin-packing shop.yaml; got {found}"
+            f"as in: quaymaster compare default bin-packing shop.yaml; got {names}"
         )
 
 

@@ -215,15 +215,15 @@ def _largest_total(pod: Pod, missing: Mapping[str, Quantity]) -> ResourceList:
         statuses = _statuses_by_name(status)
 
         def allocated(container: Container) -> ResourceList:
-            found = statuses.get(container.name)
-            if found is not None and found.allocated_resources:
-                return found.allocated_resources
+            status = statuses.get(container.name)
+            if status is not None and status.allocated_resources:
+                return status.allocated_resources
             return {} if leaves_out else container.resources.requests
 
         def actuated(container: Container) -> ResourceList:
-            found = statuses.get(container.name)
-            if found is not None and found.resources and found.resources.requests:
-                return found.resources.requests
+            status = statuses.get(container.name)
+            if status is not None and status.resources and status.resources.requests:
+                return status.resources.requests
             return allocated(container)
 
         promised = _sum_up(spec, allocated, missing)

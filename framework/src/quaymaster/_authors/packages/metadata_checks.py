@@ -89,8 +89,8 @@ def _python_findings(candidate: Candidate) -> Iterator[Finding]:
     try:
         wanted = SpecifierSet(text)
     except InvalidSpecifier:
-        found = f"expected one such as '>=3.11', got {text!r}"
-        yield Finding.error(check, where, found)
+        message = f"expected one such as '>=3.11', got {text!r}"
+        yield Finding.error(check, where, message)
         return
     running = platform.python_version()
     if not wanted.contains(running, prereleases=True):

@@ -52,8 +52,8 @@ def _converted(tree: Tree) -> dict[str, object]:
     metadata, spec, status = tree.get("metadata"), tree.get("spec"), tree.get("status")
     annotations: Tree = {}
     if isinstance(metadata, Mapping):
-        found = metadata.get("annotations")
-        annotations = found if isinstance(found, Mapping) else {}
+        values = metadata.get("annotations")
+        annotations = values if isinstance(values, Mapping) else {}
     new: dict[str, object] = {
         **tree,
         "apiVersion": HorizontalPodAutoscaler.api_version,

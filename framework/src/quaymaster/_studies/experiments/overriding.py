@@ -103,8 +103,8 @@ def set_field(document: object, path: Sequence[_Part], value: object) -> object:
 def _place_in(elements: Sequence[object], part: _Place | _Named) -> int:
     if isinstance(part, _Place):
         if part.number >= max(len(elements), 1):
-            found = len(elements)
-            raise FieldPathError(f"expected a list with [{part.number}], got {found}")
+            index = len(elements)
+            raise FieldPathError(f"expected a list with [{part.number}], got {index}")
         return part.number
     for place, element in enumerate(elements):
         if isinstance(element, dict) and element.get(_NAME) == part.name:

@@ -86,17 +86,20 @@ def _features(
 
 def _merged(features: Iterable[Feature]) -> _Arguments:
     """Merge features into one; of two with the same argument, the later one wins."""
-    found: _Arguments = {}
+    merged: _Arguments = {}
     for feature in features:
         for name, value in feature.items():
-            before = found.get(name)
+            before = merged.get(name)
             if isinstance(value, Mapping) and isinstance(before, Mapping):
-                found[name] = {**before, **value}
+                merged[name] = {**before, **value}
             elif isinstance(value, list) and isinstance(before, list):
-                found[name] = [*before, *(item for item in value if item not in before)]
+                merged[name] = [
+                    *before,
+                    *(item for item in value if item not in before),
+                ]
             else:
-                found[name] = value
-    return found
+                merged[name] = value
+    return merged
 
 
 def _made_pod(features: Iterable[Feature]) -> Pod:

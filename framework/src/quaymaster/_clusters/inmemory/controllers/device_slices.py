@@ -43,9 +43,9 @@ def remove_slices(cluster: ClusterAccess, node: Node) -> None:
     slices = cluster.objects(ResourceSlice)
     for driver, count in devices_of(node.metadata.annotations).items():
         for made in _slices(node, driver, count):
-            found = slices.get(made.name)
-            if found is not None:
-                cluster.delete(found)
+            stored = slices.get(made.name)
+            if stored is not None:
+                cluster.delete(stored)
 
 
 def _slices(node: Node, driver: str, count: int) -> list[ResourceSlice]:
