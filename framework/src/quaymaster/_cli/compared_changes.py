@@ -24,21 +24,21 @@ _UNKNOWN: Final = "(no change alone)"
 def print_changes(changes: VersionChanges) -> None:
     """Print the decisions that differ, and a line for each cause."""
     older, newer = changes.older.version, changes.newer.version
-    made = [decision for decision in changes.changed if not decision.is_message]
-    worded = len(changes.changed) - len(made)
+    placements = [decision for decision in changes.changed if not decision.is_message]
+    worded = len(changes.changed) - len(placements)
     name = f" with {changes.configuration}" if changes.configuration else ""
     total = counted(changes.decisions, "decision")
     print_line(
-        f"on the same state, {newer} makes {len(made)} of {total} differently from "
-        f"{older}{name}, and words {worded} differently"
+        f"on the same state, {newer} makes {len(placements)} of {total} differently "
+        f"from {older}{name}, and words {worded} differently"
     )
-    if made:
-        columns, rows = _table(changes, made[:_SHOWN])
+    if placements:
+        columns, rows = _table(changes, placements[:_SHOWN])
         heads = [Heading(columns[0], Fit.NAME)]
         heads += [Heading(column, Fit.SENTENCE) for column in columns[1:]]
         print_table(heads, rows)
-        if len(made) > _SHOWN:
-            print_line(f"and {len(made) - _SHOWN} more")
+        if len(placements) > _SHOWN:
+            print_line(f"and {len(placements) - _SHOWN} more")
     if changes.changed:
         print_line()
         causes = [

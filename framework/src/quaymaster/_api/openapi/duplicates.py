@@ -34,12 +34,12 @@ def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
     duplicates: list[_Twice] = []
 
     def make(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(pairs)
-        if len(made) == len(pairs):
-            return made
-        twice = _Twice(made)
+        mapping = dict(pairs)
+        if len(mapping) == len(pairs):
+            return mapping
+        twice = _Twice(mapping)
         counts = Counter(key for key, _ in pairs)
-        twice.keys_again = tuple(key for key in made if counts[key] > 1)
+        twice.keys_again = tuple(key for key in mapping if counts[key] > 1)
         duplicates.append(twice)
         return twice
 

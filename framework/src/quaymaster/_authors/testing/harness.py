@@ -241,8 +241,8 @@ class PluginHarness(HarnessBase):
         twin = self._twin_scores
         if twin is not None:
             # As in the framework, a frozen array is returned as the same object.
-            given = twin if is_frozen(twin) else freeze(twin.view())
-            again = self._normalized(call, pod, given)
+            frozen = twin if is_frozen(twin) else freeze(twin.view())
+            again = self._normalized(call, pod, frozen)
             self._compare("normalize_score after score", normalized, again)
         return normalized
 

@@ -81,8 +81,8 @@ class ForeignObjects:
     ) -> Iterator[tuple[CustomJob, Source]]:
         """Yield the Jobs to run, with their sources.
 
-        A custom object whose own objects are in the input (as in a dump of a cluster)
-        gets no more of them.
+        If the input is the dump of a cluster, it already has the Jobs of a custom
+        object: then no more Jobs are created for that object.
 
         Args:
             objects: All other objects of the input.

@@ -186,8 +186,8 @@ def _identifier(source: Tree, selector: str) -> dict[str, object]:
 
 def _set(kind: str, **values: object) -> dict[str, object]:
     """Return a target with the values that are set."""
-    given = {name: value for name, value in values.items() if value is not None}
-    return {"type": kind, **given}
+    fields = {name: value for name, value in values.items() if value is not None}
+    return {"type": kind, **fields}
 
 
 _SOURCES: Final[Mapping[str, tuple[str, Callable[[Tree], dict[str, object]]]]] = {

@@ -195,7 +195,10 @@ class Search:
         *,
         at_all: bool = False,
     ) -> bool:
-        """Whether the device has the capacities that a request takes, or ever had."""
+        """Whether a device has enough free capacity for a request.
+
+        With ``at_all``, allocated capacity counts as free.
+        """
         if not device.device.capacity and not request.capacity:
             return True
         try:

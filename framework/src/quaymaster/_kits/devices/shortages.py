@@ -62,7 +62,7 @@ class Shortage:
 
     def told(self, subject: str) -> str:
         """Return the shortage as one sentence about a subject of the caller."""
-        wanted = "all" if self.wanted is None else str(self.wanted)
+        amount = "all" if self.wanted is None else str(self.wanted)
         problems = Counter(self.pools.values())
         parts = [
             *(f"{count} {what}" for what, count in self.obstacles.items()),
@@ -74,7 +74,7 @@ class Shortage:
         if not self.devices:
             text = "but the node has no devices"
         why = f": {', '.join(parts)}" if parts else ""
-        return f"{subject}: wants {wanted}, {text}{why}"
+        return f"{subject}: wants {amount}, {text}{why}"
 
 
 def shortages(

@@ -76,9 +76,9 @@ class OfferedClasses(Generic[T]):
 
     def build(self, used: Used[T]) -> T:
         """Build an instance; its class and parameters have been checked."""
-        made, mistakes = structure(dict(used.parameters), self._class(used.origin))
-        assert isinstance(made, self.parent), mistakes
-        return cast(T, made)
+        instance, mistakes = structure(dict(used.parameters), self._class(used.origin))
+        assert isinstance(instance, self.parent), mistakes
+        return cast(T, instance)
 
     def _origin(self, use: str) -> str:
         if ":" in use:

@@ -84,10 +84,10 @@ def set_field(document: object, path: Sequence[_Part], value: object) -> object:
         return value
     part, rest = path[0], path[1:]
     if isinstance(part, _Key):
-        given = {} if document is None else document
-        if not isinstance(given, dict):
+        tree = {} if document is None else document
+        if not isinstance(tree, dict):
             raise FieldPathError(f"expected a mapping that has {part.key!r}")
-        fields = cast("dict[str, object]", given)
+        fields = cast("dict[str, object]", tree)
         return {**fields, part.key: set_field(fields.get(part.key), rest, value)}
     items = [] if document is None else document
     if not isinstance(items, list):

@@ -119,16 +119,16 @@ def load_workloads(paths: Iterable[str]) -> list[Workload]:
 def _workloads(file: str, findings: Findings) -> Iterator[Workload]:
     names: set[str] = set()
     for index, entry in enumerate(_entries(file, findings)):
-        made, mistakes = structure(entry, TestCase)
-        name = made.name if isinstance(made, TestCase) else ""
+        test_case, mistakes = structure(entry, TestCase)
+        name = test_case.name if isinstance(test_case, TestCase) else ""
         place = name or f"[{index}]"
         findings.extend(place, mistakes)
-        if not isinstance(made, TestCase):
+        if not isinstance(test_case, TestCase):
             continue
         if name in names:
             findings.add(place, "expected a name of its own")
         names.add(name)
-        yield from _Case(file, made, place, findings).workloads()
+        yield from _Case(file, test_case, place, findings).workloads()
 
 
 def _entries(file: str, findings: Findings) -> Sequence[object]:
@@ -239,9 +239,9 @@ class _Case:
             message = f"unknown opcode {show(opcode)}{hint}"
             self._findings.add(f"{place}.opcode", message)
             return None
-        made, mistakes = structure(tree, kind)
+        operation, mistakes = structure(tree, kind)
         self._findings.extend(place, mistakes)
-        return None if mistakes else cast(Operation, made)
+        return None if mistakes else cast(Operation, operation)
 
     def _resolved(
         self, operation: Operation, index: int, parameters: Parameters

@@ -74,11 +74,11 @@ class TemplateFiles:
         Raises:
             PerfErrors: It cannot be read.
         """
-        given = parameters or {}
-        key = path, kind, msgspec.json.encode(given, order="deterministic")
+        values = parameters or {}
+        key = path, kind, msgspec.json.encode(values, order="deterministic")
         template = self._templates.get(key)
         if template is None:
-            template = ObjectTemplate(path, kind, self._pool, given)
+            template = ObjectTemplate(path, kind, self._pool, values)
             self._templates[key] = template
         return template
 

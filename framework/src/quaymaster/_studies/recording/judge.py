@@ -126,9 +126,9 @@ class Judge:
                 return attrs.evolve(other, best=sides)
         return verdict
 
-    def _decided(self, pod: Pod, wanted: str) -> Verdict:
+    def _decided(self, pod: Pod, node_name: str) -> Verdict:
         framework = self._scheduler.frameworks[pod.spec.scheduler_name]
-        choice = _Choice(wanted)
+        choice = _Choice(node_name)
         self._world.deleted.clear()
         self._dice.sides = 1
         try:

@@ -60,7 +60,7 @@ class Search:
         self._done: list[Entry] = []
 
     def width_of(self, outcome: Outcome, pod: Pod, doubts: Doubts) -> int:
-        """Find a state on which ours decides the same.
+        """Find a state on which our scheduler decides as the recorded one did.
 
         Args:
             outcome: The decision.
@@ -68,8 +68,8 @@ class Search:
             doubts: How the state may differ from the recorded one.
 
         Returns:
-            By how many changes or decisions it differs from the recorded one; 0 without
-            such a state.
+            The number of changes or decisions by which the state differs from the
+            recorded one; 0 if there is no such state.
         """
         for lag in islice(doubts.lags(), _MOST_LAGS):
             for entry in lag.entries():

@@ -75,12 +75,12 @@ def draw_clusters(
 def _features(
     own: Iterable[Feature], usual: Sequence[Feature]
 ) -> SearchStrategy[list[Feature]]:
-    wanted = list(own)
-    every = st.sampled_from([*wanted, *usual])
+    features = list(own)
+    every = st.sampled_from([*features, *usual])
     some = st.lists(every, max_size=_MOST_FEATURES)
-    if not wanted:
+    if not features:
         return some
-    mine = st.lists(st.sampled_from(wanted), max_size=2)
+    mine = st.lists(st.sampled_from(features), max_size=2)
     return st.tuples(mine, some).map(lambda both: both[0] + both[1])
 
 
