@@ -7,21 +7,13 @@ from typing import Final
 
 import pytest
 
-from tests.admission.__main__ import main
 from tests.admission.cases import DATA, Case, read_cases
 from tests.admission.compare import differences, is_about_others, unlike_paths
+from tests.admission.conformance import ADMISSION
+from tests.admission.listed import NOT_CHECKED
 from tests.admission.ours import Outcome, admit
+from tests.conformance.front import run
 
-# The rules that docs/reference/admission.md lists as not checked.
-_PRIORITY: Final = "a priority without its class"
-_SERVICES: Final = "addresses of Services"
-NOT_CHECKED: Final = {
-    "invalid-150": _PRIORITY,
-    "application-308": _SERVICES,
-    "application-310": _SERVICES,
-    "application-312": _SERVICES,
-    "application-316": _SERVICES,
-}
 CASES: Final = [case for case in read_cases(DATA) if not is_about_others(case)]
 
 
@@ -79,7 +71,7 @@ def test_emit_prints_one_line_a_case(
     lines = [json.dumps({"id": c.id, "submitted": c.submitted}) for c in cases]
     file = tmp_path / "cases.jsonl.gz"
     file.write_bytes(gzip.compress("\n".join(lines).encode()))
-    assert main(["emit", str(file)]) == 0
+    assert run(ADMISSION, ["emit", str(file)]) == 0
     right, wrong = map(json.loads, capsys.readouterr().out.splitlines())
     assert right["stored"]["spec"]["schedulerName"] == "default-scheduler"
     assert wrong == {
@@ -99,8 +91,8 @@ def test_check_tells_what_differs(
     ]
     file = tmp_path / "cases.jsonl"
     file.write_text("\n".join(map(json.dumps, cases)))
-    assert main(["check", str(file)]) == 1
+    assert run(ADMISSION, ["check", str(file)]) == 1
     out = capsys.readouterr().out
     assert "other: .spec.restartPolicy: 'Never' there, 'Always' here" in out
     assert "refused: we store it" in out
-    assert "2 compared, 2 differ; 0 left out" in out
+    assert "cases: 2 differs" in out

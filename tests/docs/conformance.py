@@ -25,11 +25,14 @@ _REASONS: Final = """\
 _END: Final = "<!-- end of the table -->"
 
 _PLACES: Final[Mapping[str, str]] = {
+    "cache": "pkg/scheduler/backend",
     "config": "pkg/scheduler/apis/config",
     "dra": "staging/src/k8s.io/dynamic-resource-allocation",
     "framework": "pkg/scheduler",
     "helpers": "staging/src/k8s.io/component-helpers",
     "plugins": "pkg/scheduler/framework/plugins",
+    "queue": "pkg/scheduler/backend",
+    "runtime": "pkg/scheduler/framework",
 }
 
 

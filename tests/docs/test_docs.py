@@ -23,7 +23,7 @@ from tests.docs.reference import (
 from tests.docs.scenario_files import PAGE as SCENARIO_FILES
 from tests.docs.scenario_files import scenario_page
 from tests.docs.snippets import Command, read_page
-from tests.kit.packages import install
+from tests.kit.fresh import FreshEnvironment
 from tests.kit.programs import run_program
 
 ROOT = Path(__file__).parents[2]
@@ -99,10 +99,17 @@ def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> N
         (tmp_path / "docs").symlink_to(ROOT / "docs")
     for command in page.commands:
         if command.line.startswith("pip install ./"):
-            package = tmp_path / command.line.removeprefix("pip install ./")
-            install(package, tmp_path / "site")
+            pip(command.line, tmp_path)
         elif not command.line.startswith("python3 -m venv"):
             check(command, tmp_path)
+
+
+def pip(line: str, folder: Path) -> None:
+    """Run ``pip install`` as the page does, without a network."""
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
+    environment = FreshEnvironment(folder / "environment")
+    target = ["--target", str(folder / "site")]
+    environment.run(*shlex.split(line), *options, *target, folder=folder)
 
 
 def check(command: Command, folder: Path) -> None:

@@ -7,8 +7,7 @@ import pytest
 
 from tests.docs.navigation import ROOT, below
 from tests.docs.snippets import read_page
-from tests.docs.test_docs import squeezed
-from tests.kit.packages import install
+from tests.docs.test_docs import pip, squeezed
 from tests.kit.programs import Done, run_program
 
 START = "docs/tutorial/README"
@@ -24,7 +23,7 @@ def folder_at(step: str, folder: Path) -> Path:
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-    install(folder / "quaymaster-berths", folder / "site")
+    pip("pip install ./quaymaster-berths", folder)
     return folder
 
 

@@ -9,46 +9,10 @@ import pytest
 from quaymaster.config import KUBERNETES_VERSIONS
 from quaymaster.scheduler import PluginRegistry
 from tests.parity.cluster import Path
+from tests.parity.families import DEVICE_FAMILIES, FAMILIES
 from tests.parity.recorded import recorded
 from tests.parity.report import check_cases
 
-_DEVICES: Final = (
-    "dra_admin_access",
-    "dra_basic",
-    "dra_binding_conditions",
-    "dra_constraints",
-    "dra_consumable_capacity",
-    "dra_extended_resource",
-    "dra_mixed",
-    "dra_partitionable",
-    "dra_prioritized_list",
-    "dra_scope",
-    "dra_selectors",
-    "dra_taints",
-)
-"""Families that were recorded with 1.36 only."""
-
-_FAMILIES: Final = (
-    "balanced_allocation",
-    "image_locality",
-    "inter_pod_affinity",
-    "mixed",
-    "node_affinity",
-    "node_declared_features",
-    "node_ports",
-    "node_resources_fit",
-    "node_unschedulable_name",
-    "nominated",
-    "pod_topology_spread",
-    "preemption",
-    "profiles",
-    "scheduling_gates",
-    "taint_toleration",
-    "volume_binding",
-    "volume_limits",
-    "volume_restrictions",
-    "volume_zone",
-)
 _FIRST = 2
 """The number of cases of a family in every run; all of them take minutes."""
 
@@ -98,8 +62,8 @@ _RUNS: Final[Mapping[str, tuple[slice, Path]]] = {
     [
         pytest.param(*pair, marks=[pytest.mark.long] if pair[0] in _LARGE else [])
         for pair in (
-            *product(_DEVICES, ["1.36"]),
-            *product(_FAMILIES, KUBERNETES_VERSIONS),
+            *product(DEVICE_FAMILIES, ["1.36"]),
+            *product(FAMILIES, KUBERNETES_VERSIONS),
         )
     ],
 )

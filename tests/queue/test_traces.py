@@ -5,8 +5,9 @@ import logging
 
 import pytest
 
-from tests.queue.__main__ import main
+from tests.conformance.front import run
 from tests.queue.cases import DATA, FAMILIES, read_cases, read_family
+from tests.queue.conformance import QUEUE
 from tests.queue.differences import first_difference
 
 _FIRST = 12
@@ -55,7 +56,7 @@ def test_only_the_newer_upstream_has_pods_in_two_queues() -> None:
 @pytest.mark.long
 def test_emit_prints_one_record_per_trace(capsys: pytest.CaptureFixture[str]) -> None:
     file = DATA / "timeouts.jsonl.gz"
-    assert main(["emit", str(file)]) == 0
+    assert run(QUEUE, ["emit", str(file)]) == 0
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [record["id"] for record in records] == [
         case.case_id for case in read_cases(file)
@@ -68,7 +69,7 @@ def test_check_says_where_another_version_differs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = str(DATA / "pending.jsonl.gz")
-    assert main(["check", file]) == 0
-    assert capsys.readouterr().out == "60 traces, 0 differ\n"
-    assert main(["check", file, "--kubernetes", "1.37"]) == 1
-    assert "60 traces, 60 differ\n" in capsys.readouterr().out
+    assert run(QUEUE, ["check", file]) == 0
+    assert capsys.readouterr().out == "cases: 60 equal\n"
+    assert run(QUEUE, ["check", file, "--kubernetes", "1.37"]) == 1
+    assert "cases: 60 differs\n" in capsys.readouterr().out

@@ -5,7 +5,16 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from tests.kit.internals.testing import CallNotPlayedError, Json, RecordedCase
-from tests.upstream import config, dra, framework, helpers, plugins
+from tests.upstream import (
+    caches,
+    config,
+    dra,
+    framework,
+    helpers,
+    plugins,
+    queues,
+    runtime,
+)
 
 __all__ = ["DATA", "PLAYED", "family_of", "play"]
 
@@ -15,11 +24,14 @@ Player: TypeAlias = Callable[[RecordedCase], Sequence[Json | str]]
 """Returns for each call of a case the answer, or why it is not played."""
 
 _PLAYERS: Final[Mapping[str, Player]] = {
+    "cache": caches.play,
     "config": config.play,
     "dra": dra.play,
     "framework": framework.play,
     "helpers": helpers.play,
     "plugins": plugins.play,
+    "queue": queues.play,
+    "runtime": runtime.play,
 }
 """Name of a file -> its player."""
 

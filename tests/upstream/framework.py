@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from quaymaster import ActionType, ClusterEvent, EventResource, NodeInfo, Pod
+from quaymaster import NodeInfo, Pod
 from quaymaster.objects import Resources, host_ports, pod_usage
 from tests.kit.internals.engine import PodChanges, node_changes
 from tests.kit.internals.preemption import importance
@@ -14,8 +14,9 @@ from tests.kit.internals.testing import (
     object_from,
 )
 from tests.upstream.calls import Calls, Play, play_calls
+from tests.upstream.events import action_labels, event_from, event_tree
 
-__all__ = ["play"]
+__all__ = ["play", "resources_tree"]
 
 
 def play(case: RecordedCase) -> Sequence[Json | str]:
@@ -23,35 +24,15 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     return play_calls(case, _PLAYS)
 
 
-def _event_tree(event: ClusterEvent) -> Json:
-    return {
-        "Resource": event.resource.value,
-        "ActionType": _labels(event.action),
-        "CustomLabel": event.custom_label,
-    }
-
-
-def _labels(action: ActionType) -> list[str]:
-    return [part.label for part in action]
-
-
-def _event(tree: Json) -> ClusterEvent:
-    action = ActionType(0)
-    for part in ActionType:
-        if part.label in tree["ActionType"]:
-            action |= part
-    return ClusterEvent(EventResource(tree["Resource"]), action, tree["CustomLabel"])
-
-
 def _node_changes(calls: Calls, call: Json) -> Json:
     new, old = map(calls.node, call["in"])
-    return {"results": [[_event_tree(event) for event in node_changes(old, new)]]}
+    return {"results": [[event_tree(event) for event in node_changes(old, new)]]}
 
 
 def _node_change(calls: Calls, call: Json) -> Json:
     """Play a function for one property: only that one differs in upstream's tests."""
     new, old = map(calls.node, call["in"])
-    actions = [_labels(event.action) for event in node_changes(old, new)]
+    actions = [action_labels(event.action) for event in node_changes(old, new)]
     return {"results": [actions[0] if actions else []]}
 
 
@@ -60,15 +41,16 @@ def _pod_changes(calls: Calls, call: Json) -> Json:
     if not call["in"][2] and not new.node_name:
         raise CallNotPlayedError("the name of a duration that upstream measures")
     changes = PodChanges(calls.kubernetes).of(old, new)
-    return {"results": [[_event_tree(event) for event in changes]]}
+    return {"results": [[event_tree(event) for event in changes]]}
 
 
 def _matches(_calls: Calls, call: Json) -> Json:
-    registered, incoming = map(_event, call["in"])
+    registered, incoming = map(event_from, call["in"])
     return {"results": [registered.matches(incoming)]}
 
 
-def _resources_tree(resources: Resources) -> Json:
+def resources_tree(resources: Resources) -> Json:
+    """Write sums of resources."""
     tree: Json = {
         "AllowedPodNumber": resources.allowed_pods,
         "EphemeralStorage": resources.ephemeral_storage,
@@ -82,7 +64,7 @@ def _resources_tree(resources: Resources) -> Json:
 
 def _usage(calls: Calls, call: Json) -> Json:
     usage = pod_usage(object_from(call["before"]["@Pod"], Pod), calls.kubernetes)
-    resources = _resources_tree(usage.requests)
+    resources = resources_tree(usage.requests)
     non_zero = {"Non0CPU": usage.non_zero_milli_cpu, "Non0Mem": usage.non_zero_memory}
     return {"results": [{**non_zero, "Resource": resources}]}
 
@@ -147,9 +129,9 @@ def _remove_pod(calls: Calls, call: Json) -> Json:
 def _sums(info: NodeInfo) -> Json:
     non_zero = Resources(milli_cpu=info.non_zero_milli_cpu, memory=info.non_zero_memory)
     return {
-        "allocatable": _resources_tree(info.allocatable),
-        "requested": _resources_tree(info.requested),
-        "nonZeroRequested": _resources_tree(non_zero),
+        "allocatable": resources_tree(info.allocatable),
+        "requested": resources_tree(info.requested),
+        "nonZeroRequested": resources_tree(non_zero),
     }
 
 

@@ -5,41 +5,12 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from tests.conformance.recorded_set import Outcome
 from tests.kit.internals.testing import RecordedCase, difference
 from tests.upstream.families import family_of, play
 from tests.upstream.listed import as_on_a_cluster, reason_of
 
-__all__ = ["Counts", "Outcome", "counted", "outcomes"]
-
-
-@attrs.frozen
-class Outcome:
-    """What became of one recorded call.
-
-    Attributes:
-        family: The file of its case and upstream's package.
-        call: Upstream's name of the call.
-        where: The case, and the number of the call in it.
-        reason: Why it is not played, or may differ; else empty.
-        problem: What differs, or empty.
-        is_played: Whether there is an answer.
-    """
-
-    family: str
-    call: str
-    where: str
-    reason: str = ""
-    problem: str = ""
-    is_played: bool = True
-
-    @property
-    def word(self) -> str:
-        """``equal``, ``listed``, ``differs`` or ``not played``."""
-        if not self.is_played:
-            return "not played"
-        if not self.problem:
-            return "equal"
-        return "listed" if self.reason else "differs"
+__all__ = ["Counts", "counted", "outcomes"]
 
 
 @attrs.define
@@ -53,16 +24,15 @@ class Counts:
 
 def outcomes(case: RecordedCase) -> Iterator[Outcome]:
     """Play a case and yield the outcome of each call."""
-    family = family_of(case)
     for number, played in enumerate(play(case)):
         call = case.calls[number]
         where = f"{case.name}: call {number}, {call['call']}"
         if isinstance(played, str):
-            yield Outcome(family, call["call"], where, played, is_played=False)
+            yield Outcome("not played", reason=played)
             continue
-        problem = difference(as_on_a_cluster(case.answers[number]), played)
+        problem = difference(as_on_a_cluster(case.answers[number], call), played)
         reason = reason_of(case, call) if problem else ""
-        yield Outcome(family, call["call"], where, reason, problem)
+        yield Outcome.of(problem and f"{where}: {problem}", reason)
 
 
 def counted(cases: Iterable[RecordedCase]) -> dict[str, Counts]:

@@ -14,7 +14,7 @@ QUICK = 12
 
 def differences(cases: Iterable[RecordedCase]) -> list[str]:
     return [
-        f"{outcome.where}: {outcome.problem}"
+        outcome.text
         for case in cases
         for outcome in outcomes(case)
         if outcome.word == "differs"

@@ -46,7 +46,7 @@ def document(*arguments: str) -> dict[str, object]:
 
 def test_tables_show_each_node_each_group_and_all(web: str) -> None:
     lines = [line.split() for line in run(web, *NODES).stdout.splitlines()]
-    assert ["node-000", "3/4", "2Gi/8Gi", "2/110"] in lines
+    assert ["node-000", "Ready", "3/4", "2Gi/8Gi", "2/110"] in lines
     assert ["zone-a", "4cpu-8Gi", "1", "cpu", "4", "3", "1"] in [
         row[:7] for row in lines
     ]
@@ -75,7 +75,8 @@ def test_wide_has_a_line_for_each_resource_of_a_node(web: str) -> None:
     lines = [
         line.split() for line in run(web, *NODES, "-o", "wide").stdout.splitlines()
     ]
-    assert ["node-000", "zone-a", "4cpu-8Gi", "cpu", "4", "3", "1", "75%", "-"] in lines
+    row = ["node-000", "Ready", "zone-a", "4cpu-8Gi", "cpu", "4", "3", "1", "75%", "-"]
+    assert row in lines
     assert lines[lines.index([]) + 1][:2] == ["TYPICAL", "POD"]
 
 
@@ -175,3 +176,48 @@ def test_label_that_no_node_has_is_an_error(web: str, label: str, message: str) 
     result = run(web, *NODES, "--by", label)
     assert result.exit_code == 2
     assert f"--by: no node has the label '{label}'{message}" in result.stderr
+
+
+CLOSED = """
+apiVersion: v1
+kind: Node
+metadata: {name: shut}
+spec: {unschedulable: true}
+status: {allocatable: {cpu: 4, memory: 8Gi, pods: 110, example.com/gpu: 2}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: lost}
+status:
+  allocatable: {cpu: 4, memory: 8Gi, pods: 110}
+  conditions: [{type: Ready, status: Unknown}]
+"""
+
+
+def test_nodes_that_accept_no_pods_have_their_own_lines(web: str) -> None:
+    Path("closed.yaml").write_text(CLOSED, encoding="utf-8")
+    text = run(web, "closed.yaml", *NODES).stdout
+    lines = [line.split() for line in text.splitlines()]
+    assert lines[0] == ["NODE", "STATUS", "CPU", "MEMORY", "PODS", "GPU"]
+    assert ["shut", "Ready,SchedulingDisabled", "0/4", "0/8Gi", "0/110", "0/2"] in lines
+    assert ["(open)", "2", "0", "cpu", "8", "4500m", "3500m"] in [
+        row[:7] for row in lines
+    ]
+    assert ["(closed)", "2", "2", "cpu", "8", "0", "8"] in [row[:7] for row in lines]
+    assert "1 node accepts no pods: NotReady (unreachable): lost\n" in text
+    expected = "1 node accepts no pods: Ready,SchedulingDisabled (cordoned): shut\n"
+    assert expected in text
+
+
+def test_document_has_the_status_of_nodes(web: str) -> None:
+    Path("closed.yaml").write_text(CLOSED, encoding="utf-8")
+    found = document(web, "closed.yaml", *NODES)
+    nodes = found["nodes"]
+    assert isinstance(nodes, list)
+    assert {node["status"] for node in nodes} == {
+        *("Ready", "NotReady", "Ready,SchedulingDisabled")
+    }
+    assert found["closedNodes"] == [
+        {"node": "lost", "status": "NotReady", "why": "unreachable"},
+        {"node": "shut", "status": "Ready,SchedulingDisabled", "why": "cordoned"},
+    ]

@@ -1,7 +1,10 @@
 """What tests see of ``quaymaster._core.queue``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from quaymaster._api.objects import ApiObject
+from quaymaster._core.contract.cluster_events import ClusterEvent
+from quaymaster._core.contract.queueing import QueueName
 from quaymaster._core.queue.backoff import BackoffPolicy
 from quaymaster._core.queue.events import (
     ASSIGNED_POD_ADD,
@@ -10,6 +13,7 @@ from quaymaster._core.queue.events import (
     NODE_ADD,
     UNSCHEDULABLE_TIMEOUT,
 )
+from quaymaster._core.queue.hints import Question, Strategy
 from quaymaster._core.queue.in_flight import InFlightPods
 from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.queue.pod_heap import PodHeap
@@ -31,15 +35,23 @@ __all__ = [
     "InFlightPods",
     "Nominator",
     "PodHeap",
+    "QueueName",
     "QueueProfile",
     "QueueRules",
     "QueuedPod",
     "SchedulingQueue",
     "SortKeys",
+    "Strategy",
     "SubQueues",
     "active_entries",
     "backing_off",
+    "flush_backoff",
+    "flush_unschedulable",
+    "forget_hints",
+    "put",
     "replace_backoff",
+    "start_attempts",
+    "strategy_for",
     "sub_queues_of",
 ]
 
@@ -64,3 +76,52 @@ def replace_backoff(
 ) -> None:
     """Replace that function by a callback."""
     vars(queues).update(_to_backoff=callback)
+
+
+def put(queue: SchedulingQueue, queued: QueuedPod, where: QueueName) -> None:
+    """Put a record into a queue, without the checks of a move."""
+    queues = queue._queues
+    queues._enter(queued, where)
+    sort_key, group, _ = queues._profiles[queued.pod.spec.scheduler_name]
+    if where is QueueName.ACTIVE:
+        queues.active.push(queued, sort_key(queued), group)
+    elif where is QueueName.BACKOFF:
+        expiration = queues._policy.expiration(queued)
+        queues.backoff.push(queued, (expiration or 0.0, sort_key(queued)), group)
+    elif where is QueueName.ERROR_BACKOFF:
+        expiration = queues._policy.expiration(queued)
+        queues.error_backoff.push(queued, expiration or 0.0)
+    else:
+        queues.unschedulable.put(queued)
+
+
+def start_attempts(queue: SchedulingQueue, uids: Iterable[str]) -> None:
+    """Treat pods as popped."""
+    for uid in uids:
+        queue._in_flight.start(uid)
+
+
+def flush_backoff(queue: SchedulingQueue) -> None:
+    """Make the pods active whose backoff is over."""
+    queue._queues._flush_backoff()
+
+
+def flush_unschedulable(queue: SchedulingQueue, limit: float) -> None:
+    """Wake the pods that are unschedulable since before a time."""
+    queue._flush_unschedulable(limit)
+
+
+def strategy_for(
+    queue: SchedulingQueue,
+    queued: QueuedPod,
+    event: ClusterEvent,
+    old: ApiObject | None,
+    new: ApiObject | None,
+) -> Strategy:
+    """Return how an event moves a pod."""
+    return Question(queue._hints, event, old, new).strategy(queued)
+
+
+def forget_hints(queue: SchedulingQueue) -> None:
+    """Remove the registrations of all profiles, as if the queue had no profile."""
+    queue._hints._profiles.clear()

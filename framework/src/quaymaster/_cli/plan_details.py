@@ -1,15 +1,13 @@
 """Prints what a plan says about the nodes of the input, spot nodes and costs."""
 
-from collections.abc import Sequence
 from decimal import Decimal
-from typing import Final
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.amounts import percent, plain_amount
+from quaymaster._cli.closed_nodes import CLOSED, closed_lines, names_of
 from quaymaster._cli.columns import Column, Columns
 from quaymaster._cli.output import print_line
 from quaymaster._cli.tables import Fit
-from quaymaster._studies.capacity.node_status import ClosedNode
 from quaymaster._studies.planning.costs import Costs, CostShare
 from quaymaster._studies.planning.plans import Plan
 
@@ -21,33 +19,18 @@ __all__ = [
     "print_nodes",
 ]
 
-_NAMES: Final = 4
-"""How many nodes a line names."""
-
 
 def print_nodes(found: Plan) -> None:
     """Print which nodes of the input do not count, and which are not needed."""
-    for line in closed_lines(found.closed_nodes):
+    for line in closed_lines(found.closed_nodes, "not counted, since "):
         print_line(line)
     if found.unneeded_nodes:
         nodes = counted(len(found.unneeded_nodes), "node")
         print_line(
-            f"no longer needed: {nodes} of the input: {_names(found.unneeded_nodes)}"
+            f"no longer needed: {nodes} of the input: {names_of(found.unneeded_nodes)}"
         )
     if found.spot_share:
         print_line(f"spot: {percent(found.spot_share)} of the CPU that is added")
-
-
-def closed_lines(nodes: Sequence[ClosedNode]) -> list[str]:
-    """Return a line for each status of nodes that accept no pods."""
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for node in nodes:
-        kinds.setdefault((node.status, node.why), []).append(node.node)
-    return [
-        f"not counted, since {_accept(len(names))} no pods: {status} ({why}): "
-        f"{_names(names)}"
-        for (status, why), names in kinds.items()
-    ]
 
 
 def print_costs(found: Plan) -> None:
@@ -91,10 +74,7 @@ def cost_document(costs: Costs) -> dict[str, object]:
 def detail_documents(found: Plan) -> dict[str, object]:
     """The nodes of the input, the spot nodes and the costs as plain data."""
     return {
-        "closedNodes": [
-            {"node": node.node, "status": node.status, "why": node.why}
-            for node in found.closed_nodes
-        ],
+        "closedNodes": CLOSED.documents(found.closed_nodes),
         "unneededNodes": list(found.unneeded_nodes),
         "spotShare": found.spot_share,
         "costs": cost_document(found.costs),
@@ -115,13 +95,3 @@ def _columns(costs: Costs, heading: str) -> Columns[CostShare]:
             value=lambda share: percent(float(share.cost / costs.total)),
         ),
     )
-
-
-def _accept(nodes: int) -> str:
-    return "1 node accepts" if nodes == 1 else f"{nodes} nodes accept"
-
-
-def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_NAMES])
-    rest = len(names) - _NAMES
-    return shown if rest <= 0 else f"{shown} and {rest} more"

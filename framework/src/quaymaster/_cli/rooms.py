@@ -7,6 +7,7 @@ from typing import Final
 from quaymaster._api.objects.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from quaymaster._base.errors import counted
 from quaymaster._cli.amounts import amount, percent, price
+from quaymaster._cli.closed_nodes import CLOSED, closed_lines
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.notices import notice_documents
@@ -32,10 +33,14 @@ __all__ = [
 ]
 
 _ALL: Final = "(all)"
+_OPEN: Final = "(open)"
+_CLOSED: Final = "(closed)"
 _NONE: Final = "-"
-_IMPORTANCE: Final = {CPU: 4, MEMORY: 3}
+_IMPORTANCE: Final = {CPU: 5, MEMORY: 4, PODS: 1}
+_EXTENDED: Final = 2
+"""The importance of the columns of other resources."""
 _GROUP_HEADINGS: Final = (
-    *("NODES", "RESOURCE"),
+    "RESOURCE",
     *(Heading("ALLOCATABLE", importance=4), Heading("REQUESTED", importance=5)),
     *("FREE", Heading("USED", importance=6), Heading("FRAGMENTED", importance=2)),
     *(Heading("STRANDED", importance=3), Heading("IMBALANCE", importance=1)),
@@ -79,15 +84,19 @@ def print_groups(room: Room, *, is_fitted: bool = True) -> None:
     by = room.by if groups else ()
     names = [_SHORT.get(label, label).upper() for label in by]
     headings = [Heading(name, Fit.NAME) for name in names or ["GROUP"]]
+    counts = [Heading("CLOSED", importance=3)] if room.closed else []
     shown = _shown(room)
     rows = [
-        [*_keys(group, by), *cells]
-        for group in (*groups, room.total)
+        [*keys, group.nodes, *(group.closed for _ in counts), *cells]
+        for keys, group in _groups(room, groups, by)
         for cells in _group_rows(group, shown)
     ]
     if rows:
-        print_table([*headings, *_GROUP_HEADINGS], rows, is_fitted=is_fitted)
+        columns: list[str | Heading] = [*headings, "NODES", *counts, *_GROUP_HEADINGS]
+        print_table(columns, rows, is_fitted=is_fitted)
         print_line()
+    for line in closed_lines(room.closed_nodes):
+        print_line(line)
     _print_prices(room)
 
 
@@ -112,6 +121,9 @@ def room_document(room: Room) -> dict[str, object]:
     return {
         "by": list(room.by),
         "total": _group_document(room.total, ()),
+        "open": room.open and _group_document(room.open, ()),
+        "closed": room.closed and _group_document(room.closed, ()),
+        "closedNodes": CLOSED.documents(room.closed_nodes),
         "groups": [_group_document(group, room.by) for group in room.groups],
         "nodes": _node_columns(room).documents(room.nodes),
         "typicalPods": _TYPICAL.documents(room.typical),
@@ -145,6 +157,7 @@ def _group_document(group: GroupRoom, by: Sequence[str]) -> dict[str, object]:
     }
     document: dict[str, object] = {
         "nodes": group.nodes,
+        "closed": group.closed,
         "pods": group.pods,
         "resources": resources,
         "pricePerHour": group.price_per_hour,
@@ -169,10 +182,16 @@ def _shown(room: Room) -> list[str]:
     ]
 
 
-def _keys(group: GroupRoom, by: Sequence[str]) -> list[str]:
-    if group.group or not by:
-        return [value or _NONE for value in group.group] or [_ALL]
-    return [_ALL, *("" for _ in by[1:])]
+def _groups(
+    room: Room, groups: Iterable[GroupRoom], by: Sequence[str]
+) -> Iterable[tuple[list[str], GroupRoom]]:
+    """Yield the first cells of each group, and the group; all nodes are the last."""
+    for group in groups:
+        yield [value or _NONE for value in group.group], group
+    totals = ((_OPEN, room.open), (_CLOSED, room.closed), (_ALL, room.total))
+    for name, total in totals:
+        if total is not None:
+            yield [name, *("" for _ in by[1:])], total
 
 
 def _group_rows(group: GroupRoom, shown: Iterable[str]) -> Iterable[list[str]]:
@@ -180,7 +199,6 @@ def _group_rows(group: GroupRoom, shown: Iterable[str]) -> Iterable[list[str]]:
         resource_room = group.resources.get(name)
         if resource_room is not None:
             yield [
-                str(group.nodes),
                 name,
                 *_amounts(name, resource_room),
                 _part(group.fragmentation.get(name)),
@@ -203,8 +221,10 @@ def _amounts(name: str, resource_room: ResourceRoom) -> list[str]:
 
 def _node_columns(room: Room) -> Columns[NodeRoom]:
     priced = room.total.price_per_hour is not None
+    shown = _shown(room)
     return Columns[NodeRoom](
         Column("node", fit=Fit.NODE),
+        Column("status", importance=3),
         Column(
             "labels",
             value=lambda node: dict(zip(room.by, node.group, strict=True)),
@@ -218,11 +238,11 @@ def _node_columns(room: Room) -> Columns[NodeRoom]:
         ),
         *(
             Column(
-                heading=name,
+                heading=_short(name, shown),
                 value=partial(_used, name),
-                importance=_IMPORTANCE.get(name, 1),
+                importance=_IMPORTANCE.get(name, _EXTENDED),
             )
-            for name in _shown(room)
+            for name in shown
         ),
         Column(
             "pricePerHour",
@@ -232,6 +252,13 @@ def _node_columns(room: Room) -> Columns[NodeRoom]:
             importance=2,
         ),
     )
+
+
+def _short(name: str, names: Iterable[str]) -> str:
+    """Return the last part of a resource's name, unless another one has it, too."""
+    last = name.rpartition("/")[2]
+    is_clear = sum(other.rpartition("/")[2] == last for other in names) == 1
+    return last if is_clear else name
 
 
 def _used(name: str, node: NodeRoom) -> str:
@@ -248,6 +275,7 @@ def _print_resources(room: Room) -> None:
     rows = [
         [
             node.node,
+            node.status,
             *(value or _NONE for value in node.group),
             name,
             *_amounts(name, amounts),
@@ -256,7 +284,7 @@ def _print_resources(room: Room) -> None:
         for node in room.nodes
         for name, amounts in node.resources.items()
     ]
-    print_table(["NODE", *names, *columns], rows, is_fitted=False)
+    print_table(["NODE", "STATUS", *names, *columns], rows, is_fitted=False)
 
 
 def _requests(requests: Mapping[str, int]) -> str:

@@ -334,6 +334,33 @@ def test_disabling_a_plugin_that_is_not_installed_is_only_a_warning() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("plugins", "path"),
+    [
+        pytest.param({"multiPoint": None}, "multiPoint", id="null"),
+        pytest.param({"multiPoint": {}}, "multiPoint", id="multiPoint without lists"),
+        pytest.param({"score": None}, "score", id="null at one point"),
+        pytest.param({"score": {"enabled": None}}, "score.enabled", id="null list"),
+    ],
+)
+def test_an_extension_point_without_content_is_only_a_warning(
+    plugins: Mapping[str, object], path: str
+) -> None:
+    config = parse({"profiles": [{"plugins": plugins}]})
+
+    (warning,) = config.warnings
+    assert str(warning) == (
+        f"configuration: profiles[0].plugins.{path}: is empty, so it neither enables "
+        "nor disables a plugin"
+    )
+
+
+def test_empty_points_that_kube_scheduler_writes_give_no_warning() -> None:
+    plugins: dict[str, object] = {"score": {}, "bind": {"enabled": [], "disabled": []}}
+
+    assert parse({"profiles": [{"plugins": plugins}]}).warnings == ()
+
+
 def test_a_file_is_read_as_yaml(tmp_path: Path) -> None:
     file = tmp_path / "scheduler.yaml"
     file.write_text(

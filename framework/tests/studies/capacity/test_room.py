@@ -161,3 +161,36 @@ def test_amounts_beyond_64_bits_are_added_up() -> None:
 def test_figures_of_each_node_may_be_left_out(each: bool) -> None:
     with settled(make_node(name="n")) as simulation:
         assert bool(measure_room(simulation, each_node=each).nodes) is each
+
+
+def test_nodes_that_accept_no_pods_are_counted_apart() -> None:
+    cordoned = make_node(name="shut", capacity={"cpu": "4"}, unschedulable=True)
+    found = room(make_node(name="n", capacity={"cpu": "4"}), cordoned)
+    assert [node.status for node in found.nodes] == [
+        "Ready",
+        "Ready,SchedulingDisabled",
+    ]
+    assert found.open is not None
+    assert found.closed is not None
+    assert (found.open.nodes, found.closed.nodes, found.total.nodes) == (1, 1, 2)
+    assert (found.open.closed, found.total.closed) == (0, 1)
+    assert found.open.resources["cpu"].free == 4000
+    [closed] = found.closed_nodes
+    assert (closed.node, closed.why) == ("shut", "cordoned")
+
+
+def test_groups_count_their_closed_nodes() -> None:
+    nodes = [
+        make_node(name=name, labels={ZONE: name[0]}, unschedulable=name == "b1")
+        for name in ("a1", "b1", "b2")
+    ]
+    found = room(*nodes)
+    assert [(group.group, group.closed) for group in found.groups] == [
+        (("a",), 0),
+        (("b",), 1),
+    ]
+
+
+def test_cluster_without_closed_nodes_has_one_total() -> None:
+    found = room(make_node(name="n"))
+    assert (found.open, found.closed, found.closed_nodes) == (None, None, ())

@@ -17,8 +17,16 @@ from quaymaster.testing import (
     make_pod,
     make_priority_class,
     make_resource_slice,
+    make_spread_constraint,
+    make_stateful_set,
 )
-from tests.kit.internals.why import is_fact, is_protective
+from tests.kit.internals.why import (
+    can_be_ignored,
+    is_fact,
+    is_protective,
+    yaml_scalar,
+)
+from tests.kit.rollouts import half_rolled_out
 
 ZONE = "topology.kubernetes.io/zone"
 FACTS = (
@@ -42,6 +50,16 @@ FACTS = (
     "agentpool",
     "acme.com/gpu-model",
     "instance-type",
+    "node.openshift.io/os_id",
+    "machine.openshift.io/interruptible-instance",
+    "topology.ebs.csi.aws.com/zone",
+    "cilium.io/no-schedule",
+    "worker.gardener.cloud/pool",
+    "cast.ai/node-id",
+    "gpu.nvidia.com/class",
+    "acme.com/gpuModel",
+    "acme.com/datacenter",
+    "nodepool",
 )
 PROTECTIVE = (
     "node-role.kubernetes.io/control-plane:NoSchedule",
@@ -56,6 +74,37 @@ PROTECTIVE = (
     "karpenter.sh/disrupted:NoSchedule",
     "eks.amazonaws.com/compute-type=fargate:NoSchedule",
     "virtual-kubelet.io/provider=azure:NoSchedule",
+    "weave.works/kured-node-reboot:NoSchedule",
+    "kubernetes.io/arch=arm64:NoSchedule",
+    "os=windows:NoSchedule",
+    "sandbox.gke.io/runtime=gvisor:NoSchedule",
+    "components.gke.io/gke-managed-components:NoSchedule",
+    "efs.csi.aws.com/agent-not-ready:NoExecute",
+    "node.istio.io/cni-not-ready:NoSchedule",
+    "acme.com/maintenance:NoSchedule",
+    "aws-node-termination-handler/spot-itn:NoSchedule",
+)
+NEEDED = (
+    ("kubernetes.io/arch", "arm64"),
+    ("node.kubernetes.io/instance-type", "p5.48xlarge"),
+    ("karpenter.k8s.aws/instance-family", "c7g"),
+    ("cloud.google.com/machine-family", "c3"),
+    ("feature.node.kubernetes.io/cpu-cpuid.AVX512F", "true"),
+    ("cloud.google.com/gke-accelerator", "nvidia-tesla-t4"),
+    ("nvidia.com/gpu.product", "NVIDIA-H100"),
+    ("node-restriction.kubernetes.io/tenant", "a"),
+    ("karpenter.sh/capacity-type", "on-demand"),
+    ("eks.amazonaws.com/capacityType", "ON_DEMAND"),
+    ("kubernetes.azure.com/os-sku", "Ubuntu"),
+)
+"""Labels that a pod cannot do without."""
+WISHED = (
+    ("disk", "ssd"),
+    ("topology.kubernetes.io/zone", "z1"),
+    ("eks.amazonaws.com/nodegroup", "general"),
+    ("karpenter.sh/capacity-type", "spot"),
+    ("eks.amazonaws.com/capacityType", "SPOT"),
+    ("cloud.google.com/gke-spot", "true"),
 )
 ORDINARY_LABELS = ("disk", "team", "acme.com/tier", "example.com/pool")
 ORDINARY_TAINTS = (
@@ -63,6 +112,7 @@ ORDINARY_TAINTS = (
     "nvidia.com/gpu:NoSchedule",
     "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
     "acme.com/batch:NoSchedule",
+    "cloud.google.com/gke-spot=true:NoSchedule",
 )
 
 
@@ -92,6 +142,16 @@ def test_label_that_describes_a_node_is_a_fact(key: str) -> None:
 @pytest.mark.parametrize("key", ORDINARY_LABELS)
 def test_label_of_an_owner_is_not_a_fact(key: str) -> None:
     assert not is_fact(key)
+
+
+@pytest.mark.parametrize(("key", "value"), NEEDED)
+def test_label_that_a_program_needs_cannot_be_ignored(key: str, value: str) -> None:
+    assert not can_be_ignored(key, (value,))
+
+
+@pytest.mark.parametrize(("key", "value"), WISHED)
+def test_label_that_a_user_wishes_can_be_ignored(key: str, value: str) -> None:
+    assert can_be_ignored(key, (value,))
 
 
 @pytest.mark.parametrize("text", PROTECTIVE)
@@ -124,6 +184,9 @@ def test_label_that_a_node_has_keeps_its_value() -> None:
 def test_protective_taint_is_not_tolerated(text: str) -> None:
     answer = suggested("p", make_node(name="a", taints=[text]), make_pod(name="p"))
     assert answer.changes == ()
+    assert answer.remarks == (
+        f"all nodes have taints that protect them: {taint(text).key} (1 node)",
+    )
 
 
 def test_requirement_of_an_architecture_is_not_removed() -> None:
@@ -257,3 +320,83 @@ def test_suggestion_for_a_gated_pod_shows_why_it_would_stay_pending() -> None:
         "without its gates it stays pending: 0/1 nodes are available"
     )
     assert answer.changes[0].kinds == (ChangeKind.GATES, ChangeKind.SELECTOR)
+
+
+def test_pods_that_a_stateful_set_creates_later_get_a_node_too() -> None:
+    node = make_node(name="a", allocatable={"cpu": "1500m", "pods": "9"})
+    db = make_stateful_set(name="db", replicas=3, pod=make_pod(requests={"cpu": "2"}))
+    assert all(len(each.kinds) > 1 for each in suggested("sts/db", node, db).changes)
+    large = make_node(name="b", allocatable={"cpu": "2", "pods": "9"})
+    full = make_pod(name="x", node="b", requests={"cpu": "1"})
+    [change] = suggested("sts/db", large, full, db).changes
+    assert change.text.startswith("add 3 nodes like b")
+
+
+def test_pods_that_a_change_behind_gates_evicts_are_counted() -> None:
+    node = make_node(name="a", allocatable={"cpu": "1", "pods": "9"})
+    pods = [
+        make_pod(name="x", node="a", requests={"cpu": "1"}),
+        make_pod(
+            name="p", requests={"cpu": "900m"}, priority=None, scheduling_gates=["g"]
+        ),
+    ]
+    high = make_priority_class(name="high", value=5)
+    last = suggested("p", node, *pods, high).changes[-1]
+    assert last.kinds == (ChangeKind.GATES, ChangeKind.PRIORITY)
+    assert (last.placed, last.evicted) == (0, 1)
+
+
+def test_two_expressions_of_one_term_are_dropped_together() -> None:
+    node = make_node(name="a")
+    pod = make_pod(name="p", node_affinity={"disk": "ssd", "team": "blue"})
+    changes = suggested("p", node, pod).changes
+    assert [each.kinds for each in changes] == [(ChangeKind.ADD_NODE,)]
+    tainted = make_node(name="a", unschedulable=True)
+    [change] = suggested("p", tainted, pod).changes
+    assert change.kinds == (ChangeKind.ADD_NODE,)
+
+
+def test_fewer_devices_are_another_program() -> None:
+    node = make_node(name="a", allocatable={"nvidia.com/gpu": "7", "pods": "9"})
+    gpus = {"nvidia.com/gpu": "8"}
+    answer = suggested("p", node, make_pod(name="p", requests=gpus, limits=gpus))
+    assert kinds(answer) == [ChangeKind.LOWER_REQUEST_FAR]
+
+
+def test_rollout_that_its_own_old_pod_blocks_deletes_that_pod_first() -> None:
+    node = make_node(name="a")
+    pods = [make_pod(host_ports=[80], images=[f"web:{n}"], node=n) for n in ("a", None)]
+    objects = [node, *half_rolled_out("web", *pods)]
+    first = suggested("deploy/web", *objects).changes[0]
+    assert first.text == (
+        "let deployment/web delete an old pod before it creates a new one; meanwhile "
+        "it has one pod less"
+    )
+    [field] = first.fields
+    assert (field.path, field.new) == (
+        "spec.strategy",
+        "{type: RollingUpdate, rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}",
+    )
+
+
+def test_rollout_that_old_pods_keep_from_spreading_counts_its_own_revision() -> None:
+    nodes = [make_node(name="a"), make_node(name="b", allocatable={"cpu": "100m"})]
+    rule = make_spread_constraint(
+        selector={"app": "web"}, topology_key="kubernetes.io/hostname"
+    )
+    fields: dict[str, Any] = {"spread": [rule], "requests": {"cpu": "1"}}
+    old = make_pod(images=["web:1"], node="a", **fields)
+    objects = [*nodes, *half_rolled_out("web", old, make_pod(**fields))]
+    first = suggested("deploy/web", *objects).changes[0]
+    assert first.kinds == (ChangeKind.MATCH_LABEL_KEYS,)
+    assert first.fields[0].new == "[pod-template-hash]"
+
+
+@pytest.mark.parametrize("text", ["100", "1e3", "on", "true", "2026-11-27", "a: b"])
+def test_name_that_yaml_reads_as_something_else_is_quoted(text: str) -> None:
+    assert yaml_scalar(text) == f'"{text}"'
+
+
+@pytest.mark.parametrize("text", ["high", "acme.com/batch", "gp3", "v1.2", "one"])
+def test_other_names_are_not_quoted(text: str) -> None:
+    assert yaml_scalar(text) == text

@@ -20,6 +20,8 @@ __all__ = [
     "NodeCondition",
     "NodeSpec",
     "NodeStatus",
+    "NodeSwapStatus",
+    "NodeSystemInfo",
 ]
 
 
@@ -63,6 +65,18 @@ class AttachedVolume(ApiValue, frozen=True, kw_only=True):
     device_path: str = ""
 
 
+class NodeSwapStatus(ApiValue, frozen=True, kw_only=True):
+    """The swap of a node; its capacity is in bytes."""
+
+    capacity: Int64 | None = None
+
+
+class NodeSystemInfo(ApiValue, frozen=True, kw_only=True):
+    """The part of a node's system information that the API server validates."""
+
+    swap: NodeSwapStatus | None = None
+
+
 class NodeStatus(ApiValue, frozen=True, kw_only=True):
     """The status of a node: its capacity, images and conditions.
 
@@ -74,6 +88,7 @@ class NodeStatus(ApiValue, frozen=True, kw_only=True):
     capacity: dict[str, Quantity] = {}
     allocatable: dict[str, Quantity] = {}
     conditions: tuple[NodeCondition, ...] = ()
+    node_info: NodeSystemInfo = NodeSystemInfo()
     images: tuple[ContainerImage, ...] = ()
     volumes_in_use: tuple[str, ...] = ()
     volumes_attached: tuple[AttachedVolume, ...] = ()

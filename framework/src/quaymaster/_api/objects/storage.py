@@ -14,7 +14,7 @@ from quaymaster._api.objects.meta import (
     LabelSelector,
     ObjectReference,
 )
-from quaymaster._api.objects.numbers import Int32
+from quaymaster._api.objects.numbers import Int32, Int64
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._api.objects.volumes import (
     AWSElasticBlockStoreVolumeSource,
@@ -46,6 +46,7 @@ __all__ = [
     "PersistentVolumeSpec",
     "PersistentVolumeStatus",
     "StorageClass",
+    "TokenRequest",
     "TopologySelectorLabelRequirement",
     "TopologySelectorTerm",
     "VolumeAttachment",
@@ -211,6 +212,13 @@ class CSINode(ApiObject, frozen=True, kw_only=True):
     spec: CSINodeSpec = CSINodeSpec()
 
 
+class TokenRequest(ApiValue, frozen=True, kw_only=True):
+    """A token of the pod's service account, which a CSI driver receives."""
+
+    audience: str = ""
+    expiration_seconds: Int64 | None = None
+
+
 class CSIDriverSpec(ApiValue, frozen=True, kw_only=True):
     """The settings of a CSI driver; None means the API's default."""
 
@@ -218,6 +226,10 @@ class CSIDriverSpec(ApiValue, frozen=True, kw_only=True):
     pod_info_on_mount: bool | None = None
     volume_lifecycle_modes: tuple[str, ...] = ()
     storage_capacity: bool | None = None
+    fs_group_policy: str | None = None
+    token_requests: tuple[TokenRequest, ...] = ()
+    node_allocatable_update_period_seconds: Int64 | None = None
+    service_account_token_in_secrets: bool | None = None
     prevent_pod_scheduling_if_missing: bool | None = None
 
 

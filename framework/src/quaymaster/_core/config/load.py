@@ -14,6 +14,7 @@ from quaymaster._core.config.document import (
     Document,
     ProfileDocument,
 )
+from quaymaster._core.config.empty_points import warn_of_empty_points
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.header import check_header
@@ -122,6 +123,7 @@ def parse_config(
         _document(document, findings), registry, findings, is_allowed=without_missing
     )
     check_settings(settings, findings)
+    warn_of_empty_points(document, findings)
     profiles = resolve_profiles(
         settings.profiles,
         _default_sets(defaults, kubernetes),
@@ -166,11 +168,11 @@ def shipped_profiles() -> Mapping[str, Traversable]:
 def _document(document: object, findings: Findings) -> Document:
     """Build the document, and collect the mistakes in its parts."""
     check_header(document, findings, api_version=API_VERSION, kind=KIND, hint=_hint)
-    made, mistakes = structure(document, Document)
+    result, mistakes = structure(document, Document)
     findings.extend("", mistakes)
-    if not isinstance(made, Document):
+    if not isinstance(result, Document):
         raise ConfigErrors(findings.problems)
-    return made
+    return result
 
 
 def _hint(got: object) -> str:

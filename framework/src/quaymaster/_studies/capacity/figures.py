@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 import attrs
 
+from quaymaster._studies.capacity.node_status import ClosedNode
+
 __all__ = ["GroupRoom", "Headroom", "NodeRoom", "ResourceRoom", "Room", "TypicalPod"]
 
 
@@ -42,6 +44,8 @@ class NodeRoom:
             ``pods``, and the extended resources that the node offers or its pods
             request.
         price_per_hour: Its price; None if it is unknown.
+        status: Its status as ``kubectl get nodes`` prints it, such as
+            ``Ready,SchedulingDisabled``.
     """
 
     node: str
@@ -49,6 +53,7 @@ class NodeRoom:
     pods: int
     resources: Mapping[str, ResourceRoom]
     price_per_hour: float | None = None
+    status: str = "Ready"
 
 
 @attrs.frozen(kw_only=True)
@@ -74,6 +79,7 @@ class GroupRoom:
             missing. All are missing if fragmentation was not requested.
         stranded: The part of the free room that none of the typical pods can use, for
             the same resources.
+        closed: How many of the nodes accept no pods.
     """
 
     group: tuple[str, ...] = ()
@@ -85,6 +91,7 @@ class GroupRoom:
     unpriced: int = 0
     fragmentation: Mapping[str, float] = attrs.field(factory=dict)
     stranded: Mapping[str, float] = attrs.field(factory=dict)
+    closed: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -135,6 +142,10 @@ class Room:
         nodes: The room on each node, by name; empty unless requested.
         typical: The typical pods, the most frequent first, if fragmentation was
             requested; at most 100.
+        open: The room on the nodes that accept pods; None if all do.
+        closed: The room on the nodes that accept no pods, since they are cordoned, not
+            ready or being deleted; None if there are none.
+        closed_nodes: These nodes, with the reasons.
     """
 
     by: tuple[str, ...]
@@ -142,3 +153,6 @@ class Room:
     groups: tuple[GroupRoom, ...]
     nodes: tuple[NodeRoom, ...]
     typical: tuple[TypicalPod, ...] = ()
+    open: GroupRoom | None = None
+    closed: GroupRoom | None = None
+    closed_nodes: tuple[ClosedNode, ...] = ()

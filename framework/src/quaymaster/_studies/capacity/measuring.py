@@ -1,7 +1,10 @@
 """Measures the room in a cluster, as the scheduler sees it."""
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
+from operator import not_
 
+import attrs
 import numpy as np
 
 from quaymaster._base.natural_order import natural_key
@@ -14,6 +17,7 @@ from quaymaster._studies.capacity.fragmentation import (
     fitting_shapes,
 )
 from quaymaster._studies.capacity.grouping import default_labels, group_of
+from quaymaster._studies.capacity.node_status import closed_nodes, kubectl_status
 from quaymaster._studies.capacity.prices import Prices, total_price
 from quaymaster._studies.simulation.run import Simulation
 
@@ -55,15 +59,28 @@ def measure_room(
     keys = [group_of(node, labels) for node in nodes]
     silent = simulation.cluster.silent_nodes
     there = [place for place, node in enumerate(nodes) if node.name not in silent]
+    shut = closed_nodes(nodes[place] for place in there)
+    shut.sort(key=lambda node: natural_key(node.node))
+    closed = frozenset(node.node for node in shut)
+
+    def group(key: tuple[str, ...], places: Sequence[int]) -> GroupRoom:
+        room = _group(key, columns, costs, lost, places)
+        count = sum(nodes[place].name in closed for place in places)
+        return attrs.evolve(room, closed=count) if count else room
+
+    total = group((), there)
+    is_closed = [nodes[place].name in closed for place in there]
     return Room(
         by=labels,
-        total=_group((), columns, costs, lost, there),
+        total=total,
         groups=tuple(
-            _group(key, columns, costs, lost, places)
-            for key, places in _places(keys, there).items()
+            group(key, places) for key, places in _places(keys, there).items()
         ),
         nodes=tuple(_nodes(columns, keys, costs, there)) if each_node else (),
         typical=tuple(map(_typical, shapes)),
+        open=group((), [*compress(there, map(not_, is_closed))]) if closed else None,
+        closed=group((), [*compress(there, is_closed)]) if closed else None,
+        closed_nodes=tuple(shut),
     )
 
 
@@ -156,6 +173,7 @@ def _nodes(
             pods=len(info.pods),
             resources=resources,
             price_per_hour=costs[place],
+            status=kubectl_status(info.node),
         )
         for place, (info, resources) in enumerate(
             zip(columns.infos, columns.each(), strict=True)

@@ -1,6 +1,7 @@
 """Finds changes that may place a pod, from the verdicts about the nodes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -13,8 +14,10 @@ from quaymaster._api.objects import (
     PersistentVolumeClaim,
     Pod,
     PriorityClass,
+    StatefulSet,
     Taint,
 )
+from quaymaster._api.objects.pod_requests import pod_request_list
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS, is_tolerated
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -49,6 +52,7 @@ from quaymaster._studies.why.workload_edits import changed_rollouts, higher_prio
 
 __all__ = ["candidates", "more_nodes"]
 
+_ARCHITECTURE: Final = "kubernetes.io/arch"
 _INSUFFICIENT: Final = "Insufficient "
 _REPELLING: Final = ("NoSchedule", "NoExecute")
 _ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
@@ -78,9 +82,22 @@ def candidates(
         _of_spec(editing, pod, rejections, run.cluster),
         suggested_by_plugins(editing, pod, run),
         _of_workload(editing, pod, run.cluster),
-        _of_nodes(pod, run.cluster, len(pods)),
+        _of_nodes(pod, run.cluster, len(pods) + _later(editing, run.cluster)),
     )
     return sorted(offered, key=lambda candidate: _ORDER[candidate.kind])
+
+
+def _later(editing: Editing, cluster: InMemoryCluster) -> int:
+    """Return how many pods a StatefulSet creates once its pending pod is ready."""
+    subject = editing.subject
+    if subject.kind != StatefulSet.kind:
+        return 0
+    try:
+        found = cluster.get(StatefulSet, f"{subject.namespace}/{subject.name}")
+    except NotFoundError:
+        return 0
+    existing = sum(subject.owns(pod, cluster) for pod in cluster.list(Pod).items)
+    return max(0, (found.spec.replicas or 0) - existing)
 
 
 def _of_spec(
@@ -144,13 +161,32 @@ def _suitable_first(pod: Pod, cluster: InMemoryCluster) -> list[Node]:
     """Return the nodes, beginning with those that a pod can use if they have room."""
     nodes = _nodes(cluster).values()
     usable = {node.name for node in usable_nodes(pod, nodes)}
+    requests = pod_request_list(pod)
+    architectures = Counter(node.labels.get(_ARCHITECTURE, "") for node in nodes)
 
-    def rank(node: Node) -> tuple[bool, bool]:
+    def rank(node: Node) -> tuple[bool, bool, int, int]:
         lasting = set(node.spec.taints) - set(passing_taints(node.spec.taints))
         without = [_with_taints(node, lasting)]
-        return node.name not in usable, bool(_taints(pod, without, cluster.kubernetes))
+        is_tainted = bool(_taints(pod, without, cluster.kubernetes))
+        # An image that says nothing runs on most nodes, perhaps on no others.
+        nodes_like_it = architectures[node.labels.get(_ARCHITECTURE, "")]
+        return (
+            node.name not in usable,
+            is_tainted,
+            -nodes_like_it,
+            _unused_devices(node, requests),
+        )
 
     return sorted(nodes, key=rank)
+
+
+def _unused_devices(node: Node, requests: Container[str]) -> int:
+    """Return how many kinds of devices a node offers that a pod does not request."""
+    offered = node.status.allocatable or node.status.capacity
+    return sum(
+        "/" in name and amount.nanos > 0 and name not in requests
+        for name, amount in offered.items()
+    )
 
 
 def _with_taints(node: Node, taints: Iterable[Taint]) -> Node:

@@ -1,60 +1,27 @@
 """Labels and taints of nodes that are facts: advice must not change or ignore them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from quaymaster._api.objects import Node, Taint
+from quaymaster._studies.why.label_families import (
+    GROUP_LABELS,
+    describes_machine,
+    describes_place,
+    is_identity,
+    is_in,
+    is_lifecycle,
+    plain_name,
+    words_of,
+)
 
 __all__ = [
-    "GROUP_LABELS",
-    "HOSTNAME",
-    "SHAPE_LABELS",
-    "ZONE_LABELS",
     "can_be_ignored",
     "is_control_plane",
     "is_fact",
     "is_protective",
     "passing_taints",
 ]
-
-HOSTNAME: Final = "kubernetes.io/hostname"
-
-ZONE_LABELS: Final = (
-    "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/zone",
-    "topology.ebs.csi.aws.com/zone",
-    "topology.k8s.aws/zone",
-    "topology.gke.io/zone",
-    "topology.disk.csi.azure.com/zone",
-    "topology.cinder.csi.openstack.org/zone",
-    "topology.diskplugin.csi.alibabacloud.com/zone",
-)
-"""Labels that name the zone of a node. All of them have the same value on a node."""
-
-GROUP_LABELS: Final = (
-    "karpenter.sh/nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "alpha.eksctl.io/nodegroup-name",
-    "cloud.google.com/gke-nodepool",
-    "kubernetes.azure.com/agentpool",
-    "agentpool",
-    "node.kubernetes.io/instance-type",
-)
-"""Labels that name the group of a node, the most specific first."""
-
-SHAPE_LABELS: Final = frozenset(
-    {
-        "kubernetes.io/arch",
-        "beta.kubernetes.io/arch",
-        "kubernetes.io/os",
-        "beta.kubernetes.io/os",
-        "node.kubernetes.io/instance-type",
-        "beta.kubernetes.io/instance-type",
-        "node.kubernetes.io/windows-build",
-        *GROUP_LABELS,
-    }
-)
-"""Labels that depend on the machine: another value means another machine."""
 
 _DOMAINS: Final = (
     # Kubernetes and its subprojects.
@@ -114,54 +81,67 @@ _DOMAINS: Final = (
     "longhorn.io",
     "topolvm.io",
     "openebs.io",
+    "rook.io",
+    "linstor.csi.linbit.com",
+    "linkerd.io",
+    "istio.io",
+    "kubevirt.io",
+    # Autoscalers and managers of nodes.
+    "cast.ai",
+    "spot.io",
+    "spotinst.io",
+    "gardener.cloud",
+    "sapcloud.io",
+    "run.ai",
+    "coreweave.com",
+    "coreweave.cloud",
+    "nebius.com",
+    "crusoe.ai",
+    "yandex.cloud",
+    "yandex.net",
+    "volcengine.com",
+    "upcloud.com",
+    "ovh.net",
+    "microk8s.io",
+    "harvesterhci.io",
+    "furiosa.ai",
 )
 """Domains whose labels kubelets, clouds and drivers write."""
 
-_WORDS: Final = frozenset(
+_FACT_WORDS: Final = frozenset(
     {
-        "arch",
-        "architecture",
-        "os",
-        "zone",
-        "region",
-        "rack",
-        "hostname",
-        "instancetype",
-        "machinetype",
-        "capacitytype",
-        "lifecycle",
-        "gpu",
-        "gpumodel",
-        "gpuproduct",
-        "gputype",
-        "accelerator",
-        "acceleratortype",
-        "cpumodel",
-        "cputype",
-        "nodegroup",
-        "nodepool",
-        "agentpool",
-        "instancegroup",
-        "machinedeployment",
-        "storageprofile",
-        "storagetier",
+        *("arch", "architecture", "bios", "capacity", "firmware", "hypervisor", "os"),
+        *("osimage", "provider", "storageprofile", "storagetier", "vendor"),
     }
 )
-"""Names of labels that describe a machine, in any domain, without hyphens."""
-
-_RUN_ON: Final = frozenset({"arch", "architecture", "os", "windowsbuild"})
-"""Labels that a container image is built for."""
-_MACHINES: Final = frozenset({"instancetype", "machinetype"})
-"""Labels that name a kind of machine, on which the size of a pod may depend."""
-_DEVICE_DOMAINS: Final = (
-    "nvidia.com",
-    "amd.com",
-    "intel.com",
-    "habana.ai",
-    "xilinx.com",
-    "cambricon.com",
+"""Words in names of labels that describe a machine, in any domain."""
+_GROUP_NAMES: Final = frozenset(
+    {
+        *("agentpool", "instancegroup", "machinedeployment", "machinepool"),
+        *("machineset", "nodegroup", "nodepool", "workerpool"),
+    }
 )
-_DEVICE_WORDS: Final = ("gpu", "accelerator", "tpu", "neuron")
+
+_IMAGE_NAMES: Final = frozenset(
+    {
+        *("arch", "architecture", "os", "osdistribution", "gkeosdistribution"),
+        *("ossku", "windowsbuild", "osid", "osversion"),
+    }
+)
+"""Labels that a container image is built for."""
+_ISOLATING_DOMAINS: Final = (
+    "node-restriction.kubernetes.io",
+    "sandbox.gke.io",
+    "katacontainers.io",
+)
+_ISOLATING_WORDS: Final = frozenset(
+    {
+        *("compliance", "confidential", "gvisor", "hipaa", "isolated", "isolation"),
+        *("kata", "pci", "restricted", "sandbox", "secure", "tenant", "trusted"),
+    }
+)
+"""Words in labels that separate workloads from each other."""
+_CHEAP: Final = frozenset({"spot", "preemptible", "true", "low", "low-priority"})
 
 _CONTROL_PLANE: Final = (
     "node-role.kubernetes.io/control-plane",
@@ -175,6 +155,16 @@ _PROTECTIVE_DOMAINS: Final = (
     "virtual-kubelet.io",
     "medik8s.io",
     "aws-node-termination-handler",
+    "components.gke.io",
+    "sandbox.gke.io",
+    "nidhogg.uswitch.com",
+    "weave.works",
+    "kured.dev",
+    "istio.io",
+    "linkerd.io",
+    "projectcalico.org",
+    "liqo.io",
+    "admiralty.io",
 )
 """Domains of taints that no workload should tolerate."""
 _PROTECTIVE_KEYS: Final = frozenset(
@@ -186,27 +176,26 @@ _PROTECTIVE_KEYS: Final = frozenset(
         "CriticalAddonsOnly",
     }
 )
-_PROTECTIVE_WORDS: Final = (
-    "not-ready",
-    "notready",
-    "unreachable",
-    "unschedulable",
-    "uninitialized",
-    "out-of-service",
-    "out-of-disk",
-    "pressure",
-    "disrupt",
-    "terminat",
-    "shutdown",
-    "drain",
-    "maintenance",
-    "virtual-kubelet",
-    "fargate",
+_STATE_WORDS: Final = (
+    *("not-ready", "notready", "unreachable", "unschedulable", "uninitialized"),
+    *("initializing", "startup", "out-of-service", "out-of-disk", "pressure"),
+    *("disrupt", "terminat", "shutdown", "drain", "maintenance", "reboot", "upgrade"),
+    *("unhealthy", "quarantine", "cordon", "decommission", "delete", "remove"),
+    *("evict", "repair", "broken", "faulty", "unregistered", "interruption"),
+    *("rebalance", "spot-itn", "preemption-notice"),
 )
+"""Words in taints of a node's current state."""
+_KIND_WORDS: Final = ("virtual-kubelet", "fargate", "sandbox", "serverless")
+"""Words in taints of nodes on which ordinary pods do not run."""
 _PASSING_KEYS: Final = frozenset(
     {"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"}
 )
-_PASSING_DOMAINS: Final = ("node.kubernetes.io", "karpenter.sh")
+_PASSING_DOMAINS: Final = (
+    "node.kubernetes.io",
+    "node.cloudprovider.kubernetes.io",
+    "karpenter.sh",
+    "node.cluster.x-k8s.io",
+)
 
 
 def is_fact(key: str) -> bool:
@@ -218,23 +207,38 @@ def is_fact(key: str) -> bool:
     Args:
         key: The label's key.
     """
-    domain, _, name = key.rpartition("/")
-    return _is_in(domain, _DOMAINS) or _plain(name) in _WORDS
+    domain = key.rpartition("/")[0]
+    return (
+        is_in(domain, _DOMAINS)
+        or key in GROUP_LABELS
+        or plain_name(key) in _GROUP_NAMES
+        or is_identity(key)
+        or is_lifecycle(key)
+        or describes_place(key)
+        or describes_machine(key)
+        or bool(words_of(key) & _FACT_WORDS)
+    )
 
 
-def can_be_ignored(key: str) -> bool:
+def can_be_ignored(key: str, values: Collection[str] = ()) -> bool:
     """Return whether a pod may run on nodes that lack a label it selects.
 
-    An image that is built for an architecture or an operating system, or a program
-    that needs a device or a kind of machine, fails on other nodes.
+    A container image is built for an architecture and an operating system, and a
+    program may need a device or a kind of machine. Other labels isolate workloads, or
+    keep them off nodes that a cloud takes away at any time.
 
     Args:
         key: The label's key.
+        values: The selected values; none for all values.
     """
-    domain, _, name = key.rpartition("/")
-    if _plain(name) in _RUN_ON | _MACHINES or _is_in(domain, _DEVICE_DOMAINS):
+    domain = key.rpartition("/")[0]
+    if describes_machine(key) or plain_name(key) in _IMAGE_NAMES:
         return False
-    return not any(word in name.lower() for word in _DEVICE_WORDS)
+    if is_in(domain, _ISOLATING_DOMAINS) or words_of(key) & _ISOLATING_WORDS:
+        return False
+    if is_lifecycle(key):
+        return bool(values) and all(each.lower() in _CHEAP for each in values)
+    return True
 
 
 def is_protective(taint: Taint) -> bool:
@@ -246,9 +250,10 @@ def is_protective(taint: Taint) -> bool:
     domain, _, _ = taint.key.rpartition("/")
     text = f"{taint.key}={taint.value}".lower()
     return (
-        _is_in(domain, _PROTECTIVE_DOMAINS)
+        is_in(domain, _PROTECTIVE_DOMAINS)
         or taint.key in _PROTECTIVE_KEYS
-        or any(word in text for word in _PROTECTIVE_WORDS)
+        or plain_name(taint.key) in _IMAGE_NAMES
+        or any(word in text for word in (*_STATE_WORDS, *_KIND_WORDS))
     )
 
 
@@ -259,16 +264,13 @@ def is_control_plane(node: Node) -> bool:
 
 
 def passing_taints(taints: Iterable[Taint]) -> Iterator[Taint]:
-    """Yield the taints of a node's current state: a new node does not have them."""
+    """Yield the taints of a node's current state: a new node does not keep them."""
     for taint in taints:
         domain, _, _ = taint.key.rpartition("/")
-        if taint.key in _PASSING_KEYS or _is_in(domain, _PASSING_DOMAINS):
+        text = f"{taint.key}={taint.value}".lower()
+        if (
+            taint.key in _PASSING_KEYS
+            or is_in(domain, _PASSING_DOMAINS)
+            or any(word in text for word in _STATE_WORDS)
+        ):
             yield taint
-
-
-def _is_in(domain: str, domains: Iterable[str]) -> bool:
-    return any(domain == each or domain.endswith(f".{each}") for each in domains)
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "").replace(".", "")

@@ -15,14 +15,17 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.pod_requests import pod_request_list
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS, is_tolerated
 from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
+from quaymaster._studies.why.label_families import HOSTNAME
 from quaymaster._studies.why.node_edits import required_labels, zones_of_volumes
-from quaymaster._studies.why.node_facts import HOSTNAME
+from quaymaster._studies.why.node_facts import is_protective
 
 __all__ = ["remarks"]
 
+_REPELLING: Final = ("NoSchedule", "NoExecute")
 _NO_VICTIMS: Final = "No preemption victims found"
 _IMPLIED: Final = "deviceclass.resource.kubernetes.io/"
 _VALUES: Final = 5
@@ -42,6 +45,7 @@ def remarks(pod: Pod, message: str, cluster: InMemoryCluster) -> list[str]:
     return list(
         chain(
             _missing_nodes(nodes),
+            _protected_nodes(pod, nodes, cluster),
             _missing_labels(pod, nodes),
             _missing_resources(pod, nodes, cluster),
             _claims(pod, cluster),
@@ -56,6 +60,30 @@ def _missing_nodes(nodes: Sequence[Node]) -> Iterator[str]:
             "the input has no nodes; --nodes adds some, and 'quaymaster plan' finds "
             "how many are needed"
         )
+
+
+def _protected_nodes(
+    pod: Pod, nodes: Sequence[Node], cluster: InMemoryCluster
+) -> Iterator[str]:
+    """Yield a remark if all nodes have taints that no workload should tolerate."""
+    compares = cluster.kubernetes.enabled(TOLERATION_COMPARISONS)
+    counts: Counter[str] = Counter()
+    for node in nodes:
+        keys = {
+            taint.key
+            for taint in node.spec.taints
+            if taint.effect in _REPELLING
+            and is_protective(taint)
+            and not is_tolerated(taint, pod.spec.tolerations, compares_numbers=compares)
+        }
+        if not keys:
+            return
+        counts.update(keys)
+    if counts:
+        shown = ", ".join(
+            f"{key} ({counted(count, 'node')})" for key, count in counts.most_common()
+        )
+        yield f"all nodes have taints that protect them: {shown}"
 
 
 def _missing_labels(pod: Pod, nodes: Sequence[Node]) -> Iterator[str]:

@@ -123,7 +123,11 @@ def _lowered(
     level: int,
 ) -> SuggestedChange:
     new = levels[level]
-    is_far = _FAR * (place.amount.nanos - new.nanos) > place.amount.nanos
+    # Programs are written for a number of devices: one less is another program.
+    is_far = (
+        _is_counted(resource)
+        or _FAR * (place.amount.nanos - new.nanos) > place.amount.nanos
+    )
     kind = ChangeKind.LOWER_REQUEST_FAR if is_far else ChangeKind.LOWER_REQUEST
     old = place.amount
 

@@ -11,13 +11,14 @@ from quaymaster._api.objects import (
     Affinity,
     Container,
     Node,
+    NodeSelectorRequirement,
     NodeSelectorTerm,
     PodAffinityTerm,
     PodSpec,
     Taint,
     Toleration,
 )
-from quaymaster._studies.why.changes import Candidate, ChangeKind
+from quaymaster._studies.why.changes import Candidate, ChangeKind, yaml_scalar
 from quaymaster._studies.why.editing import Editing
 from quaymaster._studies.why.node_facts import can_be_ignored, is_protective
 
@@ -42,7 +43,7 @@ def other_schedulers(
         edit = partial(_replaced, scheduler_name=name)
         old = spec.scheduler_name
         text = f"have {editing.subject} scheduled by {name}, not by {old}"
-        field = editing.field("schedulerName", old, name)
+        field = editing.field("schedulerName", old, yaml_scalar(name))
         yield editing.candidate(ChangeKind.SCHEDULER, text, field, edit)
 
 
@@ -106,9 +107,10 @@ def _tolerating(editing: Editing, taint: Taint, kind: ChangeKind) -> Candidate:
 
 def _as_text(toleration: Toleration) -> str:
     """Return a toleration as YAML. The value is quoted: it may look like a number."""
+    key = yaml_scalar(toleration.key)
     value = f", value: {json.dumps(toleration.value)}" if toleration.value else ""
     return (
-        f"{{key: {toleration.key}, operator: {toleration.operator}{value}, "
+        f"{{key: {key}, operator: {toleration.operator}{value}, "
         f"effect: {toleration.effect}}}"
     )
 
@@ -140,7 +142,7 @@ def _without_port(spec: PodSpec, index: int, number: int) -> PodSpec:
 def dropped_selectors(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
     """Offer to drop each label of the node selector."""
     for key, value in sorted(spec.node_selector.items()):
-        if not can_be_ignored(key):
+        if not can_be_ignored(key, (value,)):
             continue
 
         def edit(spec: PodSpec, gone: str = key) -> PodSpec:
@@ -175,7 +177,7 @@ def dropped_affinity(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
                 f"{term.topology_key}"
             )
             old = f"{{topologyKey: {term.topology_key}, ...}}"
-            edit = partial(_without_term, field=field, index=index)
+            edit = partial(_without_term, field=field, term=term)
             change = editing.field(where, old, "")
             yield editing.candidate(ChangeKind.AFFINITY, text, change, edit)
 
@@ -189,7 +191,7 @@ def _dropped_expressions(editing: Editing, affinity: Affinity) -> Iterator[Candi
     )
     for number, term in enumerate(terms):
         for index, expression in enumerate(term.match_expressions):
-            if not can_be_ignored(expression.key):
+            if not can_be_ignored(expression.key, expression.values):
                 continue
             values = " ".join(expression.values)
             shown = f"{expression.key} {expression.operator} {values}".strip()
@@ -198,31 +200,34 @@ def _dropped_expressions(editing: Editing, affinity: Affinity) -> Iterator[Candi
                 f".matchExpressions[{index}]"
             )
             text = f"let {editing.subject} do without nodes that match {shown}"
-            edit = partial(_without_expression, number=number, index=index)
+            edit = partial(_without_expression, number=number, expression=expression)
             field = editing.field(path, shown, "")
             yield editing.candidate(ChangeKind.AFFINITY, text, field, edit)
 
 
-def _without_term(spec: PodSpec, field: str, index: int) -> PodSpec:
+def _without_term(spec: PodSpec, *, field: str, term: PodAffinityTerm) -> PodSpec:
     affinity = spec.affinity
-    assert affinity is not None, "a term of it is to go"
+    assert affinity is not None, "it has the term"
     rules = getattr(affinity, field)
-    terms = _without(getattr(rules, _PYTHON_REQUIRED), index)
+    terms = tuple(each for each in getattr(rules, _PYTHON_REQUIRED) if each != term)
     rules = msgspec.structs.replace(rules, **{_PYTHON_REQUIRED: terms})
     return _replaced(spec, affinity=msgspec.structs.replace(affinity, **{field: rules}))
 
 
-def _without_expression(spec: PodSpec, number: int, index: int) -> PodSpec:
+def _without_expression(
+    spec: PodSpec, *, number: int, expression: NodeSelectorRequirement
+) -> PodSpec:
     affinity = spec.affinity
-    assert affinity is not None, "an expression of it is to go"
-    rules = affinity.node_affinity
-    assert rules is not None, "an expression of it is to go"
-    required = getattr(rules, _PYTHON_REQUIRED)
+    rules = affinity.node_affinity if affinity is not None else None
+    required = getattr(rules, _PYTHON_REQUIRED) if rules is not None else None
+    if affinity is None or rules is None or required is None:
+        return spec  # another change has dropped the last expression of a term
     terms = list(required.node_selector_terms)
-    left = _without(terms[number].match_expressions, index)
-    terms[number] = msgspec.structs.replace(terms[number], match_expressions=left)
+    term = terms[number]
+    left = tuple(each for each in term.match_expressions if each != expression)
+    terms[number] = msgspec.structs.replace(term, match_expressions=left)
     # A term without any condition matches no node: then nothing is required at all.
-    is_empty = not left and not terms[number].match_fields
+    is_empty = not left and not term.match_fields
     new = (
         None
         if is_empty
@@ -232,10 +237,6 @@ def _without_expression(spec: PodSpec, number: int, index: int) -> PodSpec:
     return _replaced(
         spec, affinity=msgspec.structs.replace(affinity, node_affinity=rules)
     )
-
-
-def _without(items: Collection[object], index: int) -> tuple[object, ...]:
-    return tuple(item for number, item in enumerate(items) if number != index)
 
 
 def _replaced(spec: PodSpec, **changes: object) -> PodSpec:

@@ -158,6 +158,7 @@ def search(
     trials: Trials,
     *,
     is_one_enough: bool = False,
+    goal: Goal | None = None,
 ) -> Suggestions:
     """Find the changes that place some pods of one subject.
 
@@ -168,10 +169,11 @@ def search(
         name: The key of the requested pod, or empty.
         trials: Tries changes out.
         is_one_enough: Whether to stop at the first change that works.
+        goal: The required effect; by default, of a change of this simulation's input.
     """
     given = trials.given
     subject = Subjects(given.objects).of(pods[0], run.cluster)
-    goal = Goal.of(pods, run, given.objects, result)
+    goal = goal or Goal.of(pods, run, given.objects, result)
     profiles = [profile.scheduler_name for profile in given.config.profiles]
     offered = candidates(run, pods, subject, profiles)
     before = trials.count
@@ -203,12 +205,17 @@ def search(
     )
     is_gated = bool(offered) and offered[0].kind is ChangeKind.GATES
     if is_gated and not changes and is_complete:
-        return _behind_gates(answer, offered[0].at(0), trials, is_one_enough)
+        opening = offered[0].at(0)
+        return _behind_gates(answer, opening, trials, goal, is_one_enough)
     return answer
 
 
 def _behind_gates(
-    answer: Suggestions, opening: SuggestedChange, trials: Trials, is_one_enough: bool
+    answer: Suggestions,
+    opening: SuggestedChange,
+    trials: Trials,
+    goal: Goal,
+    is_one_enough: bool,
 ) -> Suggestions:
     """Find changes that place pods that stay pending after their gates are opened.
 
@@ -216,6 +223,7 @@ def _behind_gates(
         answer: The answer so far.
         opening: The change that opens the gates.
         trials: Tries changes out.
+        goal: The required effect of both changes together.
         is_one_enough: As for `search`.
     """
     given = attrs.evolve(trials.given, objects=opening.apply(trials.given.objects))
@@ -233,7 +241,13 @@ def _behind_gates(
             return answer
         message = run.unscheduled(pods[0]).message
         further = search(
-            run, run.result(), pods, answer.pod, later, is_one_enough=is_one_enough
+            run,
+            run.result(),
+            pods,
+            answer.pod,
+            later,
+            is_one_enough=is_one_enough,
+            goal=goal,
         )
     trials.count += later.count
     return attrs.evolve(
@@ -241,7 +255,9 @@ def _behind_gates(
         pending=answer.pending,
         trials=answer.trials + further.trials,
         changes=tuple(
-            attrs.evolve(both(opening, change), placed=change.placed)
+            attrs.evolve(
+                both(opening, change), placed=change.placed, evicted=change.evicted
+            )
             for change in further.changes
         ),
         remarks=(f"without its gates it stays pending: {message}", *further.remarks),

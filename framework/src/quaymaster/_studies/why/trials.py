@@ -15,6 +15,7 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.why.node_copies import MIRROR
 from quaymaster._studies.why.subject import Subject, Subjects
 
 __all__ = ["Goal", "Input", "OutOfTrialsError", "Outcome", "Trials", "pending_pods"]
@@ -96,6 +97,7 @@ class Goal:
     Attributes:
         subjects: The subjects whose pods must be placed.
         keys: The pods that must have a node, if their names are stable.
+        left: How many pods may stay pending, by subject whose pods have stable names.
         others: How many other pods may be pending, by owner.
         preempted: How many pods may be preempted.
         placed: How many pods have a node without any change.
@@ -104,6 +106,7 @@ class Goal:
 
     subjects: frozenset[Subject]
     keys: frozenset[str]
+    left: Counter[Subject]
     others: Counter[Subject]
     preempted: int
     placed: int
@@ -122,11 +125,14 @@ class Goal:
         owners = [(pod.key, subjects.of(pod, run.cluster)) for pod in pods]
         own = frozenset(owner for _, owner in owners)
         others = _pending_by_subject(run.cluster, objects)
+        left: Counter[Subject] = Counter()
         for subject in own:
-            others.pop(subject, None)
+            left[subject] = others.pop(subject, 0)
+        left.subtract(owner for _, owner in owners)
         return cls(
             own,
             frozenset(key for key, owner in owners if owner.has_stable_names),
+            left,
             others,
             len(result.preempted),
             _with_nodes(run),
@@ -154,11 +160,18 @@ class Goal:
         if not may_evict and self.losses(run, objects, result):
             return False
         pending = _pending_by_subject(run.cluster, objects)
-        changing = (each for each in self.subjects if not each.has_stable_names)
-        if any(pending[subject] for subject in changing):
+        if any(pending[subject] > self._may_stay(subject) for subject in self.subjects):
             return False
         placed = {pod.key for pod in run.cluster.list(Pod).items if pod.node_name}
         return self.keys <= placed
+
+    def _may_stay(self, subject: Subject) -> int:
+        """Return how many pods of a subject may be pending.
+
+        A StatefulSet creates a pod when the one before is ready. Such pods must have a
+        node as well, or the change helps only the first.
+        """
+        return self.left[subject] if subject.has_stable_names else 0
 
     def losses(
         self, run: Simulation, objects: Sequence[ApiObject], result: SimulationResult
@@ -176,8 +189,10 @@ class Goal:
 
 
 def _is_agent(pod: Pod) -> bool:
+    """Whether a pod belongs to its node: those of DaemonSets and static pods."""
     controller = pod.metadata.controller
-    return controller is not None and controller.kind == DaemonSet.kind
+    is_of_workload = controller is not None and controller.kind == DaemonSet.kind
+    return is_of_workload or MIRROR in pod.annotations
 
 
 def _with_nodes(run: Simulation) -> int:

@@ -177,3 +177,74 @@ def test_data_source_of_another_kind_is_dropped() -> None:
 )
 def test_claim_is_rejected_for_its_source(fields: Tree, paths: list[str]) -> None:
     assert rejected_paths("PersistentVolumeClaim", claim(**fields)) == paths
+
+
+def driver(**fields: object) -> Tree:
+    return {"spec": {"attachRequired": False, **fields}}
+
+
+def token(audience: str = "a", seconds: int | None = None) -> Tree:
+    return {"audience": audience, "expirationSeconds": seconds}
+
+
+@pytest.mark.parametrize(
+    ("fields", "paths"),
+    [
+        ({"fsGroupPolicy": "Sometimes"}, ["spec.fsGroupPolicy"]),
+        ({"fsGroupPolicy": ""}, ["spec.fsGroupPolicy"]),
+        ({"fsGroupPolicy": "File"}, []),
+        (
+            {"serviceAccountTokenInSecrets": False},
+            ["spec.serviceAccountTokenInSecrets"],
+        ),
+        ({"serviceAccountTokenInSecrets": True, "tokenRequests": [token()]}, []),
+        (
+            {"tokenRequests": [token(), token(), token("b", 599), token("", 2**32)]},
+            [
+                "spec.tokenRequests[1].audience",
+                "spec.tokenRequests[2].expirationSeconds",
+            ],
+        ),
+        (
+            {"nodeAllocatableUpdatePeriodSeconds": 9},
+            ["spec.nodeAllocatableUpdatePeriodSeconds"],
+        ),
+        ({"volumeLifecycleModes": ["Brief"]}, ["spec.volumeLifecycleModes"]),
+    ],
+    ids=[
+        "an unknown policy for groups",
+        "an empty policy for groups",
+        "a policy for groups",
+        "a place for tokens, but no token",
+        "a token in secrets",
+        "one audience twice, and a short token",
+        "updates every nine seconds",
+        "an unknown lifecycle",
+    ],
+)
+def test_csi_driver_is_rejected_for_its_settings(
+    fields: Tree, paths: list[str]
+) -> None:
+    assert rejected_paths("CSIDriver", driver(**fields)) == paths
+
+
+def test_metadata_of_an_ephemeral_claim_has_only_labels_and_annotations() -> None:
+    metadata = {
+        "labels": {"a": "b"},
+        "managedFields": [{"manager": "m", "operation": "Apply"}],
+        "selfLink": "/api/v1/a",
+    }
+    template = {"metadata": metadata, **claim()}
+    inside = f"{V0}.ephemeral.volumeClaimTemplate.metadata"
+    tree = volume(ephemeral={"volumeClaimTemplate": template})
+    assert rejected_paths("Pod", tree) == [
+        f"{inside}.managedFields",
+        f"{inside}.selfLink",
+    ]
+
+
+@pytest.mark.parametrize("capacity", [0, -1])
+def test_swap_of_a_node_is_above_0(capacity: int) -> None:
+    tree = {"status": {"nodeInfo": {"swap": {"capacity": capacity}}}}
+    assert rejected_paths("Node", tree) == ["metadata.nodeSwapStatus.capacity"]
+    assert rejected_paths("Node", {"status": {"nodeInfo": {"swap": {}}}}) == []

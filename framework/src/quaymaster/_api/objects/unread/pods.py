@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from quaymaster._api.objects.part import Part
 from quaymaster._api.objects.syntax import LABEL_KEY, SUBDOMAIN
+from quaymaster._api.objects.unread.claims import check_claim_metadata
 from quaymaster._api.objects.unread.environment import check_environment
 from quaymaster._api.objects.unread.mounts import check_mounts
 from quaymaster._api.objects.unread.network import check_network
@@ -84,6 +85,8 @@ def check_pod_spec(
     for container in init_containers:
         is_lasting = container.text("restartPolicy") == "Always"
         _check_container(container, spec, volumes, is_lasting=is_lasting)
+    for volume in spec.parts("volumes"):
+        check_claim_metadata(volume)
     everyone = (*init_containers, *containers)
     _check_spec(spec, everyone, allows_ephemeral=allows_ephemeral)
     if spec.tree.get("hostUsers") is False:
@@ -107,7 +110,10 @@ def _has_unread_fields(spec: Mapping[str, Any]) -> bool:
                 container
             ):
                 return True
-    return False
+    return any(
+        type(volume) is dict and volume.get("ephemeral") is not None
+        for volume in spec.get("volumes") or ()
+    )
 
 
 def _volumes_by_name(

@@ -46,6 +46,9 @@ from quaymaster._clusters.inmemory.admission.autoscaler_checks import (
     autoscaler_admission,
 )
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
+from quaymaster._clusters.inmemory.admission.csi_driver_checks import (
+    check_csi_driver,
+)
 from quaymaster._clusters.inmemory.admission.data_sources import default_data_sources
 from quaymaster._clusters.inmemory.admission.device_checks import check_resource_slice
 from quaymaster._clusters.inmemory.admission.device_claim_checks import (
@@ -78,7 +81,6 @@ from quaymaster._clusters.inmemory.admission.pods import PodAdmission
 from quaymaster._clusters.inmemory.admission.policy_checks import check_budget
 from quaymaster._clusters.inmemory.admission.storage_checks import (
     check_attachment,
-    check_csi_driver,
     check_storage_capacity,
     check_volume,
 )
@@ -251,6 +253,11 @@ def _csi_driver(
         attach_required=True if attach is None else attach,
         pod_info_on_mount=bool(spec.pod_info_on_mount),
         storage_capacity=bool(spec.storage_capacity),
+        fs_group_policy=(
+            "ReadWriteOnceWithFSType"
+            if spec.fs_group_policy is None
+            else spec.fs_group_policy
+        ),
         volume_lifecycle_modes=spec.volume_lifecycle_modes or ("Persistent",),
     )
     driver = replace(driver, spec=spec)

@@ -61,6 +61,10 @@ def check_node(node: Node, report: Report) -> None:
     ):
         for name, amount in amounts.items():
             check_amount(name, amount, f"status.{field}.{name}", report)
+    swap = node.status.node_info.swap
+    if swap is not None and swap.capacity is not None:
+        # As upstream, the path is in the metadata.
+        report.at_least(swap.capacity, "metadata.nodeSwapStatus.capacity", 1)
     _check_features(node.status.declared_features, report)
     networks = node.spec.pod_cidrs or (node.spec.pod_cidr,)
     if networks != ("",) and not is_already_admitted(node):

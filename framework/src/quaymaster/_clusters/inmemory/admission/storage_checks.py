@@ -1,4 +1,4 @@
-"""Checks persistent volumes, storage classes and CSI drivers.
+"""Checks persistent volumes, storage classes, capacities and attachments.
 
 Mirrors ``ValidatePersistentVolumeSpec`` (Kubernetes v1.36,
 ``pkg/apis/core/validation/validation.go``) and ``pkg/apis/storage/validation``.
@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from quaymaster._api.objects import (
-    CSIDriver,
     CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeSpec,
@@ -35,7 +34,6 @@ from quaymaster._clusters.inmemory.admission.volume_sources import check_source
 
 __all__ = [
     "check_attachment",
-    "check_csi_driver",
     "check_storage_capacity",
     "check_storage_class",
     "check_volume",
@@ -44,7 +42,6 @@ __all__ = [
 _RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")
 _CLASS_RECLAIM_POLICIES: Final = ("Delete", "Retain")
 _BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
-_LIFECYCLE_MODES: Final = ("Persistent", "Ephemeral")
 _MAX_PARAMETERS: Final = 512
 _MAX_PARAMETERS_SIZE: Final = 256 * 1024
 
@@ -92,12 +89,6 @@ def check_storage_class(storage_class: StorageClass, report: Report) -> None:
         if not content or any(content == _content(other) for other in terms[:index]):
             message = "expected conditions that no other term has"
             report.add(f"{path}.matchLabelExpressions", message)
-
-
-def check_csi_driver(driver: CSIDriver, report: Report) -> None:
-    """Check the lifecycle modes of a driver's volumes."""
-    for mode in driver.spec.volume_lifecycle_modes:
-        report.one_of(mode, _LIFECYCLE_MODES, "spec.volumeLifecycleModes")
 
 
 def check_storage_capacity(capacity: CSIStorageCapacity, report: Report) -> None:

@@ -1,0 +1,1 @@
+"""All recorded sets in one table: ``python -m tests.conformance``."""
