@@ -230,10 +230,12 @@ class StatefulSetController:
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
         """Return the pod of an ordinal; if there is none, create it and return None.
 
-        As upstream, an ended pod is deleted, and replaced when it is gone.
+        As upstream, an ended pod is deleted, unless it terminates already, and
+        replaced when it is gone.
         """
         if pod is not None and _has_ended(pod):
-            self._cluster.delete(pod)
+            if not pod.is_terminating:
+                self._cluster.delete(pod)
             pod = self._cluster.objects(Pod).get(pod.key)
             if pod is not None:
                 self._cluster.shortfalls.add(owner, 1, waits_for=pod.name)
