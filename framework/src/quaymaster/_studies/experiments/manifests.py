@@ -78,17 +78,17 @@ class Manifests(ExperimentInput):
     def make(self, context: InputContext) -> Workload:
         """Read the manifests; see `ExperimentInput.make`."""
         paths = list(self.reads(context.folder))
-        found = load(
+        loaded = load(
             paths,
             kinds=context.kinds,
             run_cron_jobs=self.run_cron_jobs,
             kubernetes=context.kubernetes,
         )
-        taken = [obj.name for obj in found.objects if isinstance(obj, Node)]
+        taken = [obj.name for obj in loaded.objects if isinstance(obj, Node)]
         nodes = make_nodes(self.nodes, taken=taken)
-        settled = _settled(found.objects)
-        coming = [obj for obj in found.objects if _arrives(obj, settled)]
-        there = [obj for obj in found.objects if not _arrives(obj, settled)]
+        settled = _settled(loaded.objects)
+        coming = [obj for obj in loaded.objects if _arrives(obj, settled)]
+        there = [obj for obj in loaded.objects if not _arrives(obj, settled)]
         return Workload(
             objects=[*nodes, *there],
             arrivals=self._arrivals(coming, context.seed),
