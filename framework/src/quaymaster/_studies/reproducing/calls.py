@@ -13,10 +13,12 @@ from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.kubernetes.anonymising import anonymised
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import RANDOM, SchedulerConfig
-from quaymaster._core.engine.attempts import Attempt
+from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.reproducing.capture import CapturingLog
 from quaymaster._studies.reproducing.decision import Decision, decision_of
+from quaymaster._studies.reproducing.first_cluster import cluster_of, useful_nodes
+from quaymaster._studies.reproducing.playing import failure_of
 from quaymaster._studies.reproducing.shrinking import (
     Budget,
     BudgetSpent,
@@ -127,8 +129,8 @@ def make_test(
     Raises:
         PodNotFoundError: No object or several objects have that name, or the pod was
             tried less often.
-        UnreproducibleError: The pod was never tried, or the decision differs without
-            the earlier attempts.
+        UnreproducibleError: The pod was never tried, the decision differs without the
+            earlier attempts, or the test fails.
     """
     config, registry = with_defaults(config, registry)
     given = list(objects)
@@ -165,10 +167,15 @@ def make_test(
             decision_of(found),
             found.explanation.tie_breaker if found.explanation else RANDOM,
         ),
+        has_own_kinds=maker.has_own_kinds(trees),
     )
+    text = source.text()
+    if failure := failure_of(text):
+        problem = f"the generated test does not reproduce the decision: {failure}"
+        raise UnreproducibleError(pod, problem)
     counts = [tree["kind"] for tree in trees]
     return MadeTest(
-        text=source.text(),
+        text=text,
         pod=key,
         outcome=explained.outcome.value,
         nodes=counts.count(Node.kind),
@@ -249,6 +256,10 @@ class _Maker:
         if not attempts:
             raise UnreproducibleError(found.key, _why_untried(found))
         shown = shown_attempt(found.key, attempts, which)
+        is_last = which is WhichAttempt.LAST
+        if is_last and shown.outcome is AttemptOutcome.UNFINISHED and shown.number > 1:
+            # A pod that waits on Permit and is refused again and again never settles.
+            return self.capture(pod, objects, namespace, shown.number - 1)
         return found.key, shown, log.captured(found.key)
 
     def first(self, attempt: Attempt, captured: Sequence[ApiObject]) -> list[Tree]:
@@ -259,10 +270,10 @@ class _Maker:
         Raises:
             UnreproducibleError: No seed leads to the same decision.
         """
-        nodes = _telling_nodes(attempt)
+        nodes = useful_nodes(attempt)
         candidates = (
-            _still(captured, self.key, nodes),
-            _still(captured, self.key, None),
+            cluster_of(captured, self.key, nodes),
+            cluster_of(captured, self.key, None),
             captured,
         )
         # Ties are drawn at random: for the pod alone, another seed may draw the node
@@ -358,6 +369,13 @@ class _Maker:
             raise UnreproducibleError(self.key, problem)
         return renamed, key
 
+    def has_own_kinds(self, trees: Sequence[Tree]) -> bool:
+        """Whether some objects are of kinds of plugins and packages."""
+        own = set(self.kinds.own)
+        return any(
+            self.kinds.find(tree["apiVersion"], tree["kind"]) in own for tree in trees
+        )
+
     def _is_the_pod(self, tree: Tree) -> bool:
         return tree["kind"] == Pod.kind and _key(tree) == self.key
 
@@ -368,37 +386,6 @@ class _Maker:
             if kind is not None:
                 found.append(from_wire(tree, kind))
         return found
-
-
-def _telling_nodes(attempt: Attempt) -> set[str]:
-    """Return the most useful nodes: the best two, and one for each reason."""
-    nodes = {attempt.node, attempt.nominated_node}
-    explanation = attempt.explanation
-    if explanation is not None:
-        nodes |= {score.node for score in explanation.scores[:2]}
-        first: dict[tuple[str, tuple[str, ...]], str] = {}
-        for rejection in explanation.rejections:
-            first.setdefault((rejection.plugin, rejection.reasons), rejection.node)
-        nodes |= set(first.values())
-    return nodes
-
-
-def _still(
-    objects: Sequence[ApiObject], key: str, nodes: set[str] | None
-) -> list[ApiObject]:
-    """Return the pod, the nodes with their pods, and all other objects."""
-    kept = []
-    for obj in objects:
-        node = ""
-        if isinstance(obj, Pod):
-            node = obj.node_name
-            if obj.key != key and (not node or obj.is_finished):
-                continue
-        elif isinstance(obj, Node):
-            node = obj.name
-        if not node or nodes is None or node in nodes:
-            kept.append(obj)
-    return kept
 
 
 def _why_untried(pod: Pod) -> str:

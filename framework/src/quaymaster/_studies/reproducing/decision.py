@@ -14,9 +14,10 @@ __all__ = ["Decision", "decision_of"]
 class Decision:
     """The decision of one attempt, without facts that a smaller cluster may change.
 
-    Two decisions are the same if their outcomes are, the nodes, and the reasons for
-    which nodes were rejected. How many nodes were rejected for each reason does not
-    count, nor which ones, nor by how much the best node won.
+    Two decisions are the same if their outcomes are, the nodes, the reasons for which
+    nodes were rejected, and the refusal after a node was chosen. How many nodes were
+    rejected for each reason does not count, nor which ones, nor by how much the best
+    node won.
 
     Attributes:
         outcome: ``scheduled``, ``unschedulable``, ``error`` or ``unfinished``.
@@ -28,6 +29,9 @@ class Decision:
         contest: ``won`` if the node was better than all others, ``tied`` if the best of
             the others was as good, ``alone`` if no other was feasible.
         error: What ended the attempt early, or empty.
+        refusal: The message of a plugin that refused the pod after a node was chosen,
+            at Reserve, Permit, PreBind or Bind; or empty.
+        refused_by: The plugins that did so.
     """
 
     outcome: str
@@ -37,6 +41,8 @@ class Decision:
     rejected: frozenset[tuple[str, str, tuple[str, ...]]]
     contest: str
     error: str
+    refusal: str = ""
+    refused_by: tuple[str, ...] = ()
 
     def is_renamed(self, other: "Decision") -> bool:
         """Whether another decision is the same except for names."""
@@ -54,6 +60,8 @@ class Decision:
                 plugins,
                 decision.contest,
                 bool(decision.error),
+                bool(decision.refusal),
+                decision.refused_by,
             )
 
         return shape(self) == shape(other)
@@ -71,7 +79,17 @@ def decision_of(attempt: Attempt) -> Decision:
         rejected=frozenset(_rejected(explanation)),
         contest=_contest(explanation, attempt.node),
         error="" if status is None else status.message,
+        refusal=attempt.message if _is_refused(attempt) else "",
+        refused_by=attempt.plugins if _is_refused(attempt) else (),
     )
+
+
+def _is_refused(attempt: Attempt) -> bool:
+    """Whether the pod fits on some node, and got none."""
+    explanation = attempt.explanation
+    if explanation is None or explanation.status is not None:
+        return False
+    return bool(attempt.message) and not explanation.message
 
 
 def _rejected(

@@ -24,15 +24,27 @@ _TEST: Final = """
 
 def test_{name}() -> None:
     registry = PluginRegistry.discover()
-    explained = explain_pod(
+    config = {config}
+{load}    explained = explain_pod(
         {pod},
-        load([], stored=[("CLUSTER", CLUSTER)]).objects,
-        config={config},
+        cluster.objects,
+        config=config,
         registry=registry,
         seed={seed},
         attempt=1,
     )
     assert explained.outcome == {outcome}
+"""
+_LOAD: Final = """\
+    cluster = load([], stored=[("CLUSTER", CLUSTER)], kubernetes=KUBERNETES)
+"""
+_LOAD_WITH_KINDS: Final = """\
+    cluster = load(
+        [],
+        kinds=declared_kinds(config, registry),
+        stored=[("CLUSTER", CLUSTER)],
+        kubernetes=KUBERNETES,
+    )
 """
 
 
@@ -49,6 +61,7 @@ class TestSource:
         kubernetes: The version of Kubernetes.
         seed: The seed.
         story: How the file was made, for its reader.
+        has_own_kinds: Whether some objects are of kinds of plugins and packages.
     """
 
     __test__ = False  # not a test itself, for pytest
@@ -61,6 +74,7 @@ class TestSource:
     kubernetes: Kubernetes = DEFAULT_KUBERNETES
     seed: int = 0
     story: str = ""
+    has_own_kinds: bool = False
 
     def text(self) -> str:
         """Return the file's content."""
@@ -80,12 +94,14 @@ class TestSource:
         return f"The pod {pod} is {outcome}{where}."
 
     def _imports(self) -> str:
-        names = "parse_config" if self.config_text else "default_config"
+        names = ["parse_config" if self.config_text else "default_config"]
         if self.config:
-            names = "load_config"
+            names = ["load_config"]
+        if self.has_own_kinds:
+            names = sorted([*names, "declared_kinds"])
         first = "\nimport yaml\n" if self.config_text else ""
         return (
-            f"{first}\nfrom quaymaster.config import Kubernetes, {names}\n"
+            f"{first}\nfrom quaymaster.config import Kubernetes, {', '.join(names)}\n"
             "from quaymaster.manifests import load\n"
             "from quaymaster.scheduler import PluginRegistry\n"
             "from quaymaster.simulation import explain_pod\n"
@@ -104,6 +120,7 @@ class TestSource:
             name=_test_name(explained),
             pod=_quoted(explained.pod),
             config=self._config_call(),
+            load=_LOAD_WITH_KINDS if self.has_own_kinds else _LOAD,
             seed=self.seed,
             outcome=_quoted(explained.outcome),
         )
@@ -121,16 +138,15 @@ class TestSource:
     def _config_call(self) -> str:
         if self.config:
             name = _quoted(self.config)
-            name = _quoted(self.config)
             return f"load_config({name}, registry, kubernetes=KUBERNETES)"
         if self.config_text:
             return (
                 "parse_config(\n"
-                "            yaml.safe_load(CONFIG),\n"
-                "            registry,\n"
-                '            source="CONFIG",\n'
-                "            kubernetes=KUBERNETES,\n"
-                "        )"
+                "        yaml.safe_load(CONFIG),\n"
+                "        registry,\n"
+                '        source="CONFIG",\n'
+                "        kubernetes=KUBERNETES,\n"
+                "    )"
             )
         return "default_config(registry, kubernetes=KUBERNETES)"
 

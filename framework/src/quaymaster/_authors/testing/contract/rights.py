@@ -4,12 +4,12 @@ from contextlib import suppress
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.harnesses import admitted_harness
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.declared_writes import undeclared
 from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.errors import QuaymasterError
-from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 
 __all__ = ["RIGHTS"]
 
@@ -24,17 +24,9 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 
 def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: str) -> None:
-    try:
-        harness = PluginHarness(
-            subject.plugin,
-            args=subject.args,
-            kubernetes=subject.kubernetes,
-            nodes=cluster.nodes,
-            pods=cluster.pods,
-            objects=[*cluster.objects, *cluster.pending],
-        )
-    except AdmissionError:
-        return  # no API server would accept these objects
+    harness = admitted_harness(subject, cluster)
+    if harness is None:
+        return
     # Other checks report other failures.
     with harness, suppress(Exception):
         _run(harness, subject, pod, step)
