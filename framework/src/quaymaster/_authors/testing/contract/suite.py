@@ -218,19 +218,19 @@ def _of_check(
 ) -> Iterator[Violation]:
     for subject in subjects:
         if check.is_about(subject):
-            found = _found(check, subject, clusters, stable=stable)
-            if found is not None:
-                yield _violation(check.name, subject, found)
+            finding = _found(check, subject, clusters, stable=stable)
+            if finding is not None:
+                yield _violation(check.name, subject, finding)
 
 
-def _violation(check: str, subject: Subject, found: Finding) -> Violation:
+def _violation(check: str, subject: Subject, finding: Finding) -> Violation:
     is_usual = subject.kubernetes == DEFAULT_KUBERNETES
     return Violation(
         check=check,
         plugin=subject.name,
-        hook=found.hook,
-        problem=found.problem,
-        example=found.example,
+        hook=finding.hook,
+        problem=finding.problem,
+        example=finding.example,
         kubernetes="" if is_usual else str(subject.kubernetes),
     )
 
@@ -337,11 +337,11 @@ class PluginContract:
     def test_contract(self, check: str) -> None:
         """Run one check on the plugin."""
         checks = [CHECKS[check]] if check in CHECKS else []
-        found = list(
+        violations = list(
             _violations(self._subject(), checks, self.clusters(), self.kubernetes)
         )
-        if found:
-            raise ContractError(found)
+        if violations:
+            raise ContractError(violations)
 
     def _subject(self) -> Subject:
         return Subject(plugin=self.plugin, args=self.args, objects=tuple(self.objects))
