@@ -31,6 +31,7 @@ _PLACES: Final[Mapping[str, str]] = {
     "helpers": "staging/src/k8s.io/component-helpers",
     "plugins": "pkg/scheduler/framework/plugins",
     "queue": "pkg/scheduler/backend",
+    "runtime": "pkg/scheduler/framework",
 }
 
 

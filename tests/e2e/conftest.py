@@ -25,6 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="how many random workloads run on real servers and in a simulation",
     )
+    parser.addoption(
+        "--workload-seed",
+        type=int,
+        default=2,
+        metavar="N",
+        help="the seed of the random workloads",
+    )
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

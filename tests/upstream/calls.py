@@ -1,7 +1,7 @@
 """Plays calls of functions by a table, and keeps the objects that they make."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -44,12 +44,23 @@ class Calls:
         return object_from(argument["Node"], Node)
 
 
+_NO_REASONS: Final[Mapping[str, str]] = {}
+
 Play: TypeAlias = Callable[[Calls, Json], Json]
 """Plays one call."""
 
 
-def play_calls(case: RecordedCase, plays: Mapping[str, Play]) -> Sequence[Json | str]:
+def play_calls(
+    case: RecordedCase,
+    plays: Mapping[str, Play],
+    reasons: Mapping[str, str] = _NO_REASONS,
+) -> Sequence[Json | str]:
     """Play the calls of a case that a table has.
+
+    Args:
+        case: The case.
+        plays: Call -> what plays it.
+        reasons: Call -> why it is not played.
 
     Raises:
         CallNotPlayedError: The case depends on a gate that cannot be simulated.
@@ -58,7 +69,10 @@ def play_calls(case: RecordedCase, plays: Mapping[str, Play]) -> Sequence[Json |
         [object_from(tree, Pod) for tree in case.tree.get("pods", ())],
         case.kubernetes(),
     )
-    return [_played(calls, call, plays.get(call["call"])) for call in case.calls]
+    return [
+        reasons.get(call["call"]) or _played(calls, call, plays.get(call["call"]))
+        for call in case.calls
+    ]
 
 
 def _played(calls: Calls, call: Json, play: Play | None) -> Json | str:

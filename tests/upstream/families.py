@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from tests.kit.internals.testing import CallNotPlayedError, Json, RecordedCase
-from tests.upstream import config, dra, framework, helpers, plugins, queues
+from tests.upstream import config, dra, framework, helpers, plugins, queues, runtime
 
 __all__ = ["DATA", "PLAYED", "family_of", "play"]
 
@@ -21,6 +21,7 @@ _PLAYERS: Final[Mapping[str, Player]] = {
     "helpers": helpers.play,
     "plugins": plugins.play,
     "queue": queues.play,
+    "runtime": runtime.play,
 }
 """Name of a file -> its player."""
 

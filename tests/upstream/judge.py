@@ -30,7 +30,7 @@ def outcomes(case: RecordedCase) -> Iterator[Outcome]:
         if isinstance(played, str):
             yield Outcome("not played", reason=played)
             continue
-        problem = difference(as_on_a_cluster(case.answers[number]), played)
+        problem = difference(as_on_a_cluster(case.answers[number], call), played)
         reason = reason_of(case, call) if problem else ""
         yield Outcome.of(problem and f"{where}: {problem}", reason)
 

@@ -9,8 +9,10 @@ from tests.kit.internals.testing import (
     CallNotPlayedError,
     Json,
     RecordedCase,
+    play_calls_with,
     play_case,
 )
+from tests.upstream.parts import PreemptionPlayer, VolumeBinderPlayer
 
 __all__ = ["play"]
 
@@ -24,12 +26,14 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     name = case.tree.get("on")
     if name is None:
         raise CallNotPlayedError("a helper of plugins in Go")
+    if name == "volumeBinder":
+        return play_calls_with(lambda: VolumeBinderPlayer(case), case)
+    if name == "DefaultPreemption":
+        return play_calls_with(lambda: PreemptionPlayer(case, _filters()), case)
     if name not in _registry():
         raise CallNotPlayedError(f"the plugin {name} does not exist here")
     beside: Sequence[type] = ()
-    if name == "DefaultPreemption":
-        beside = _filters()
-    elif "DeviceClass" in case.tree.get("objects", ()) and name != "DynamicResources":
+    if "DeviceClass" in case.tree.get("objects", ()) and name != "DynamicResources":
         beside = [_registry()["DynamicResources"].load()]  # it knows the allocations
     return play_case(_registry()[name].load(), case, beside=beside)
 

@@ -17,6 +17,7 @@ from quaymaster._core.state.arrays import (
 )
 from quaymaster._core.state.change_log import ChangeLog
 from quaymaster._core.state.coded_column import CodedColumn
+from quaymaster._core.state.label_rows import selector_matches
 from quaymaster._core.state.lines import lines_at
 from quaymaster._core.state.node_info import HostPorts, ImageState
 from quaymaster._core.state.resource_block import Capacities, ResourceBlock
@@ -50,4 +51,5 @@ __all__ = [
     "is_constant",
     "is_frozen",
     "lines_at",
+    "selector_matches",
 ]

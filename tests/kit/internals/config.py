@@ -1,8 +1,24 @@
 """What tests see of ``quaymaster._core.config``."""
 
+from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.config.document import PluginRef, PluginSet
+from quaymaster._core.config.load import _shipped_sets
+from quaymaster._core.config.merge import EntrySets, entry_sets, merge_sets
+
 __all__ = [
     "PARSE_CONFIG",
+    "EntrySets",
+    "PluginRef",
+    "PluginSet",
+    "default_sets",
+    "entry_sets",
+    "merge_sets",
 ]
 
 PARSE_CONFIG = "quaymaster._core.config.watcher.parse_config"
 """Reads a file for the watcher."""
+
+
+def default_sets(kubernetes: Kubernetes) -> EntrySets:
+    """Return the plugins of the shipped profile, for every extension point."""
+    return _shipped_sets(kubernetes)

@@ -3,6 +3,7 @@
 from quaymaster._core.contract.handle import LastingFilters
 from quaymaster._kits.preemption.candidates import importance
 from quaymaster._kits.preemption.columns import VictimColumns
+from quaymaster._kits.preemption.eligibility import why_not_eligible
 from quaymaster._kits.preemption.lowest import LowestPriorities
 from quaymaster._kits.preemption.row_memo import RowMemo, RowMemos
 from quaymaster._kits.preemption.row_trial import NO_VICTIMS, RowTrial
@@ -21,4 +22,5 @@ __all__ = [
     "Search",
     "VictimColumns",
     "importance",
+    "why_not_eligible",
 ]

@@ -1,15 +1,18 @@
 """What tests see of ``quaymaster._authors.testing``."""
 
 from quaymaster._authors.testing.contract.checks import CHECKS
+from quaymaster._authors.testing.recorded.answers import status_tree
 from quaymaster._authors.testing.recorded.case import (
     CallNotPlayedError,
     Json,
     RecordedCase,
     read_cases,
 )
-from quaymaster._authors.testing.recorded.check import play_case
+from quaymaster._authors.testing.recorded.check import play_calls_with, play_case
 from quaymaster._authors.testing.recorded.differences import difference
 from quaymaster._authors.testing.recorded.objects import object_from
+from quaymaster._authors.testing.recorded.player import RecordedPlayer
+from quaymaster._authors.testing.recorded.statuses import RecordedStatuses
 from quaymaster._authors.testing.shorthand import (
     parse_host_port,
     parse_taint,
@@ -22,12 +25,16 @@ __all__ = [
     "CallNotPlayedError",
     "Json",
     "RecordedCase",
+    "RecordedPlayer",
+    "RecordedStatuses",
     "SlowExecutor",
     "difference",
     "object_from",
     "parse_host_port",
     "parse_taint",
     "parse_toleration",
+    "play_calls_with",
     "play_case",
     "read_cases",
+    "status_tree",
 ]

@@ -10,7 +10,17 @@ from typing import Final
 from kubernetes_cel.errors import CelEndError, CelEvaluationError
 from kubernetes_cel.values import Value
 
-__all__ = ["COST", "FIRST", "Constant", "Evaluate", "Frame", "Run", "Unbound", "tried"]
+__all__ = [
+    "COST",
+    "FIRST",
+    "NO_FRAME",
+    "Constant",
+    "Evaluate",
+    "Frame",
+    "Run",
+    "Unbound",
+    "tried",
+]
 
 Frame = list[Value]
 Evaluate = Callable[[Frame], Value]
@@ -22,6 +32,9 @@ COST: Final = 0
 """The index of the cost so far."""
 FIRST: Final = 1
 """The index of the first variable."""
+
+NO_FRAME: Final[Frame] = []
+"""For nodes that are constant: they read no frame."""
 
 
 class Constant:

@@ -10,7 +10,7 @@ from typing import Final
 
 from kubernetes_cel.dispatch import type_name
 from kubernetes_cel.errors import CelEvaluationError
-from kubernetes_cel.frames import Evaluate, Frame
+from kubernetes_cel.frames import Constant, Evaluate, Frame
 from kubernetes_cel.values import (
     MAP_TYPES,
     NONE,
@@ -25,6 +25,7 @@ from kubernetes_cel.values import (
 __all__ = [
     "Convert",
     "begun",
+    "by_key",
     "is_present",
     "native",
     "step",
@@ -207,3 +208,29 @@ def _position(index: Value) -> int:
 def _missing_key(index: Value) -> CelEvaluationError:
     shown = str(index).lower() if type(index) is bool else index
     return CelEvaluationError(f"no such key: {shown}")
+
+
+def by_key(
+    operand: Evaluate, key: str, convert: Convert, *, first: bool, last: bool
+) -> Evaluate:
+    """Compile a member with a constant name.
+
+    Most members are keys that their map has, so that lookup comes first.
+    """
+    otherwise = step(
+        lambda frame: frame[-1],
+        Constant(key),
+        convert,
+        first=first,
+        last=last,
+        optional=False,
+    )
+
+    def member(frame: Frame) -> Value:
+        owner = operand(frame)
+        try:
+            return owner[key]
+        except (KeyError, TypeError):
+            return otherwise([owner])
+
+    return member

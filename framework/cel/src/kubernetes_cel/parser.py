@@ -4,14 +4,12 @@ A recursive descent through the rules of ``parser/gen/CEL.g4`` (cel-go v0.26.0).
 has the same limits: how deep a rule may be nested in itself, and how deep the tree.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final
 
 from kubernetes_cel.ast import Entry, Expression, Field, UintLiteral
 from kubernetes_cel.errors import CelCompilationError
-from kubernetes_cel.lexer import Token, TokenKind, place_of, tokens_of
+from kubernetes_cel.lexer import Token, TokenKind
 from kubernetes_cel.literals import (
     bytes_value,
     int_value,
@@ -19,13 +17,14 @@ from kubernetes_cel.literals import (
     uint_value,
 )
 from kubernetes_cel.macros import MACROS, MacroError
+from kubernetes_cel.nesting import Nesting
 from kubernetes_cel.nodes import Nodes
+from kubernetes_cel.token_reader import TokenReader
 
 __all__ = ["LONGEST_EXPRESSION", "parse"]
 
 LONGEST_EXPRESSION: Final = 100_000
 """The maximum number of characters of an expression."""
-_DEEPEST: Final = 250
 _RELATIONS: Final = frozenset({"<", "<=", ">=", ">", "==", "!=", "in"})
 _PRODUCTS: Final = frozenset({"*", "/", "%"})
 _SUMS: Final = frozenset({"+", "-"})
@@ -54,119 +53,49 @@ class _Parser:
     """Parses one expression, token by token."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens = tokens_of(text)
-        self._next = 0
+        self._tokens = TokenReader(text)
         self._nodes = Nodes()
-        self._open = Counter[str]()
-        self._heights: dict[int, int] = {}
-
-    # Tokens.
-
-    @property
-    def _token(self) -> Token:
-        return self._tokens[self._next]
-
-    def _take(self) -> Token:
-        token = self._token
-        self._next += 1
-        return token
-
-    def _is(self, sign: str) -> bool:
-        token = self._token
-        return token.text == sign and token.kind in (
-            TokenKind.SIGN,
-            TokenKind.KEYWORD,
-        )
-
-    def _accept(self, sign: str) -> bool:
-        if self._is(sign):
-            self._next += 1
-            return True
-        return False
-
-    def _expect(self, sign: str) -> Token:
-        if not self._is(sign):
-            raise self._unexpected(f"expecting '{sign}'")
-        return self._take()
-
-    def _unexpected(self, expected: str) -> CelCompilationError:
-        token = self._token
-        return self._error(
-            token.offset, f"Syntax error: mismatched input '{token.text}' {expected}"
-        )
-
-    def _error(self, offset: int, problem: str) -> CelCompilationError:
-        return CelCompilationError(problem, *place_of(self._text, offset))
-
-    # Depths.
-
-    @contextmanager
-    def _rule(self, name: str) -> Iterator[None]:
-        """Enter a rule; repetitions of a left-recursive rule are not nested in it."""
-        self._open[name] += 1
-        if self._open[name] > _DEEPEST:
-            raise CelCompilationError(
-                f"expression recursion limit exceeded: {_DEEPEST}"
-            )
-        yield
-        self._open[name] -= 1
-
-    def _height(self, *nodes: Expression) -> int:
-        return max((self._heights.get(node.number, 0) for node in nodes), default=0)
-
-    def _raised(
-        self, node: Expression, height: int, *, counted: bool = True
-    ) -> Expression:
-        """Record the height of a node over its descendants; return the node."""
-        height += counted
-        if height > _DEEPEST:
-            raise CelCompilationError("max recursion depth exceeded")
-        if height:
-            self._heights[node.number] = height
-        return node
-
-    # Rules.
+        self._nesting = Nesting()
 
     def whole(self) -> Expression:
         node = self._expression()
-        if self._token.kind is not TokenKind.END:
-            raise self._unexpected("expecting <EOF>")
+        if self._tokens.first.kind is not TokenKind.END:
+            raise self._tokens.unexpected("expecting <EOF>")
         return node
 
     def _expression(self) -> Expression:
-        with self._rule("expr"):
+        with self._nesting.rule("expr"):
             test = self._either()
-            if not self._is("?"):
+            if not self._tokens.has("?"):
                 return test
-            offset = self._take().offset
+            offset = self._tokens.take().offset
             then = self._either()
-            self._expect(":")
+            self._tokens.expect(":")
             other = self._expression()
-            height = self._height(test, then, other)
+            height = self._nesting.height(test, then, other)
             node = self._nodes.at(offset).call("_?_:_", test, then, other)
-            return self._raised(node, height)
+            return self._nesting.raised(node, height)
 
     def _either(self) -> Expression:
-        with self._rule("conditionalOr"):
+        with self._nesting.rule("conditionalOr"):
             return self._balanced("||", "_||_", self._both)
 
     def _both(self) -> Expression:
-        with self._rule("conditionalAnd"):
+        with self._nesting.rule("conditionalAnd"):
             return self._balanced("&&", "_&&_", self._relation)
 
     def _balanced(
         self, sign: str, function: str, term: Callable[[], Expression]
     ) -> Expression:
         terms, offsets = [term()], []
-        while self._is(sign):
-            offsets.append(self._take().offset)
+        while self._tokens.has(sign):
+            offsets.append(self._tokens.take().offset)
             terms.append(term())
         if not offsets:
             return terms[0]
-        height = self._height(*terms)
+        height = self._nesting.height(*terms)
         node = self._tree(function, terms, offsets)
-        return self._raised(node, height, counted=False)
+        return self._nesting.raised(node, height, counted=False)
 
     def _tree(
         self, function: str, terms: list[Expression], offsets: list[int]
@@ -193,101 +122,102 @@ class _Parser:
         level: int = 0,
     ) -> Expression:
         """Parse operators of some levels; the first level has the lowest precedence."""
-        with self._rule(rule):
+        with self._nesting.rule(rule):
             left = operand()
             while True:
                 at = self._level_of_next(levels)
                 if at is None or at < level:
                     return left
-                sign = self._take()
+                sign = self._tokens.take()
                 right = self._chain(rule, levels, operand, at + 1)
                 function = "@in" if sign.text == "in" else f"_{sign.text}_"
-                height = self._height(left, right)
+                height = self._nesting.height(left, right)
                 left = self._nodes.at(sign.offset).call(function, left, right)
-                self._raised(left, height)
+                self._nesting.raised(left, height)
 
     def _level_of_next(self, levels: tuple[frozenset[str], ...]) -> int | None:
-        if self._token.kind not in (TokenKind.SIGN, TokenKind.KEYWORD):
+        if self._tokens.first.kind not in (TokenKind.SIGN, TokenKind.KEYWORD):
             return None
         for level, signs in enumerate(levels):
-            if self._token.text in signs:
+            if self._tokens.first.text in signs:
                 return level
         return None
 
     def _unary(self) -> Expression:
-        with self._rule("unary"):
-            sign = self._token
+        with self._nesting.rule("unary"):
+            sign = self._tokens.first
             if sign.kind is not TokenKind.SIGN or sign.text not in "!-":
                 return self._member()
-            if sign.text == "-" and self._tokens[self._next + 1].kind in (
+            if sign.text == "-" and self._tokens.second.kind in (
                 TokenKind.INT,
                 TokenKind.DOUBLE,
             ):
                 return self._member()
             count = 0
-            while self._accept(sign.text):
+            while self._tokens.accept(sign.text):
                 count += 1
             node = self._member()
             if count % 2 == 0:
                 return node
-            height = self._height(node)
+            height = self._nesting.height(node)
             call = self._nodes.at(sign.offset).call(f"{sign.text}_", node)
-            return self._raised(call, height, counted=False)
+            return self._nesting.raised(call, height, counted=False)
 
     def _member(self) -> Expression:
-        with self._rule("member"):
+        with self._nesting.rule("member"):
             node = self._primary()
             while True:
-                if self._is("."):
+                if self._tokens.has("."):
                     node = self._after_dot(node)
-                elif self._is("["):
+                elif self._tokens.has("["):
                     node = self._index(node)
                 else:
                     return node
 
     def _after_dot(self, operand: Expression) -> Expression:
-        dot = self._take()
-        if self._accept("?"):
+        dot = self._tokens.take()
+        if self._tokens.accept("?"):
             name = self._name()
-            height = self._height(operand)
+            height = self._nesting.height(operand)
             field = self._nodes.at(name.offset).literal(_unquoted(name))
             node: Expression = self._nodes.at(dot.offset).call("_?._", operand, field)
-            return self._raised(node, height)
+            return self._nesting.raised(node, height)
         name = self._name()
-        height = self._height(operand)
-        if name.kind is TokenKind.NAME and self._is("("):
-            offset = self._token.offset
+        height = self._nesting.height(operand)
+        if name.kind is TokenKind.NAME and self._tokens.has("("):
+            offset = self._tokens.first.offset
             arguments = self._arguments()
-            height = max(height, self._height(*arguments))
+            height = max(height, self._nesting.height(*arguments))
             node = self._called(offset, name.text, operand, arguments)
         else:
             node = self._nodes.at(dot.offset).select(operand, _unquoted(name))
-        return self._raised(node, height)
+        return self._nesting.raised(node, height)
 
     def _name(self) -> Token:
-        if self._token.kind not in (TokenKind.NAME, TokenKind.QUOTED_NAME):
-            raise self._unexpected("expecting IDENTIFIER")
-        if self._token.kind is TokenKind.QUOTED_NAME:
-            raise self._error(self._token.offset, "unsupported syntax: '`'")
-        return self._take()
+        name = self._tokens.first
+        if name.kind not in (TokenKind.NAME, TokenKind.QUOTED_NAME):
+            raise self._tokens.unexpected("expecting IDENTIFIER")
+        if name.kind is TokenKind.QUOTED_NAME:
+            raise self._tokens.error(name.offset, "unsupported syntax: '`'")
+        return self._tokens.take()
 
     def _index(self, operand: Expression) -> Expression:
-        offset = self._take().offset
-        function = "_[?_]" if self._accept("?") else "_[_]"
+        offset = self._tokens.take().offset
+        function = "_[?_]" if self._tokens.accept("?") else "_[_]"
         index = self._expression()
-        self._expect("]")
-        height = self._height(operand, index)
+        self._tokens.expect("]")
+        height = self._nesting.height(operand, index)
         node = self._nodes.at(offset).call(function, operand, index)
-        return self._raised(node, height)
+        return self._nesting.raised(node, height)
 
     def _arguments(self) -> list[Expression]:
-        self._expect("(")
-        if self._accept(")"):
+        self._tokens.expect("(")
+        if self._tokens.accept(")"):
             return []
         arguments = [self._expression()]
-        while self._accept(","):
+        while self._tokens.accept(","):
             arguments.append(self._expression())
-        self._expect(")")
+        self._tokens.expect(")")
         return arguments
 
     def _called(
@@ -303,7 +233,7 @@ class _Parser:
             try:
                 expanded = macro(self._nodes, target, arguments)
             except MacroError as error:
-                raise self._error(error.node.offset, str(error)) from None
+                raise self._tokens.error(error.node.offset, str(error)) from None
             if expanded is not None:
                 return expanded
         if target is None:
@@ -311,120 +241,108 @@ class _Parser:
         return self._nodes.member_call(name, target, *arguments)
 
     def _primary(self) -> Expression:
-        with self._rule("primary"):
-            token = self._token
-            if token.kind is TokenKind.NAME or self._is("."):
+        with self._nesting.rule("primary"):
+            token = self._tokens.first
+            if token.kind is TokenKind.NAME or self._tokens.has("."):
                 return self._named()
-            if self._accept("("):
+            if self._tokens.accept("("):
                 node = self._expression()
-                self._expect(")")
+                self._tokens.expect(")")
                 return node
-            if self._is("["):
+            if self._tokens.has("["):
                 return self._list()
-            if self._is("{"):
+            if self._tokens.has("{"):
                 return self._map()
             return self._literal()
 
     def _named(self) -> Expression:
-        offset = self._token.offset
-        dot = "." if self._accept(".") else ""
-        if self._token.kind is not TokenKind.NAME:
-            raise self._unexpected("expecting IDENTIFIER")
-        if (end := self._end_of_type_name()) is not None:
-            names = [token.text for token in self._tokens[self._next : end : 2]]
-            self._next = end
-            return self._struct(dot + ".".join(names))
-        name = self._take()
+        offset = self._tokens.first.offset
+        dot = "." if self._tokens.accept(".") else ""
+        if self._tokens.first.kind is not TokenKind.NAME:
+            raise self._tokens.unexpected("expecting IDENTIFIER")
+        type_name = self._tokens.take_type_name()
+        if type_name is not None:
+            return self._struct(dot + type_name)
+        name = self._tokens.take()
         if name.text in _RESERVED:
-            raise self._error(offset, f"reserved identifier: {name.text}")
-        if self._is("("):
-            at = self._token.offset
+            raise self._tokens.error(offset, f"reserved identifier: {name.text}")
+        if self._tokens.has("("):
+            at = self._tokens.first.offset
             arguments = self._arguments()
-            height = self._height(*arguments)
+            height = self._nesting.height(*arguments)
             node = self._called(at, dot + name.text, None, arguments)
-            return self._raised(node, height, counted=False)
+            return self._nesting.raised(node, height, counted=False)
         return self._nodes.at(offset).identifier(dot + name.text)
 
-    def _end_of_type_name(self) -> int | None:
-        """Return the end of ``a.b.c`` if a ``{`` follows it, or None."""
-        end = self._next + 1
-        while (
-            self._tokens[end].text == "."
-            and self._tokens[end].kind is TokenKind.SIGN
-            and self._tokens[end + 1].kind is TokenKind.NAME
-        ):
-            end += 2
-        follows = self._tokens[end]
-        return end if follows.text == "{" and follows.kind is TokenKind.SIGN else None
-
     def _list(self) -> Expression:
-        offset = self._take().offset
+        offset = self._tokens.take().offset
         elements: list[Expression] = []
         optional: list[int] = []
-        while not self._accept("]"):
-            if not elements and self._is(","):
+        while not self._tokens.accept("]"):
+            if not elements and self._tokens.has(","):
                 self._trailing("]")
                 break
-            if self._accept("?"):
+            if self._tokens.accept("?"):
                 optional.append(len(elements))
             elements.append(self._expression())
             self._separated("]")
-        height = self._height(*elements)
+        height = self._nesting.height(*elements)
         node = self._nodes.at(offset).list_of(elements, optional)
-        return self._raised(node, height, counted=False)
+        return self._nesting.raised(node, height, counted=False)
 
     def _separated(self, end: str) -> None:
-        if not self._is(end):
-            self._expect(",")
+        if not self._tokens.has(end):
+            self._tokens.expect(",")
 
     def _trailing(self, end: str) -> None:
-        self._expect(",")
-        self._expect(end)
+        self._tokens.expect(",")
+        self._tokens.expect(end)
 
     def _map(self) -> Expression:
-        offset = self._take().offset
+        offset = self._tokens.take().offset
         entries: list[Entry] = []
-        while not self._accept("}"):
-            if not entries and self._is(","):
+        while not self._tokens.accept("}"):
+            if not entries and self._tokens.has(","):
                 self._trailing("}")
                 break
-            optional = self._accept("?")
+            optional = self._tokens.accept("?")
             key = self._expression()
-            colon = self._expect(":")
+            colon = self._tokens.expect(":")
             value = self._expression()
             entries.append(
                 self._nodes.at(colon.offset).entry(key, value, optional=optional)
             )
             self._separated("}")
-        height = self._height(*(node for each in entries for node in _parts(each)))
+        parts = (part for entry in entries for part in (entry.key, entry.value))
+        height = self._nesting.height(*parts)
         node = self._nodes.at(offset).map_of(entries)
-        return self._raised(node, height, counted=False)
+        return self._nesting.raised(node, height, counted=False)
 
     def _struct(self, name: str) -> Expression:
-        offset = self._take().offset
+        offset = self._tokens.take().offset
         fields: list[Field] = []
-        while not self._accept("}"):
-            if not fields and self._is(","):
+        while not self._tokens.accept("}"):
+            if not fields and self._tokens.has(","):
                 self._trailing("}")
                 break
-            optional = self._accept("?")
+            optional = self._tokens.accept("?")
             field = _unquoted(self._name())
-            colon = self._expect(":")
+            colon = self._tokens.expect(":")
             value = self._expression()
             fields.append(
                 self._nodes.at(colon.offset).field(field, value, optional=optional)
             )
             self._separated("}")
-        height = self._height(*(each.value for each in fields))
+        height = self._nesting.height(*(each.value for each in fields))
         node = self._nodes.at(offset).struct(name, fields)
-        return self._raised(node, height, counted=False)
+        return self._nesting.raised(node, height, counted=False)
 
     def _literal(self) -> Expression:
-        token = self._take()
+        token = self._tokens.take()
         nodes = self._nodes.at(token.offset)
         text = token.text
         if text == "-" and token.kind is TokenKind.SIGN:
-            token = self._take()
+            token = self._tokens.take()
             text = f"-{token.text}"
         try:
             match token.kind:
@@ -442,11 +360,11 @@ class _Parser:
                     return nodes.literal(_CONSTANTS[text])
         except ValueError as error:
             kind = token.kind.value.lower()
-            raise self._error(
+            raise self._tokens.error(
                 token.offset, f"invalid {kind} literal: {error}"
             ) from error
-        self._next -= 1
-        raise self._unexpected("expecting an expression")
+        self._tokens.give_back()
+        raise self._tokens.unexpected("expecting an expression")
 
 
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
@@ -461,8 +379,3 @@ def _double(text: str) -> float:
 
 def _unquoted(name: Token) -> str:
     return name.text[1:-1] if name.kind is TokenKind.QUOTED_NAME else name.text
-
-
-def _parts(entry: Entry) -> Iterator[Expression]:
-    yield entry.key
-    yield entry.value

@@ -22,6 +22,7 @@ from kubernetes_cel.ast import (
     Select,
     UintLiteral,
 )
+from kubernetes_cel.branches import alternative, condition, logic
 from kubernetes_cel.calls import make_call
 from kubernetes_cel.checker import Checked, Environment
 from kubernetes_cel.declarations import Overload
@@ -29,24 +30,24 @@ from kubernetes_cel.dispatch import dispatcher
 from kubernetes_cel.equality import surely_equal
 from kubernetes_cel.errors import (
     CelCompilationError,
-    CelEndError,
     CelEvaluationError,
 )
 from kubernetes_cel.frames import (
     COST,
     FIRST,
+    NO_FRAME,
     Constant,
     Evaluate,
     Frame,
     Unbound,
-    tried,
 )
 from kubernetes_cel.lexer import place_of
 from kubernetes_cel.libraries.conversions import CONVERSIONS
 from kubernetes_cel.libraries.regexes import PATTERN_ARGUMENTS, prepared
+from kubernetes_cel.literal_collections import list_of, map_of
 from kubernetes_cel.lookups import (
-    Convert,
     begun,
+    by_key,
     is_present,
     native,
     step,
@@ -60,8 +61,6 @@ from kubernetes_cel.values import (
     TypeValue,
     Uint,
     Value,
-    no_such_overload,
-    to_key,
 )
 
 __all__ = ["Program", "make_program"]
@@ -231,7 +230,7 @@ class _Maker:
         pay = None if self._meter is None else self._meter.payment(1)
         key = index.value if isinstance(index, Constant) else None
         if type(key) is str and pay is None and not optional:
-            return _by_key(operand, key, self._convert, first=first, last=last)
+            return by_key(operand, key, self._convert, first=first, last=last)
         return step(
             operand,
             index,
@@ -274,7 +273,7 @@ class _Maker:
             return constant
         at = PATTERN_ARGUMENTS.get(node.function)
         if at is not None and isinstance(compiled[at], Constant):
-            self._prepare(node, compiled[at](_NO_FRAME))
+            self._prepare(node, compiled[at](NO_FRAME))
         return make_call(node.function, overloads, compiled, self._meter)
 
     def _overloads(self, node: Call) -> tuple[Overload, ...]:
@@ -312,47 +311,12 @@ class _Maker:
 
     def _logic(self, node: Call, *, neutral: bool) -> Evaluate:
         left, right = map(self.make, node.arguments)
-        decisive = not neutral
-
-        def logic(frame: Frame) -> Value:
-            pending: CelEvaluationError | None = None
-            try:
-                value = left(frame)
-                # Identity: 1 equals True, but is not true.
-                if value is decisive:
-                    return decisive
-                if value is not neutral:
-                    pending = no_such_overload()
-            except CelEndError:
-                raise
-            except CelEvaluationError as error:
-                pending = error
-            value = right(frame) if pending is None else tried(right, frame)
-            # Identity: as above.
-            if value is decisive:
-                return decisive
-            if pending is not None:
-                raise pending
-            if value is not neutral:
-                raise no_such_overload()
-            return neutral
-
-        return logic
+        return logic(left, right, neutral=neutral)
 
     def _condition(self, node: Call) -> Evaluate:
         test = self.make(node.arguments[0])
         then, other = map(self._branch, node.arguments[1:])
-        convert = self._convert
-
-        def condition(frame: Frame) -> Value:
-            value = test(frame)
-            if value is True:
-                return begun(then(frame), convert)
-            if value is False:
-                return begun(other(frame), convert)
-            raise no_such_overload()
-
-        return condition
+        return condition(test, then, other, self._convert)
 
     def _branch(self, node: Expression) -> Evaluate:
         """Compile a branch of a condition or an index; its name has no cost."""
@@ -369,72 +333,28 @@ class _Maker:
     def _alternative(self, node: Call) -> Evaluate:
         assert node.target is not None
         first, second = self.make(node.target), self.make(node.arguments[0])
-        takes_value = node.function == "orValue"
-
-        def alternative(frame: Frame) -> Value:
-            value = first(frame)
-            if type(value) is not Optional:
-                return value
-            if value.present:
-                return _valid(value.value) if takes_value else value
-            return second(frame)
-
-        return alternative
+        return alternative(first, second, takes_value=node.function == "orValue")
 
     # Lists and maps.
 
     def _list(self, node: ListLiteral) -> Evaluate:
-        compiled = [self.make(each) for each in node.elements]
-        if all(isinstance(each, Constant) for each in compiled) and not node.optional:
-            return Constant([each(_NO_FRAME) for each in compiled])
-        optional = node.optional
-
-        def build(frame: Frame) -> Value:
-            if not optional:
-                return [each(frame) for each in compiled]
-            elements = []
-            for index, each in enumerate(compiled):
-                value = each(frame)
-                if index not in optional:
-                    elements.append(value)
-                elif type(value) is not Optional:
-                    raise CelEvaluationError(
-                        "cannot initialize optional list element from non-optional "
-                        "value"
-                    )
-                elif value.present:
-                    elements.append(value.value)
-            return elements
-
+        elements = [self.make(element) for element in node.elements]
+        build = list_of(elements, node.optional)
+        if all(isinstance(each, Constant) for each in elements) and not node.optional:
+            return Constant(build(NO_FRAME))
         return self._paid(build, LIST_COST)
 
     def _map(self, node: MapLiteral) -> Evaluate:
-        compiled = [
-            (self.make(each.key), self.make(each.value), each.optional)
-            for each in node.entries
+        entries = [
+            (self.make(entry.key), self.make(entry.value), entry.optional)
+            for entry in node.entries
         ]
-
-        def build(frame: Frame) -> Value:
-            entries: dict[Value, Value] = {}
-            for key, value, optional in compiled:
-                at, entry = to_key(key(frame)), value(frame)
-                if not optional:
-                    entries[at] = entry
-                elif type(entry) is not Optional:
-                    raise CelEvaluationError(
-                        "cannot initialize optional entry from non-optional value"
-                    )
-                elif entry.present:
-                    entries[at] = entry.value
-                else:
-                    entries.pop(at, None)
-            return entries
-
+        build = map_of(entries)
         if all(
             isinstance(key, Constant) and isinstance(value, Constant) and not optional
-            for key, value, optional in compiled
+            for key, value, optional in entries
         ):
-            return Constant(build(_NO_FRAME))
+            return Constant(build(NO_FRAME))
         return self._paid(build, MAP_COST)
 
     # Loops.
@@ -499,9 +419,6 @@ class _Maker:
         return bind
 
 
-_NO_FRAME: Final[Frame] = []
-
-
 def _value_of(node: Literal) -> Value:
     value = node.value
     return Uint(value.value) if isinstance(value, UintLiteral) else value
@@ -525,39 +442,6 @@ def _of_constants(value: Evaluate, members: Evaluate) -> Evaluate | None:
         return any(surely_equal(candidate, each) for each in constants)
 
     return is_member
-
-
-def _valid(value: Value) -> Value:
-    """Return the value of an optional value, or raise it if it is an error."""
-    if isinstance(value, CelEvaluationError):
-        raise value
-    return value
-
-
-def _by_key(
-    operand: Evaluate, key: str, convert: Convert, *, first: bool, last: bool
-) -> Evaluate:
-    """Compile a member with a constant name.
-
-    Most members are keys that their map has, so that lookup comes first.
-    """
-    otherwise = step(
-        lambda frame: frame[-1],
-        Constant(key),
-        convert,
-        first=first,
-        last=last,
-        optional=False,
-    )
-
-    def member(frame: Frame) -> Value:
-        owner = operand(frame)
-        try:
-            return owner[key]
-        except (KeyError, TypeError):
-            return otherwise([owner])
-
-    return member
 
 
 def _is_step(node: Expression) -> bool:

@@ -17,9 +17,16 @@ from quaymaster.testing import (
     make_pod,
     make_priority_class,
     make_resource_slice,
+    make_spread_constraint,
     make_stateful_set,
 )
-from tests.kit.internals.why import can_be_ignored, is_fact, is_protective
+from tests.kit.internals.why import (
+    can_be_ignored,
+    is_fact,
+    is_protective,
+    yaml_scalar,
+)
+from tests.kit.rollouts import half_rolled_out
 
 ZONE = "topology.kubernetes.io/zone"
 FACTS = (
@@ -354,3 +361,42 @@ def test_fewer_devices_are_another_program() -> None:
     gpus = {"nvidia.com/gpu": "8"}
     answer = suggested("p", node, make_pod(name="p", requests=gpus, limits=gpus))
     assert kinds(answer) == [ChangeKind.LOWER_REQUEST_FAR]
+
+
+def test_rollout_that_its_own_old_pod_blocks_deletes_that_pod_first() -> None:
+    node = make_node(name="a")
+    pods = [make_pod(host_ports=[80], images=[f"web:{n}"], node=n) for n in ("a", None)]
+    objects = [node, *half_rolled_out("web", *pods)]
+    first = suggested("deploy/web", *objects).changes[0]
+    assert first.text == (
+        "let deployment/web delete an old pod before it creates a new one; meanwhile "
+        "it has one pod less"
+    )
+    [field] = first.fields
+    assert (field.path, field.new) == (
+        "spec.strategy",
+        "{type: RollingUpdate, rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}",
+    )
+
+
+def test_rollout_that_old_pods_keep_from_spreading_counts_its_own_revision() -> None:
+    nodes = [make_node(name="a"), make_node(name="b", allocatable={"cpu": "100m"})]
+    rule = make_spread_constraint(
+        selector={"app": "web"}, topology_key="kubernetes.io/hostname"
+    )
+    fields: dict[str, Any] = {"spread": [rule], "requests": {"cpu": "1"}}
+    old = make_pod(images=["web:1"], node="a", **fields)
+    objects = [*nodes, *half_rolled_out("web", old, make_pod(**fields))]
+    first = suggested("deploy/web", *objects).changes[0]
+    assert first.kinds == (ChangeKind.MATCH_LABEL_KEYS,)
+    assert first.fields[0].new == "[pod-template-hash]"
+
+
+@pytest.mark.parametrize("text", ["100", "1e3", "on", "true", "2026-11-27", "a: b"])
+def test_name_that_yaml_reads_as_something_else_is_quoted(text: str) -> None:
+    assert yaml_scalar(text) == f'"{text}"'
+
+
+@pytest.mark.parametrize("text", ["high", "acme.com/batch", "gp3", "v1.2", "one"])
+def test_other_names_are_not_quoted(text: str) -> None:
+    assert yaml_scalar(text) == text

@@ -1,15 +1,12 @@
 """Each suggested change places the pod when it is made by hand."""
 
-import copy
 import json
-import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,13 +16,13 @@ from quaymaster.manifests import load
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import (
     ChangeKind,
-    FieldChange,
     PodNotFoundError,
     SuggestedChange,
     Suggestions,
     simulate,
     suggest_changes,
 )
+from tests.kit.hand_edits import edited_by_hand
 from tests.kit.profiles import fewer
 
 REGISTRY = PluginRegistry.discover()
@@ -86,57 +83,9 @@ def suggested(name: str, *documents: Document, trials: int = 200) -> Suggestions
 
 def placed_by_hand(documents: Sequence[Document], change: SuggestedChange) -> set[str]:
     """Make a change in the documents and return the pods that are still pending."""
-    # Drawn documents may share a selector, which a deep copy would still share.
-    changed = json.loads(json.dumps(list(documents)))
-    for field in change.fields:
-        make_by_hand(changed, field)
+    changed = edited_by_hand(documents, change)
     result = simulate(read(changed), config=CONFIG, registry=REGISTRY)
     return {left.pod for left in result.unscheduled}
-
-
-def make_by_hand(documents: list[Document], field: FieldChange) -> None:
-    """Edit the documents as a person would who reads the suggestion."""
-    if field.new.startswith("a copy of "):
-        add_copy(documents, field)
-        return
-    kind, _, name = field.object.partition("/")
-    found: Any
-    [found] = [
-        document
-        for document in documents
-        if document["kind"].lower() == kind and document["metadata"]["name"] == name
-    ]
-    *steps, last = re.findall(r"[^.\[\]]+|\[\d*\]", field.path)
-    for step, following in zip(steps, [*steps[1:], last], strict=True):
-        empty: object = [] if following == "[]" else {}
-        if step.startswith("["):
-            found = found[int(step[1:-1])]
-        else:
-            found = found.setdefault(step, empty)
-    if last == "[]":
-        found.append(yaml.safe_load(field.new))
-    elif not field.new:
-        del found[int(last[1:-1]) if last.startswith("[") else last]
-    else:
-        is_number = field.new.isdecimal() and last == "maxSkew"
-        is_flag = field.new in ("true", "false") and last == "unschedulable"
-        found[last] = json.loads(field.new) if is_number or is_flag else field.new
-
-
-def add_copy(documents: list[Document], field: FieldChange) -> None:
-    like = re.sub(r"a copy of ([^,]+).*", r"\1", field.new)
-    [old] = [
-        document
-        for document in documents
-        if document["kind"] == "Node" and document["metadata"]["name"] == like
-    ]
-    new = copy.deepcopy(old)
-    name = field.object.removeprefix("node/")
-    new["metadata"]["name"] = name
-    new["metadata"]["labels"]["kubernetes.io/hostname"] = name
-    new["metadata"]["labels"] |= dict(re.findall(r"with (\S+)=([^,]+)", field.new))
-    new["spec"].pop("unschedulable", None)
-    documents.append(new)
 
 
 def kinds(found: Suggestions) -> list[str]:

@@ -6,15 +6,13 @@ The results equal those of the compiled selectors of `quaymaster.objects`, per n
 import numpy as np
 
 from quaymaster import BoolArray, Int64Array, NodeTable, Rows
+from quaymaster.columns import selector_matches
 from quaymaster.objects import (
     FieldRequirement,
     NodeMatcher,
     NodeTerm,
-    Operator,
     PreferredTerms,
     RequiredNodeAffinity,
-    Requirement,
-    Selector,
 )
 
 __all__ = ["affinity_matches", "matcher_matches", "preference_scores"]
@@ -28,7 +26,7 @@ def affinity_matches(
     Returns:
         Shape ``(N,)``, in the order of ``rows``.
     """
-    matches = _selector_matches(required.selector, nodes, rows)
+    matches = selector_matches(required.selector, nodes, rows)
     if required.affinity is not None:
         matches &= matcher_matches(required.affinity, nodes, rows)
     return matches
@@ -53,7 +51,7 @@ def preference_scores(
 
 
 def _term_matches(term: NodeTerm, nodes: NodeTable, rows: Rows) -> BoolArray:
-    matches = _selector_matches(term.labels, nodes, rows)
+    matches = selector_matches(term.labels, nodes, rows)
     for field in term.fields:
         matches &= _field_matches(field, nodes, rows)
     return matches
@@ -67,32 +65,3 @@ def _field_matches(field: FieldRequirement, nodes: NodeTable, rows: Rows) -> Boo
         named[:] = True
     matches: BoolArray = named[rows] == field.equal
     return matches
-
-
-def _selector_matches(selector: Selector, nodes: NodeTable, rows: Rows) -> BoolArray:
-    matches: BoolArray = np.full(
-        nodes.count(rows), not selector.matches_nothing, dtype=np.bool_
-    )
-    for requirement in selector.requirements:
-        matches &= _requirement_matches(requirement, nodes, rows)
-    return matches
-
-
-def _requirement_matches(
-    requirement: Requirement, nodes: NodeTable, rows: Rows
-) -> BoolArray:
-    column = nodes.label(requirement.key)
-    operator = requirement.operator
-    if operator is Operator.IN:
-        return column.is_in(requirement.values, rows)
-    if operator is Operator.NOT_IN:
-        return ~column.is_in(requirement.values, rows)
-    if operator is Operator.EXISTS:
-        return column.codes[rows] >= 0
-    if operator is Operator.DOES_NOT_EXIST:
-        return column.codes[rows] < 0
-
-    def holds(value: str | None) -> bool:
-        return value is not None and requirement.matches({requirement.key: value})
-
-    return column.test(holds, rows)

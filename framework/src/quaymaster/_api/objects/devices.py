@@ -5,6 +5,7 @@ Mirrors k8s.io/api v0.36, ``resource/v1/types.go``; claims are in
 (attributes that are lists, resources of nodes behind devices) are left out.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from msgspec import field
@@ -101,6 +102,21 @@ class DeviceAttribute(ApiValue, frozen=True, kw_only=True):
     bool_values: tuple[bool, ...] | None = field(default=None, name="bools")
     string_values: tuple[str, ...] | None = field(default=None, name="strings")
     version_values: tuple[str, ...] | None = field(default=None, name="versions")
+
+    def by_field(
+        self,
+    ) -> dict[str, int | str | Sequence[int] | Sequence[str] | None]:
+        """Return all fields by their names in the API, the lists last."""
+        return {
+            "int": self.int_value,
+            "bool": self.bool_value,
+            "string": self.string_value,
+            "version": self.version_value,
+            "ints": self.int_values,
+            "bools": self.bool_values,
+            "strings": self.string_values,
+            "versions": self.version_values,
+        }
 
     @property
     def has_lists(self) -> bool:

@@ -22,6 +22,10 @@ __all__ = [
 ]
 
 
+# msgspec structs, not attrs classes: these are decoded in 1.7 times the time, and take
+# 1.7 times the memory.
+
+
 class ApiValue(
     msgspec.Struct,
     frozen=True,

@@ -61,6 +61,8 @@ class KindStore(Generic[ObjT]):
         """Store a new or changed object and log the change."""
         self.objects[key] = obj
         self._log.append(WatchEvent(change, obj, version))
+        # Watches that have not read their last events are not in the list: they need no
+        # second notification. So most writes call nothing.
         if self._idle or len(self._log) > self._trim_at:
             self._publish()
 

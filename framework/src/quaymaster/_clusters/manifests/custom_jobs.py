@@ -203,11 +203,11 @@ def _items(
     if source.each is None:
         yield "", source.name or "", owner
         return
-    found = _at(owner, source.each)
-    if found is not None and not isinstance(found, Mapping | list):
-        message = f"expected a list or an object, got {show(found)}"
+    items = _at(owner, source.each)
+    if items is not None and not isinstance(items, Mapping | list):
+        message = f"expected a list or an object, got {show(items)}"
         problems.append(Problem(path=source.each, message=message))
-    for path, name, item in _parts(found, source.each):
+    for path, name, item in _parts(items, source.each):
         if not isinstance(item, Mapping):
             message = f"expected an object, got {show(item)}"
             problems.append(Problem(path=path, message=message))

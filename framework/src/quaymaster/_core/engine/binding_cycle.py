@@ -126,6 +126,8 @@ class BindingCycle:
     ) -> None:
         """Assume the pod on its node, run Reserve and Permit, then bind or wait."""
         name = decision.node.name
+        # A copy: the record keeps the pod as it is in the cluster, for the case that it
+        # must be queued again.
         pod = msgspec.structs.replace(queued.pod, node_name=name)
         try:
             self._cache.assume(pod)
@@ -151,6 +153,8 @@ class BindingCycle:
             return
         if state.pods_to_activate:
             self._activate(assumed)
+        # Most plugins have no PreBind work for most pods, so PreBindPreFlight would be
+        # called only to return Skip.
         if is_idle:
             self._bind(assumed)
         else:
@@ -163,6 +167,8 @@ class BindingCycle:
         if status is not None and not status.is_skip:
             self._fail(assumed, Failure.on_binding(status), status)
             return
+        # Only then may it take long until the pod is bound, and other schedulers and
+        # autoscalers must not give its place away.
         if status is None or waits:
             self._nominate(assumed)
         if waits:
@@ -264,6 +270,7 @@ class BindingCycle:
             return status
         except ApiError:
             return _UnknownOutcome(status)
+        # Another pod may have the name by now; then the bind of this one has failed.
         is_same = stored.uid == assumed.pod.uid
         return None if is_same and stored.node_name == assumed.node_name else status
 

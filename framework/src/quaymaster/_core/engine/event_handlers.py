@@ -80,6 +80,9 @@ class EventHandlers:
         before: Any = old
         after: Any = new
         if kind is Pod:
+            # The engine's own status patches come back as changes of the pod. If they
+            # counted, each failed attempt would cause the next one, and no simulation
+            # would settle.
             if before is None or after is None or not is_mere_report(before, after):
                 self._progress.note_change()
             self._pod_changed(before, after, missed)
@@ -98,9 +101,12 @@ class EventHandlers:
     def _node_changed(self, old: Node | None, new: Node | None) -> None:
         if new is None:
             assert old is not None, "a change has at least one object"
+            # The node leaves the cache last, as in ``deleteNodeFromCache``.
             self._queue.move_all(NODE_DELETE, old, None)
             self._cache.remove_node(old)
             return
+        # Before any pod is moved: a hint may read the snapshot, and must see the
+        # change.
         self._cache.add_node(new)
         if old is None:
             self._queue.move_all(NODE_ADD, None, new)

@@ -193,6 +193,8 @@ class FailureHandler:
         elif stored.uid != pod.uid:
             self._queue.done(pod.uid)
         else:
+            # The pod may have changed during the attempt: the next one needs its newest
+            # version, as in ``handleSchedulingFailure``.
             queued.pod = stored
             self._queue.add_unschedulable(queued)
             self._queue.nominator.add(stored, failure.nominating)

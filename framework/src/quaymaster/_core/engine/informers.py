@@ -116,6 +116,8 @@ class _Reflector(Generic[ObjT]):
             old = before.pop(key, None)
             if old is None:
                 self._pass_on(key, None, obj)
+            # Deleted and created again while nothing was watched: plugins must see
+            # both.
             elif old.uid != obj.uid:
                 self._pass_on(key, old, None, missed=True)
                 self._pass_on(key, None, obj)
@@ -196,6 +198,7 @@ class _Reflector(Generic[ObjT]):
         objects = self.objects
         old = objects.get(key)
         objects[key] = new
+        # The deletion between the two objects was not delivered.
         if old is not None and old.metadata.uid != new.metadata.uid:
             self._pass_on(key, old, None, missed=True)
             old = None
@@ -302,6 +305,8 @@ class EngineInformers:
             return False
         # Remove each before its watch is read: new events may arrive during that.
         first = notified.popleft()
+        # The usual case: a bind changes pods only. It needs neither the set nor the
+        # loop over all kinds.
         if not notified:
             return first.sync()
         pending = {first}

@@ -369,6 +369,7 @@ class Scheduler:
         """Run the algorithm; an exception in it fails this attempt only."""
         try:
             outcome = framework.algorithm.schedule(state, pod, self._pick_node)
+            # Successes leave at once: a report of a broken contract needs a rejection.
             if isinstance(outcome, Decision):
                 return outcome
             reports = self._runner.reports
@@ -379,6 +380,7 @@ class Scheduler:
                 reports.broken_contract(pod, outcome.post_filter.status)
             return failure_of(outcome)
         except VerificationError:
+            # The user asked for verification to find this, so the whole run ends.
             raise
         except Exception as error:
             text = "the attempt to schedule pod %s broke"
@@ -392,6 +394,7 @@ class Scheduler:
         if metadata.deletion_timestamp is not None:
             self._runner.cluster.record(_skipped(pod))
             return True
+        # As ``skipPodSchedule``: an update brought back a pod that is being bound.
         return self.cache.is_assumed(metadata.uid)
 
     def _pick_node(self, _nodes: NodeTable, rows: Ties) -> int:

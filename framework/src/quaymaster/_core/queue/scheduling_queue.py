@@ -195,6 +195,7 @@ class SchedulingQueue:
             _log.error("pod %s is in the queue already", queued.key)
         elif queued.pod.spec.scheduler_name in self._profiles:
             self._requeue_failed(queued)
+        # Last: requeueing reads the events that came while the pod was in flight.
         self._in_flight.done(queued.pod.metadata.uid)
 
     def update(self, old: Pod, new: Pod, changes: Sequence[ClusterEvent]) -> None:

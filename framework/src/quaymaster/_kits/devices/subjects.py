@@ -55,17 +55,7 @@ class SelectorSubject:
 
 def _value_of(driver: str, device: Device, list_attributes: bool) -> dict[str, Value]:
     attributes = {
-        name: {
-            "int": attribute.int_value,
-            "bool": attribute.bool_value,
-            "string": attribute.string_value,
-            "version": attribute.version_value,
-            "ints": attribute.int_values,
-            "bools": attribute.bool_values,
-            "strings": attribute.string_values,
-            "versions": attribute.version_values,
-        }
-        for name, attribute in device.attributes.items()
+        name: attribute.by_field() for name, attribute in device.attributes.items()
     }
     return device_value(
         driver,

@@ -1,7 +1,6 @@
 """Searches candidates on columns: nodes in turn, many at once."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, overload
 
 import numpy as np
@@ -19,9 +18,9 @@ from quaymaster._kits.preemption.known_candidates import KnownCandidates
 from quaymaster._kits.preemption.row_memo import RowMemo, RowMemos
 from quaymaster._kits.preemption.row_trial import RowTrial
 from quaymaster._kits.preemption.rules import Limit, LowerPriority, VictimRule
-from quaymaster._kits.preemption.search import Search
+from quaymaster._kits.preemption.search import LaterStatuses, Search
 
-__all__ = ["RowCandidates", "RowSearch", "RowStatuses"]
+__all__ = ["RowCandidates", "RowSearch"]
 
 # Chosen, not measured: the nodes to try beyond the expected number, so that the search
 # rarely needs another round for the last candidates.
@@ -70,7 +69,7 @@ class RowSearch:
 
     def find(
         self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
-    ) -> tuple["RowCandidates", "RowStatuses"] | None:
+    ) -> tuple["RowCandidates", LaterStatuses] | None:
         """Try nodes from the first on, until there are enough candidates.
 
         Args:
@@ -100,7 +99,7 @@ class RowSearch:
             tried = sum(len(part.infos) for part in parts)
             self._effort = tried / max(1, wanted - left)
         pairs = [(part, place) for part in parts for place in range(len(part.found))]
-        return RowCandidates(pairs), RowStatuses(parts)
+        return RowCandidates(pairs), LaterStatuses(lambda: _statuses(parts))
 
     def find_cached(
         self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
@@ -271,26 +270,9 @@ class RowCandidates(Candidates):
         return RowCandidates(best)
 
 
-class RowStatuses(Mapping[str, Status]):
-    """The statuses of nodes that are not candidates, built when first read."""
-
-    def __init__(self, parts: Sequence[_Part]) -> None:
-        self._parts = parts
-
-    def __getitem__(self, node_name: str) -> Status:
-        return self._all[node_name]
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all)
-
-    @cached_property
-    def _all(self) -> Mapping[str, Status]:
-        answers = (
-            (info.name, part.trial.answer(info))
-            for part in self._parts
-            for info in part.infos
-        )
-        return {name: answer for name, answer in answers if isinstance(answer, Status)}
+def _statuses(parts: Sequence[_Part]) -> Mapping[str, Status]:
+    """Return the statuses of nodes that are not candidates."""
+    answers = (
+        (info.name, part.trial.answer(info)) for part in parts for info in part.infos
+    )
+    return {name: answer for name, answer in answers if isinstance(answer, Status)}

@@ -12,6 +12,7 @@ from quaymaster._api.objects import PersistentVolume
 from quaymaster._api.objects.requirements import Operator, Requirement
 from quaymaster._api.objects.selectors import NodeTerm, Selector, compile_node_selector
 from quaymaster._core.state.arrays import BoolArray, Int64Array, Rows
+from quaymaster._core.state.label_rows import selector_matches
 from quaymaster._core.state.node_table import NodeTable
 from quaymaster._kits.volumes.label_table import LabelTable
 
@@ -83,15 +84,10 @@ class VolumeTopology:
         """The nodes that can reach it, as truth values ``(N,)``; None if all can."""
         if self.terms is None:
             return None
-        found: BoolArray = np.zeros(nodes.count(rows), dtype=np.bool_)
+        reached: BoolArray = np.zeros(nodes.count(rows), dtype=np.bool_)
         for term in self.terms:
-            matches: BoolArray = np.full(
-                len(found), not term.matches_nothing, dtype=np.bool_
-            )
-            for requirement in term.requirements:
-                matches &= _matches(requirement, nodes, rows)
-            found |= matches
-        return found
+            reached |= selector_matches(term, nodes, rows)
+        return reached
 
 
 class VolumeTopologyCounts:
@@ -134,8 +130,8 @@ class VolumeTopologyCounts:
         """The number of things that each node can reach, shape ``(N,)``."""
         counts: Int64Array | None = None
         for key, tally in self._by_label.items():
-            found = tally.rows(nodes.label(key), rows)
-            counts = found if counts is None else counts + found
+            reachable = tally.rows(nodes.label(key), rows)
+            counts = reachable if counts is None else counts + reachable
         if counts is None:
             counts = np.zeros(nodes.count(rows), dtype=np.int64)
         for topology, number in self._others.values():
@@ -149,21 +145,3 @@ class VolumeTopologyCounts:
 def _labels(term: NodeTerm) -> Selector:
     # Upstream asks for a node without a name: there, conditions on fields hold.
     return term.labels
-
-
-def _matches(requirement: Requirement, nodes: NodeTable, rows: Rows) -> BoolArray:
-    column, operator = nodes.label(requirement.key), requirement.operator
-    if operator is Operator.IN:
-        return column.is_in(requirement.values, rows)
-    if operator is Operator.NOT_IN:
-        return ~column.is_in(requirement.values, rows)
-    if operator is Operator.EXISTS:
-        return column.codes[rows] >= 0
-    if operator is Operator.DOES_NOT_EXIST:
-        return column.codes[rows] < 0
-    return column.test(
-        lambda value: (
-            value is not None and requirement.matches({requirement.key: value})
-        ),
-        rows,
-    )

@@ -4,20 +4,19 @@ import hashlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Final, cast
 
 from quaymaster._base.errors import Problem
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._base.versions.kubernetes import Kubernetes, KubernetesError
-from quaymaster._core.config.converter import structure
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.findings import Findings
-from quaymaster._core.config.header import check_header
 from quaymaster._core.config.load import parse_config, read_source
 from quaymaster._core.config.naming import show
-from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.config.typed_file import read_document, read_path
+from quaymaster._core.config.yaml_file import read_yaml
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Experiment, Part, registry_with
@@ -51,9 +50,8 @@ def load_experiment(file: str | PathLike[str]) -> Experiment:
     Raises:
         ExperimentErrors: The file is invalid; the error lists all mistakes.
     """
-    source = fspath(file)
     try:
-        content = read_content(Path(source), source)
+        source, content = read_path(file)
     except ConfigErrors as error:
         raise ExperimentErrors(error.problems) from error
     return parse_experiment(content, file=source)
@@ -72,16 +70,13 @@ def parse_experiment(text: str | bytes, *, file: str = "experiment.yaml") -> Exp
     content = text.encode() if isinstance(text, str) else text
     findings = Findings(file)
     try:
-        tree = read_yaml(content, file)
-        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
-        made, mistakes = structure(tree, Document)
+        document = read_document(
+            content, findings, Document, api_version=API_VERSION, kind=KIND
+        )
     except ConfigErrors as error:
         raise ExperimentErrors(error.problems) from error
-    findings.extend("", mistakes)
-    if not isinstance(made, Document) or mistakes:
-        raise ExperimentErrors(findings.problems)
     digest = hashlib.sha256(content).hexdigest()
-    return _Loading(file, made, findings, digest).experiment()
+    return _Loading(file, document, findings, digest).experiment()
 
 
 class _Loading:

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 from quaymaster._api.objects import SpecPool
 from quaymaster._base.errors import SelectorError
 from quaymaster._base.versions.kubernetes import Kubernetes, KubernetesError
 from quaymaster._clusters.inmemory.pod_times import chosen_times
-from quaymaster._core.config.converter import structure
 from quaymaster._core.config.duration import format_duration
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.findings import Findings
-from quaymaster._core.config.header import check_header
-from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.config.typed_file import read_document, read_path
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.changes.change import ChangeError
@@ -60,9 +58,8 @@ def load_scenario(
     Raises:
         ScenarioErrors: The file is invalid; the error lists all mistakes.
     """
-    source = fspath(file)
     try:
-        content = read_content(Path(source), source)
+        source, content = read_path(file)
     except ConfigErrors as error:
         raise ScenarioErrors(error.problems) from error
     return parse_scenario(
@@ -89,20 +86,16 @@ def parse_scenario(
         ScenarioErrors: The file is invalid; the error lists all mistakes.
     """
     registry = installed_plugins() if registry is None else registry
-    content = text.encode() if isinstance(text, str) else text
     findings = Findings(file)
     try:
-        tree = read_yaml(content, file)
-        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
-        made, mistakes = structure(tree, Document)
+        document = read_document(
+            text, findings, Document, api_version=API_VERSION, kind=KIND
+        )
     except ConfigErrors as error:
         raise ScenarioErrors(error.problems) from error
-    findings.extend("", mistakes)
-    if not isinstance(made, Document) or mistakes:
-        raise ScenarioErrors(findings.problems)
     if kubernetes is None:
-        kubernetes = _kubernetes(made, findings)
-    return _Loading(file, made, registry, findings, kubernetes).scenario()
+        kubernetes = _kubernetes(document, findings)
+    return _Loading(file, document, registry, findings, kubernetes).scenario()
 
 
 def _kubernetes(document: Document, findings: Findings) -> Kubernetes:
@@ -155,15 +148,15 @@ class _Loading:
         config = reader.config(document.config)
         if config is not None:
             reader.knows_kinds_of(config)
-        given = document.input
-        nodes = reader.nodes(given.nodes, "input.nodes")
+        start = document.input
+        nodes = reader.nodes(start.nodes, "input.nodes")
         objects = reader.objects(
-            given.files,
-            given.objects,
+            start.files,
+            start.objects,
             "input",
-            namespace=given.namespace,
-            custom_kinds=given.custom_kinds,
-            run_cron_jobs=given.run_cron_jobs,
+            namespace=start.namespace,
+            custom_kinds=start.custom_kinds,
+            run_cron_jobs=start.run_cron_jobs,
         )
         parts = [
             self._part(step, f"steps[{index}]")
@@ -183,8 +176,8 @@ class _Loading:
             config=config,
             seed=document.seed,
             objects=with_recommendation(
-                with_autoscaler_size([*nodes, *objects], given.hpa),
-                given.vpa,
+                with_autoscaler_size([*nodes, *objects], start.hpa),
+                start.vpa,
             ),
             times=chosen_times(
                 _seconds(document.startup),
@@ -198,10 +191,10 @@ class _Loading:
             kinds=reader.kinds,
             notices=(
                 *reader.notices,
-                *notices_of_sizes(objects, given.hpa, "hpa of the input"),
+                *notices_of_sizes(objects, start.hpa, "hpa of the input"),
                 *notices_of_recommendations(
                     objects,
-                    given.vpa,
+                    start.vpa,
                     option="vpa: target or vpa: upper of the input",
                 ),
             ),

@@ -3,15 +3,13 @@
 import hashlib
 import os
 from collections.abc import Sequence
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 from quaymaster._base.suggestions import did_you_mean
-from quaymaster._core.config.converter import structure
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.findings import Findings
-from quaymaster._core.config.header import check_header
-from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.config.typed_file import read_document, read_path
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Experiment, Part
 from quaymaster._studies.experiments.load import load_experiment
@@ -32,21 +30,17 @@ def load_tuning(file: str | PathLike[str]) -> Tuning:
     Raises:
         ExperimentErrors: A file is invalid; the error lists all mistakes.
     """
-    source = fspath(file)
-    findings = Findings(source)
     try:
-        content = read_content(Path(source), source)
-        tree = read_yaml(content, source)
-        check_header(tree, findings, api_version=API_VERSION, kind=KIND)
-        made, mistakes = structure(tree, Document)
+        source, content = read_path(file)
+        findings = Findings(source)
+        document = read_document(
+            content, findings, Document, api_version=API_VERSION, kind=KIND
+        )
     except ConfigErrors as error:
         raise ExperimentErrors(error.problems) from error
-    findings.extend("", mistakes)
-    if not isinstance(made, Document) or mistakes:
-        raise ExperimentErrors(findings.problems)
-    place = os.path.normpath(Path(source).parent / made.experiment)
+    place = os.path.normpath(Path(source).parent / document.experiment)
     experiment = load_experiment(place)
-    loading = _Loading(made, experiment, findings)
+    loading = _Loading(document, experiment, findings)
     return loading.tuning(source, hashlib.sha256(content).hexdigest())
 
 
@@ -104,20 +98,20 @@ class _Loading:
 
     def _profile(self) -> Part | None:
         name, profiles = self._document.profile, self._experiment.profiles
-        found = [profile for profile in profiles if profile.name == name]
+        matches = [profile for profile in profiles if profile.name == name]
         names = list(dict.fromkeys(profile.name for profile in profiles))
-        if not found:
+        if not matches:
             hint = did_you_mean(name, names)
             message = f"expected one of {', '.join(names)}, got {name!r}{hint}"
             self._findings.add("profile", message)
             return None
-        if len(found) > 1:
+        if len(matches) > 1:
             message = (
                 f"expected a profile without parameters of its own: {name!r} has "
-                f"{len(found)} configurations in the experiment"
+                f"{len(matches)} configurations in the experiment"
             )
             self._findings.add("profile", message)
-        return found[0]
+        return matches[0]
 
     def _inputs(self, names: Sequence[str], place: str) -> Sequence[Part]:
         existing = list(dict.fromkeys(part.name for part in self._experiment.inputs))

@@ -1,8 +1,10 @@
 """One change of the input that may place a pod, and how to make it."""
 
 import enum
+import json
+import re
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -16,7 +18,15 @@ __all__ = [
     "SuggestedChange",
     "both",
     "single",
+    "yaml_scalar",
 ]
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_/][A-Za-z0-9_./-]*")
+_TYPED: Final = re.compile(
+    r"(?i:true|false|yes|no|on|off|y|n|null)|[0-9][0-9_.]*(?:e[0-9]+)?|0[xo][0-9a-f]+"
+    r"|[0-9]{4}-[0-9-]+"
+)
+"""Texts that YAML reads as numbers, truth values, dates or nothing."""
 
 Apply: TypeAlias = Callable[[Sequence[ApiObject]], list[ApiObject]]
 """Makes a change: returns the changed objects of an input."""
@@ -98,7 +108,7 @@ class FieldChange:
         namespace: Its namespace; empty if it has none.
         path: The path of the field.
         old: The current value; empty if the field is missing.
-        new: The required value; empty if the field must be removed.
+        new: The required value as YAML; empty if the field must be removed.
     """
 
     object: str
@@ -148,6 +158,15 @@ class Candidate:
     levels: int = 1
     may_evict: bool = False
     at: Callable[[int], SuggestedChange]
+
+
+def yaml_scalar(text: str) -> str:
+    """Return a text as YAML: quoted if it looks like a number or a truth value."""
+    return (
+        text
+        if _PLAIN.fullmatch(text) and not _TYPED.fullmatch(text)
+        else json.dumps(text)
+    )
 
 
 def single(change: SuggestedChange) -> Candidate:

@@ -20,6 +20,7 @@ from quaymaster._studies.why.changes import (
     FieldChange,
     SuggestedChange,
     single,
+    yaml_scalar,
 )
 from quaymaster._studies.why.label_families import HOSTNAME, ZONE_LABELS
 from quaymaster._studies.why.node_facts import is_fact, is_protective
@@ -90,7 +91,7 @@ def _labelled(node: Node, key: str, value: str) -> SuggestedChange:
     return SuggestedChange(
         kinds=(ChangeKind.LABEL_NODE,),
         text=f"label node {node.name} with {key}={value}",
-        fields=(_field(node, f"metadata.labels.{key}", "", value),),
+        fields=(_field(node, f"metadata.labels.{key}", "", yaml_scalar(value)),),
         command=f"kubectl label node {node.name} {key}={value}",
         apply=_on_node(node.name, edit),
     )

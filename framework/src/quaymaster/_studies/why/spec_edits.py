@@ -18,7 +18,7 @@ from quaymaster._api.objects import (
     Taint,
     Toleration,
 )
-from quaymaster._studies.why.changes import Candidate, ChangeKind
+from quaymaster._studies.why.changes import Candidate, ChangeKind, yaml_scalar
 from quaymaster._studies.why.editing import Editing
 from quaymaster._studies.why.node_facts import can_be_ignored, is_protective
 
@@ -43,7 +43,7 @@ def other_schedulers(
         edit = partial(_replaced, scheduler_name=name)
         old = spec.scheduler_name
         text = f"have {editing.subject} scheduled by {name}, not by {old}"
-        field = editing.field("schedulerName", old, name)
+        field = editing.field("schedulerName", old, yaml_scalar(name))
         yield editing.candidate(ChangeKind.SCHEDULER, text, field, edit)
 
 
@@ -107,9 +107,10 @@ def _tolerating(editing: Editing, taint: Taint, kind: ChangeKind) -> Candidate:
 
 def _as_text(toleration: Toleration) -> str:
     """Return a toleration as YAML. The value is quoted: it may look like a number."""
+    key = yaml_scalar(toleration.key)
     value = f", value: {json.dumps(toleration.value)}" if toleration.value else ""
     return (
-        f"{{key: {toleration.key}, operator: {toleration.operator}{value}, "
+        f"{{key: {key}, operator: {toleration.operator}{value}, "
         f"effect: {toleration.effect}}}"
     )
 

@@ -25,6 +25,7 @@ from quaymaster._studies.why.changes import (
     FieldChange,
     SuggestedChange,
     single,
+    yaml_scalar,
 )
 from quaymaster._studies.why.editing import Editing
 
@@ -113,7 +114,7 @@ def _of_claim(claim: PersistentVolumeClaim, old: str, new: str) -> SuggestedChan
                 namespace=claim.namespace,
                 path="spec.storageClassName",
                 old=old,
-                new=new,
+                new=yaml_scalar(new),
             ),
         ),
         apply=partial(_changed, change=_claim_change(claim, new)),
@@ -147,7 +148,7 @@ def _of_template(
                 namespace=owner.namespace,
                 path=f"spec.volumeClaimTemplates[{index}].spec.storageClassName",
                 old=old,
-                new=new,
+                new=yaml_scalar(new),
             ),
         ),
         apply=partial(_changed, change=change),
@@ -161,7 +162,7 @@ def _of_ephemeral(
     return editing.candidate(
         ChangeKind.STORAGE_CLASS,
         f"give the volume {name} of {editing.subject} the storage class {new}",
-        editing.field(path, old, new),
+        editing.field(path, old, yaml_scalar(new)),
         partial(_with_ephemeral_class, name=name, storage_class=new),
     )
 

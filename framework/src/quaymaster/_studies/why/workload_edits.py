@@ -21,6 +21,7 @@ from quaymaster._studies.why.changes import (
     FieldChange,
     SuggestedChange,
     single,
+    yaml_scalar,
 )
 from quaymaster._studies.why.editing import Editing
 
@@ -77,7 +78,8 @@ def _rolled_one_by_one(deployment: Deployment) -> SuggestedChange:
     )
     return SuggestedChange(
         kinds=(ChangeKind.ROLLOUT,),
-        text=f"let {name} delete an old pod before it creates a new one",
+        text=f"let {name} delete an old pod before it creates a new one; meanwhile it "
+        "has one pod less",
         fields=(field,),
         apply=partial(_with_strategy, deployment=deployment),
     )
@@ -134,7 +136,7 @@ def _of_class(editing: Editing, pod: Pod, name: str) -> SuggestedChange:
     return SuggestedChange(
         kinds=(ChangeKind.PRIORITY,),
         text=f"give {editing.subject} the priority class {name}",
-        fields=(editing.field("priorityClassName", old, name),),
+        fields=(editing.field("priorityClassName", old, yaml_scalar(name)),),
         apply=editing.apply(partial(_with_class, name=name)),
     )
 

@@ -129,11 +129,11 @@ class ExtenderServer(TimedServer):
         try:
             request = self._reader.read(body)
             pod = f"pod {request.pod.key}"
-            found: Sequence[Part]
+            parts: Sequence[Part]
             if verb == "filter":
-                found = filter_answer(request, self.service.filter(request))
+                parts = filter_answer(request, self.service.filter(request))
             else:
-                found = [scores_answer(self.service.prioritize(request))]
+                parts = [scores_answer(self.service.prioritize(request))]
         except QuaymasterError as error:
             problem = str(error)
             _log.warning("%s of %s failed: %s", verb, pod, problem)
@@ -141,7 +141,7 @@ class ExtenderServer(TimedServer):
             problem = str(error) or type(error).__name__
             _log.exception("%s of %s failed: %s", verb, pod, problem)
         else:
-            return HTTPStatus.OK, found
+            return HTTPStatus.OK, parts
         failed = HTTPStatus.INTERNAL_SERVER_ERROR
         return HTTPStatus.OK if verb == "filter" else failed, [filter_error(problem)]
 

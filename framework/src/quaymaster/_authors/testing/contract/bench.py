@@ -149,10 +149,10 @@ class Bench:
         Raises:
             HookFailedError: The hook raised an exception, or broke its contract.
         """
-        wanted = self.subject.wanted(hook)
+        arguments = self.subject.wanted(hook)
         own = getattr(self.plugin, hook)
         compiled = self._guards.compile(
-            self.subject.name, hook, HOOKS[hook], wanted, own
+            self.subject.name, hook, HOOKS[hook], arguments, own
         )
         answer: object = compiled(*args)
         error = self._failures.pop() if self._failures else None

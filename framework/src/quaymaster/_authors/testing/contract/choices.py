@@ -10,11 +10,10 @@ from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, difference, is_open
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.harnesses import admitted_harness
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
-from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.errors import QuaymasterError
-from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.state.node_info import NodeInfo
 
@@ -94,17 +93,9 @@ def _bound(
     subject: Subject, cluster: SmallCluster, pod: Pod, node_name: str
 ) -> Pod | None:
     """Return a pod as it is stored after the bind; None if that cannot be tried."""
-    try:
-        harness = PluginHarness(
-            subject.plugin,
-            args=subject.args,
-            kubernetes=subject.kubernetes,
-            nodes=cluster.nodes,
-            pods=cluster.pods,
-            objects=[*cluster.objects, *cluster.pending],
-        )
-    except AdmissionError:
-        return None  # no API server would accept these objects
+    harness = admitted_harness(subject, cluster)
+    if harness is None:
+        return None
     with harness:
         harness.state.annotate(_KEY, "yes")
         # Other checks report other failures.

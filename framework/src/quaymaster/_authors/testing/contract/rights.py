@@ -10,12 +10,12 @@ from quaymaster._authors.testing.contract.companions import (
     post_filter_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.harnesses import admitted_harness
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.declared_writes import undeclared
 from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.errors import QuaymasterError
-from quaymaster._clusters.inmemory.admission.problems import AdmissionError
 
 __all__ = ["RIGHTS"]
 
@@ -24,22 +24,15 @@ _STEPS = ("reserve", "permit", "pre_bind", "bind", "post_bind", "unreserve")
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
-        # No API server would accept some of the objects that are drawn.
-        with suppress(AdmissionError):
-            _ask_pod(subject, cluster, pod)
+        _ask_pod(subject, cluster, pod)
 
 
 def _ask_pod(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     for step in _STEPS:
         if subject.has(step):
-            harness = PluginHarness(
-                subject.plugin,
-                args=subject.args,
-                kubernetes=subject.kubernetes,
-                nodes=cluster.nodes,
-                pods=cluster.pods,
-                objects=[*cluster.objects, *cluster.pending],
-            )
+            harness = admitted_harness(subject, cluster)
+            if harness is None:
+                break
             run_step = partial(_run, harness, subject, pod, step)
             _ask_step(harness, cluster, pod, step, run_step)
     if subject.has("post_filter"):

@@ -39,8 +39,8 @@ HOOKS: Final[Mapping[str, Sequence[str]]] = {
 
 def declared_opt_outs(plugin: type) -> Mapping[str, str]:
     """Return the checks that a plugin's class declares it may fail -> why."""
-    found: Mapping[str, str] = getattr(plugin, "contract_opt_outs", {})
-    return found
+    opt_outs: Mapping[str, str] = getattr(plugin, "contract_opt_outs", {})
+    return opt_outs
 
 
 class _RecordingHandle(EngineHandle):
@@ -105,16 +105,16 @@ class Subject:
     @property
     def scope(self) -> Scope:
         """The scope that it declares."""
-        found: Scope = getattr(self.plugin, "scope", Scope.CLUSTER)
-        return found
+        scope: Scope = getattr(self.plugin, "scope", Scope.CLUSTER)
+        return scope
 
     @property
     def pod_use(self) -> PodUse:
         """The `PodUse` that it declares, as the framework reads it."""
         if self.has("add_pod") or self.has("remove_pod"):
             return PodUse.PODS
-        found: PodUse = getattr(self.plugin, "pod_use", PodUse.PODS)
-        return found
+        pod_use: PodUse = getattr(self.plugin, "pod_use", PodUse.PODS)
+        return pod_use
 
     @cached_property
     def config(self) -> ProfileConfig:
@@ -204,12 +204,12 @@ class Subject:
     @cached_property
     def _wanted(self) -> Mapping[str, Sequence[str]]:
         """The names of the arguments that each hook takes."""
-        found = {}
+        arguments = {}
         for hook, offered in HOOKS.items():
             function = getattr(self.plugin, hook, None)
             mark = getattr(function, "quaymaster_impl", None)
             if function is None or mark is None or mark["wrapper"]:
                 continue
             taken = inspect.signature(function).parameters
-            found[hook] = [name for name in taken if name in offered]
-        return found
+            arguments[hook] = [name for name in taken if name in offered]
+        return arguments

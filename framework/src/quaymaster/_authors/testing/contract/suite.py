@@ -225,19 +225,19 @@ def _of_check(
 ) -> Iterator[Violation]:
     for subject in subjects:
         if check.is_about(subject):
-            found = _found(check, subject, clusters, stable=stable)
-            if found is not None:
-                yield _violation(check.name, subject, found)
+            finding = _found(check, subject, clusters, stable=stable)
+            if finding is not None:
+                yield _violation(check.name, subject, finding)
 
 
-def _violation(check: str, subject: Subject, found: Finding) -> Violation:
+def _violation(check: str, subject: Subject, finding: Finding) -> Violation:
     is_usual = subject.kubernetes == DEFAULT_KUBERNETES
     return Violation(
         check=check,
         plugin=subject.name,
-        hook=found.hook,
-        problem=found.problem,
-        example=found.example,
+        hook=finding.hook,
+        problem=finding.problem,
+        example=finding.example,
         kubernetes="" if is_usual else str(subject.kubernetes),
     )
 
@@ -345,9 +345,11 @@ class PluginContract:
         """Run one check on the plugin."""
         checks = [CHECKS[check]] if check in CHECKS else []
         subject = self._subject()
-        found = list(_violations(subject, checks, self.clusters(), self.kubernetes))
-        if found:
-            raise ContractError(found)
+        violations = list(
+            _violations(subject, checks, self.clusters(), self.kubernetes)
+        )
+        if violations:
+            raise ContractError(violations)
         if EFFECTS in checks:
             # pytest shows it with -rP, or with -s.
             print("\n".join(map(str, effects_of(subject))))  # noqa: T201 - a test prints

@@ -1,7 +1,7 @@
 """Checks a plugin against calls that were recorded from its original in Go."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from quaymaster._authors.testing.recorded.differences import difference
 from quaymaster._authors.testing.recorded.player import RecordedPlayer
 from quaymaster._core.config.errors import ConfigErrors
 
-__all__ = ["RecordedCalls", "check_recorded", "play_case"]
+__all__ = ["RecordedCalls", "check_recorded", "play_calls_with", "play_case"]
 
 
 @attrs.frozen
@@ -99,10 +99,21 @@ def play_case(
     Returns:
         For each call the answer, or the reason why it was not made.
     """
+    return play_calls_with(lambda: RecordedPlayer(plugin, case, beside=beside), case)
+
+
+def play_calls_with(
+    make_player: Callable[[], RecordedPlayer], case: RecordedCase
+) -> Sequence[Json | str]:
+    """Make the calls of a case to the plugin of a new player.
+
+    Returns:
+        For each call the answer, or the reason why it was not made.
+    """
     if reason := case.tree.get("not_recorded"):
         return [f"not in the record: {reason}"] * len(case.calls)
     try:
-        player = RecordedPlayer(plugin, case, beside=beside)
+        player = make_player()
     except CallNotPlayedError as error:
         return [str(error)] * len(case.calls)
     except ConfigErrors:

@@ -65,16 +65,7 @@ def _check_name(name: str, path: str, report: Report) -> None:
 
 
 def _check_attribute(attribute: DeviceAttribute, path: str, report: Report) -> None:
-    values = {
-        "int": attribute.int_value,
-        "bool": attribute.bool_value,
-        "string": attribute.string_value,
-        "version": attribute.version_value,
-        "ints": attribute.int_values,
-        "bools": attribute.bool_values,
-        "strings": attribute.string_values,
-        "versions": attribute.version_values,
-    }
+    values = attribute.by_field()
     count = sum(value is not None for value in values.values())
     report.expect(count == 1, path, "one of int, bool, string and version", count)
     for field, value in values.items():
