@@ -71,6 +71,8 @@ def print_capacity(found: CapacityResult, left_out: int, *, wide: bool) -> None:
     _print_pods(found)
     for headroom in found.headroom:
         print_line(_answer(headroom))
+        for fact in headroom.facts:
+            print_line(f"  {fact}")
 
 
 def print_groups(room: Room, *, is_fitted: bool = True) -> None:
@@ -296,7 +298,9 @@ def _requests(requests: Mapping[str, int]) -> str:
     return ",".join(texts) or _NONE
 
 
-_HEADROOM: Final = Columns[Headroom]("pod", "fits", "limit", "nodes", "message")
+_HEADROOM: Final = Columns[Headroom](
+    *("pod", "fits", "limit", "nodes", "message", "facts")
+)
 _RESOURCE: Final = Columns[ResourceRoom](
     *("allocatable", "requested", "free", "utilization")
 )
