@@ -13,6 +13,7 @@ from quaymaster._authors.testing.fixed_objects import FixedObjects
 from quaymaster._authors.testing.makers.nodes import make_node
 from quaymaster._base.errors import PluginError, QuaymasterError
 from quaymaster._base.raised import describe_exception
+from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
@@ -169,6 +170,16 @@ class Bench:
         self.handle.retire()
         if self.subject.has("close"):
             self.ask("close")
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, with the timers of the plugin."""
+        clock = self.services.clock
+        assert isinstance(clock, VirtualClock)
+        clock.advance(seconds)
+
+    def renewed(self) -> "Bench":
+        """Return a bench on the same cluster, with a new instance of the plugin."""
+        return Bench(self.subject, SmallCluster(), services=self.services)
 
     def pre_filter(
         self, state: CycleState, pod: Pod

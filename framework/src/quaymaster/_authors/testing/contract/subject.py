@@ -1,6 +1,7 @@
 """A plugin under test: its class, its arguments, and how to build an instance."""
 
 import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, Protocol
@@ -76,6 +77,7 @@ class Subject:
         kubernetes: The Kubernetes version to simulate.
         benches: The benches of its instances, which must be closed.
         versions_read: The versions that instances have read from their handles.
+        effects: What hooks did, how often: the counts of one check.
     """
 
     plugin: type
@@ -84,6 +86,7 @@ class Subject:
     kubernetes: Kubernetes = DEFAULT_KUBERNETES
     benches: list[Closeable] = attrs.field(factory=list, init=False)
     versions_read: set[Kubernetes] = attrs.field(factory=set, init=False)
+    effects: Counter[str] = attrs.field(factory=Counter)
 
     @property
     def name(self) -> str:
