@@ -20,7 +20,7 @@ pytest_plugins = [
     "tests.kit.shards",
 ]
 
-USUAL: Final = "not (house or long or e2e or browser"
+USUAL: Final = "not (house or long or nightly or e2e or browser"
 """How the expression of a run begins that plays behaviour alone."""
 
 _NEEDING_MORE: Final = {
@@ -29,6 +29,7 @@ _NEEDING_MORE: Final = {
 _OTHER_SUITES: Final = (
     "rules of the house left out; 'pytest -m house' runs them",
     "what takes long left out; 'pytest -n auto -m long' runs it",
+    "what takes hours left out; 'pytest -n auto -m nightly' runs it",
 )
 
 

@@ -14,13 +14,20 @@ from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import check_plugin, clusters, nodes, pods
 from tests.kit.fresh import FreshEnvironment
 from tests.kit.internals.packages import POINTS, PluginNames, package_files
+from tests.kit.nightly import with_rest_at_night
 from tests.kit.profiles import fewer
 
 NAMES = PluginNames("ZoneGate")
 LONGEST = PluginNames("Gate" + "x" * 35)
 TEXTS = ("", "1", "2", "high")
 LEVELS = [{"labels": {"example.com/level": text}} for text in TEXTS]
-FEW = [("filter", "score"), ("queueSort", "reserve", "bind"), tuple(POINTS)]
+FEW = {
+    "few": ("filter", "score"),
+    "some": ("queueSort", "reserve", "bind"),
+    "all": tuple(POINTS),
+}
+STEP = 7
+"""The long suite writes one of so many packages; the nightly one writes all."""
 
 
 def subsets(sizes: Iterable[int]) -> Iterator[Sequence[str]]:
@@ -92,6 +99,12 @@ def test_plugin_keeps_the_contract(points: Collection[str]) -> None:
 
 
 @pytest.mark.long
+def test_code_for_many_subsets_of_points_is_clean_and_loads(tmp_path: Path) -> None:
+    every = subsets(range(1, len(POINTS) + 1))
+    check_all(tmp_path, itertools.islice(every, 0, None, STEP))
+
+
+@pytest.mark.nightly
 def test_code_for_every_subset_of_points_is_clean_and_loads(tmp_path: Path) -> None:
     check_all(tmp_path, subsets(range(1, len(POINTS) + 1)))
 
@@ -117,11 +130,15 @@ def test_plugins_for_one_point_and_for_all_but_one_keep_the_contract(
     check_contract(points)
 
 
-@pytest.mark.long
-def test_new_packages_are_green_in_a_fresh_environment(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "points",
+    with_rest_at_night([(name,) for name in FEW], FEW, nightly=["few", "some"]),
+)
+def test_new_package_is_green_in_a_fresh_environment(
+    points: str, tmp_path: Path
+) -> None:
     environment = FreshEnvironment(tmp_path / "environment")
-    for number, points in enumerate(FEW):
-        package = tmp_path / str(number)
-        write(package, package_files(PluginNames(f"Gate{number}"), points))
-        environment.install(package)
-        environment.check(package)
+    package = tmp_path / "package"
+    write(package, package_files(PluginNames("Gate0"), FEW[points]))
+    environment.install(package)
+    environment.check(package)

@@ -14,18 +14,22 @@ from tests.chaos.objects import TRAITS
 from tests.chaos.run import replay, script, shrink
 from tests.chaos.steps import STEPS, Step, draw_steps
 from tests.kit.internals.state import Cache
+from tests.kit.nightly import sampled
 
 _RUN = 25
 _SHORT = 2
 """The number of histories in every run."""
 
+_STEP = 4
+"""One of so many parts is played by the long suite; the nightly one plays the rest."""
+
 
 def histories(count: int) -> Sequence[ParameterSet]:
-    """Return the seeds of the first histories, and further ones for the long run."""
+    """Return the seeds of histories: few in every run, and all of them at night."""
     parts = [range(first, first + _RUN) for first in range(0, count, _RUN)]
     return [
         pytest.param(range(_SHORT), id="first"),
-        *(pytest.param(part, marks=pytest.mark.long) for part in parts),
+        *sampled(parts, step=_STEP),
     ]
 
 

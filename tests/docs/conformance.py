@@ -25,6 +25,7 @@ _REASONS: Final = """\
 _END: Final = "<!-- end of the table -->"
 
 _PLACES: Final[Mapping[str, str]] = {
+    "cache": "pkg/scheduler/backend",
     "config": "pkg/scheduler/apis/config",
     "dra": "staging/src/k8s.io/dynamic-resource-allocation",
     "framework": "pkg/scheduler",

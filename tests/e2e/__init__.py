@@ -30,8 +30,8 @@ Their marker is ``e2e``: ``pytest -m e2e`` runs them. Other programs can use the
     kube-scheduler's decisions from its log, Quaymaster's decisions for the same state,
     and the differences.
 `conftest`
-    ``control_plane`` and ``admin``: one cluster per worker of pytest, for all tests
-    that use these fixtures.
+    ``control_plane`` and ``admin``: one cluster per file, for all of its tests that use
+    these fixtures.
 `binaries`, `build`
     The paths of the servers. ``QUAYMASTER_E2E_SERVERS``, such as ``1.36``, chooses
     their version; by default it is the newest.

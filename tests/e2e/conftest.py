@@ -25,6 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="how many random workloads run on real servers and in a simulation",
     )
+    parser.addoption(
+        "--workload-seed",
+        type=int,
+        default=2,
+        metavar="N",
+        help="the seed of the random workloads",
+    )
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -39,9 +46,13 @@ def servers() -> None:
         pytest.skip(MISSING)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def control_plane(servers: None) -> Iterator[ControlPlane]:
-    """Start a cluster for all tests of a worker: each uses its own namespace."""
+    """Start a cluster for the tests of a file.
+
+    The next file has a new one: what a file leaves behind, such as nodes, must not
+    depend on which files a worker of pytest has played before.
+    """
     with ControlPlane() as plane:
         yield plane
 

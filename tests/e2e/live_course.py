@@ -1,7 +1,9 @@
-"""A namespace of a real cluster, as a course of ``tests.world`` uses it."""
+"""Namespaces of a real cluster, in which courses of ``tests.world`` are played."""
 
 import math
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
@@ -9,19 +11,60 @@ from typing import Final
 from tests.e2e.client import ApiClient, RefusedError, Tree
 from tests.world import projection
 
-__all__ = ["LiveNamespace"]
+__all__ = ["LiveNamespace", "Looks"]
 
-_PATHS: Final = {
-    "Pod": "/api/v1/namespaces/{}/pods",
-    "Deployment": "/apis/apps/v1/namespaces/{}/deployments",
-    "ReplicaSet": "/apis/apps/v1/namespaces/{}/replicasets",
-    "StatefulSet": "/apis/apps/v1/namespaces/{}/statefulsets",
-    "DaemonSet": "/apis/apps/v1/namespaces/{}/daemonsets",
-    "Job": "/apis/batch/v1/namespaces/{}/jobs",
-    "PodDisruptionBudget": "/apis/policy/v1/namespaces/{}/poddisruptionbudgets",
+_GROUPS: Final = {
+    "Pod": "/api/v1",
+    "Deployment": "/apis/apps/v1",
+    "ReplicaSet": "/apis/apps/v1",
+    "StatefulSet": "/apis/apps/v1",
+    "DaemonSet": "/apis/apps/v1",
+    "Job": "/apis/batch/v1",
+    "PodDisruptionBudget": "/apis/policy/v1",
 }
 _SHARED: Final = "courses share the nodes and cannot change them"
 _SCHEDULED: Final = {"type": "PodScheduled", "status": "True"}
+
+
+_KEPT: Final = 4
+
+Objects = dict[str, list[Tree]]
+
+
+class Looks:
+    """The objects of all namespaces, listed once for each second.
+
+    Many courses at once look at the cluster in the same seconds: a list of the whole
+    cluster for all of them costs little more than one for a single namespace.
+
+    Args:
+        client: A client of the API server.
+    """
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._looks: dict[int, dict[str, Objects]] = {}
+
+    def at(self, second: int, namespace: str) -> Objects:
+        """Return the objects of a namespace in that second, by kind."""
+        with self._lock:
+            if second not in self._looks:
+                self._looks[second] = self._listed()
+                for old in sorted(self._looks)[:-_KEPT]:
+                    del self._looks[old]
+            look = self._looks[second]
+        none: Objects = {kind: [] for kind in projection.KINDS}
+        return none | look.get(namespace, {})
+
+    def _listed(self) -> dict[str, Objects]:
+        namespaces: defaultdict[str, Objects] = defaultdict(dict)
+        empty: Tree = {"spec": {}, "status": {}}
+        for kind, group in _GROUPS.items():
+            for item in self._client.items(f"{group}/{_plural(kind)}"):
+                objects = namespaces[item["metadata"]["namespace"]]
+                objects.setdefault(kind, []).append(empty | item)
+        return namespaces
 
 
 class LiveNamespace:
@@ -31,28 +74,32 @@ class LiveNamespace:
 
     Args:
         client: A client of the API server.
+        looks: The objects of all namespaces.
         namespace: The namespace; it exists and is empty.
+        delay: How many seconds later the course begins. Courses of different delays
+            act in different seconds, so that the servers keep up with all of them.
     """
 
-    def __init__(self, client: ApiClient, namespace: str) -> None:
+    def __init__(
+        self, client: ApiClient, looks: Looks, namespace: str, delay: int = 0
+    ) -> None:
         self._client = client
+        self._looks = looks
         self._namespace = namespace
         # Times in objects are whole seconds: a course that begins with one compares
         # them without a remainder.
-        self._begin = math.ceil(time.time())
+        self._begin = math.ceil(time.time()) + delay
+        self._second = self._begin
+        self.wait_until(0)
 
     def wait_until(self, seconds: float) -> None:
         """Wait for a second of the course."""
+        self._second = self._begin + int(seconds)
         time.sleep(max(0.0, self._begin + seconds - time.time()))
 
-    def objects(self) -> dict[str, list[Tree]]:
+    def objects(self) -> Objects:
         """Return the objects of the namespace, by kind."""
-        trees: dict[str, list[Tree]] = {kind: [] for kind in projection.KINDS}
-        empty: Tree = {"spec": {}, "status": {}}
-        for kind in _PATHS:
-            items = self._client.items(self._path(kind))
-            trees[kind] = [empty | item for item in items]
-        return trees
+        return self._looks.at(self._second, self._namespace)
 
     def create(self, tree: Tree) -> Tree:
         """Post an object, and return the response."""
@@ -129,12 +176,16 @@ class LiveNamespace:
         raise ValueError(f"{name}: {_SHARED}, so its status stays, not {status}")
 
     def _path(self, kind: str, name: str = "") -> str:
-        path = _PATHS[kind].format(self._namespace)
+        path = f"{_GROUPS[kind]}/namespaces/{self._namespace}/{_plural(kind)}"
         return f"{path}/{name}" if name else path
 
     def _patch_status(self, pod: Tree, status: Tree) -> None:
         path = f"{self._path('Pod', pod['metadata']['name'])}/status"
         _answer(lambda: self._client.patch(path, {"status": status}))
+
+
+def _plural(kind: str) -> str:
+    return f"{kind.lower()}s"
 
 
 def _now() -> str:

@@ -183,15 +183,30 @@ def _daemon_set(chance: random.Random) -> Case:
         "minReadySeconds": chance.choice((0, 0, 5)),
     }
     change = _changes("DaemonSet", "agent", chance)
-    steps = _steps(
-        chance,
-        change(_new_image),
-        change(_new_image),
-        lambda: {"do": "delete_of", "family": f"agent/{chance.choice(NODES)}"},
-        lambda: {"do": "fail_of", "family": f"agent/{chance.choice(NODES)}"},
+    steps = _pods_first(
+        _steps(
+            chance,
+            change(_new_image),
+            change(_new_image),
+            lambda: {"do": "delete_of", "family": f"agent/{chance.choice(NODES)}"},
+            lambda: {"do": "fail_of", "family": f"agent/{chance.choice(NODES)}"},
+        )
     )
     objects = [_workload("DaemonSet", "agent", spec)]
     return {"objects": objects, "steps": steps, "images": _kubelet(chance)}
+
+
+def _pods_first(steps: list[Tree]) -> list[Tree]:
+    """Order steps so that those on pods of a node come before new images.
+
+    Upstream updates the nodes of a DaemonSet in any order. So after a new image, it is
+    left to chance which pod a node has.
+    """
+    seconds = [step["at"] for step in steps]
+    ordered = sorted(steps, key=lambda step: step["do"] == "patch")
+    return [
+        {**step, "at": second} for second, step in zip(seconds, ordered, strict=True)
+    ]
 
 
 def _job(chance: random.Random) -> Case:
@@ -212,7 +227,7 @@ def _job(chance: random.Random) -> Case:
             count = chance.randint(1, completions)
             spec["successPolicy"] = {"rules": [{"succeededCount": count}]}
     if chance.random() < 0.2:
-        spec["activeDeadlineSeconds"] = chance.choice((9, 13))
+        spec["activeDeadlineSeconds"] = chance.choice((7, 11))
     if chance.random() < 0.3:
         spec["podReplacementPolicy"] = chance.choice(("TerminatingOrFailed", "Failed"))
     steps: list[Tree] = []
@@ -221,6 +236,10 @@ def _job(chance: random.Random) -> Case:
             {"at": 10, **_patch("Job", "train", {"suspend": True})},
             {"at": 26, **_patch("Job", "train", {"suspend": False})},
         ]
+    if steps and "activeDeadlineSeconds" in spec:
+        # Pods end at multiples of four seconds, and upstream's controller follows them
+        # a second later: no deadline may be due then.
+        spec["activeDeadlineSeconds"] = 13
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",

@@ -80,7 +80,7 @@ def test_package_is_green_in_a_fresh_environment(
     environment.check(package)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_package_passes_plugins_check(installed: tuple[FreshEnvironment, Path]) -> None:
     environment, package = installed
     text = (package / "pyproject.toml").read_text(encoding="utf-8")

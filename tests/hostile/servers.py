@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-__all__ = ["MODES", "Reply", "hostile_server"]
+__all__ = ["MODES", "Reply", "hostile_server", "write_kubeconfig"]
 
 _DEPTH: Final = 100_000
 _KINDS: Final = {"nodes": "Node", "pods": "Pod"}
@@ -78,6 +78,8 @@ MODES: Final[Mapping[str, Maker]] = {
     "a body that ends too early": lambda page: Reply(
         json.dumps(page).encode(), length=len(json.dumps(page)) + 100
     ),
+    "a body that never comes": lambda _: Reply(b"{", length=10**12),
+    "a length beyond all numbers": lambda _: Reply(b"{", length=10**30),
     "an error with control characters": _refusal(500, message="boom\x1b[31m\nrow"),
     "a conflict": _refusal(409),
     "an expired version": _refusal(410),
@@ -189,13 +191,14 @@ def hostile_server(mode: str, folder: Path) -> Iterator[Path]:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield _kubeconfig(folder, server.server_port)
+            yield write_kubeconfig(folder, server.server_port)
         finally:
             server.shutdown()
             thread.join()
 
 
-def _kubeconfig(folder: Path, port: int) -> Path:
+def write_kubeconfig(folder: Path, port: int) -> Path:
+    """Write a kubeconfig for a server on this machine, and return its path."""
     cluster = {"server": f"http://127.0.0.1:{port}"}
     tree = {
         "apiVersion": "v1",

@@ -4,6 +4,7 @@ import contextlib
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import uvicorn
@@ -23,9 +24,9 @@ from tests.kit.internals.operation import Gate, PageServer, ServingOptions, heal
 from tests.kit.internals.reporting import Workbench, make_server
 from tests.kit.internals.reporting import make_app as make_ui
 from tests.kit.internals.service import WithoutBrowsers, Worker
-from tests.kit.internals.serving import ConnectionLimits
+from tests.kit.internals.serving import ConnectionLimits, ServerTLS, TLSFiles
 
-__all__ = ["CONNECTIONS", "SURFACES", "Surface", "serving"]
+__all__ = ["CONNECTIONS", "SURFACES", "Surface", "serving", "serving_tls"]
 
 SURFACES: Final = ("serve", "ui", "extender", "run")
 _TOKEN: Final = "open-sesame"
@@ -75,7 +76,19 @@ def serving(name: str) -> Iterator[Surface]:
 
 
 @contextlib.contextmanager
-def _serve() -> Iterator[Surface]:
+def serving_tls(folder: Path) -> Iterator[Surface]:
+    """Run ``serve`` with TLS.
+
+    Args:
+        folder: Has its certificate and key; see `make_certificate`.
+    """
+    files = TLSFiles(certificate=str(folder / "cert.pem"), key=str(folder / "key.pem"))
+    with _serve(ServerTLS(files)) as surface:
+        yield surface
+
+
+@contextlib.contextmanager
+def _serve(tls: ServerTLS | None = None) -> Iterator[Surface]:
     registry = PluginRegistry.discover()
     cluster = WarmCluster(
         [make_node(name="n", capacity={"cpu": "4"})],
@@ -86,7 +99,7 @@ def _serve() -> Iterator[Surface]:
         timeout_seconds=_SECONDS, requests=4, body_bytes=1 << 20, simulations=1
     )
     app = WithoutBrowsers(make_service(cluster, limits=limits), is_local=True)
-    worker = Worker(app, None, 1, _connection_limits())
+    worker = Worker(app, tls, 1, _connection_limits())
     body = b'{"pods":[{"line":"cpu=1,memory=1Gi"}]}'
     with _on_thread(worker) as port:
         yield Surface("serve", port, b"/v1/fit", (), body, b'"fits"')

@@ -3,11 +3,20 @@
 import contextlib
 import logging
 import socket
+import ssl
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.hostile.surfaces import CONNECTIONS, SURFACES, Surface, serving
+from tests.hostile.surfaces import (
+    CONNECTIONS,
+    SURFACES,
+    Surface,
+    serving,
+    serving_tls,
+)
+from tests.kit.certificates import make_certificate
 
 pytestmark = pytest.mark.long
 
@@ -116,6 +125,23 @@ def test_flood_of_silent_connections_leaves_room_for_others(
         for _ in range(3 * CONNECTIONS):
             clients.enter_context(connect(surface))
         assert_alive(surface)
+    assert not [record for record in caplog.records if record.levelno > logging.INFO]
+
+
+def test_flood_of_silent_handshakes_leaves_room_for_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = make_certificate(tmp_path)
+    trusting = ssl.create_default_context(cafile=folder / "cert.pem")
+    with serving_tls(folder) as secure, contextlib.ExitStack() as clients:
+        silent = [
+            clients.enter_context(connect(secure)) for _ in range(3 * CONNECTIONS)
+        ]
+        plain = clients.enter_context(connect(secure))
+        with trusting.wrap_socket(plain, server_hostname="harbour.example") as client:
+            client.sendall(secure.request(CLOSE))
+            assert secure.mark in rest(client)
+        assert rest(silent[0]) == rest(silent[-1]) == b""
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
 
 

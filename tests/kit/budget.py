@@ -30,7 +30,7 @@ _TOLERANCE: Final = 3.0
 The same test takes two to three times the CPU seconds beside a busy neighbour, which
 shares caches and a core with it.
 """
-_SUITES: Final = ("long", "house", "e2e", "browser")
+_SUITES: Final = ("long", "nightly", "house", "e2e", "browser")
 """Markers of the tests that have no budget."""
 
 _seconds: Final = pytest.StashKey[float]()

@@ -1,10 +1,12 @@
 """Recorded decisions of the built-in plugins: by hooks, by twins, without a cache."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Sequence
 from itertools import islice, product
-from typing import Final
+from typing import Final, get_args
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from quaymaster.config import KUBERNETES_VERSIONS
 from quaymaster.scheduler import PluginRegistry
@@ -23,57 +25,83 @@ _LARGE: Final = {"dra_prioritized_list", "mixed"}
 """Families whose single cases exceed the budget of a test."""
 
 _MOST: Final = {"mixed": 15}
-"""The number of cases of large families. Mixed cases are large and combine the other
-families. ``python -m tests.parity check`` plays all 150.
+"""The number of cases of large families in the long suite. Mixed cases are large and
+combine the other families.
 """
-
 
 _FEW: Final = 40
-"""The number of cases of a family that are played by scalar hooks for a later version.
-In most plugins the agreement of hooks and twins does not depend on the version.
-"""
-
+"""The number of cases of a family that the long suite plays by scalar hooks."""
 
 _STEP: Final = 15
 """Besides the first cases, every case with this distance is played without a cache.
 ``python -m tests.parity check --path plain`` plays all of them.
 """
 
-_RUNS: Final[Mapping[str, tuple[slice, Path]]] = {
-    "first-scalar": (slice(0, _FIRST), "scalar"),
-    "first-twin": (slice(0, _FIRST), "twin"),
-    "first-plain": (slice(0, _FIRST), "plain"),
-    "rest-scalar": (slice(_FIRST, None), "scalar"),
-    "rest-twin": (slice(_FIRST, None), "twin"),
-    "more-plain": (slice(_FIRST, _PLAIN), "plain"),
-    "rest-plain": (slice(_STEP - 1, None, _STEP), "plain"),
-}
+_EVEN: Final = slice(_FIRST, None, 2)
+_ODD: Final = slice(_FIRST + 1, None, 2)
+_LAST: Final = slice(_FEW, None)
+"""The cases that scalar hooks play at night."""
+
+_LONG_RUNS: Final[Sequence[tuple[str, slice, Path]]] = (
+    ("rest-scalar", slice(_FIRST, _FEW), "scalar"),
+    ("more-plain", slice(_FIRST, _PLAIN), "plain"),
+    ("rest-plain", slice(_STEP - 1, None, _STEP), "plain"),
+)
 
 
-@pytest.mark.parametrize(
-    ("part", "path"),
-    [
-        pytest.param(*run, id=name, marks=[] if "first" in name else [pytest.mark.long])
-        for name, run in _RUNS.items()
-    ],
-)
-@pytest.mark.parametrize(
-    ("family", "version"),
-    [
-        pytest.param(*pair, marks=[pytest.mark.long] if pair[0] in _LARGE else [])
-        for pair in (
-            *product(DEVICE_FAMILIES, ["1.36"]),
-            *product(FAMILIES, KUBERNETES_VERSIONS),
-        )
-    ],
-)
+def _runs() -> Iterator[ParameterSet]:
+    """Yield the runs of all families.
+
+    The long suite plays each case by twins, but only with one of the versions if there
+    are records of several; the nightly suite plays it with the others.
+    """
+    for family in DEVICE_FAMILIES:
+        yield from _first_runs(family, "1.36")
+        yield from _long_runs(family, "1.36")
+        yield _run(family, "1.36", "even-twin", _EVEN, "twin", mark="long")
+        yield _run(family, "1.36", "odd-twin", _ODD, "twin", mark="long")
+        yield _run(family, "1.36", "last-scalar", _LAST, "scalar", mark="nightly")
+    for family, (index, version) in product(FAMILIES, enumerate(KUBERNETES_VERSIONS)):
+        even, odd = ("nightly", "long") if index % 2 else ("long", "nightly")
+        yield from _first_runs(family, version)
+        yield from _long_runs(family, version)
+        yield _run(family, version, "even-twin", _EVEN, "twin", mark=even)
+        yield _run(family, version, "odd-twin", _ODD, "twin", mark=odd)
+        yield _run(family, version, "last-scalar", _LAST, "scalar", mark="nightly")
+
+
+def _first_runs(family: str, version: str) -> Iterator[ParameterSet]:
+    """Yield the runs of the first cases, on all paths."""
+    part, mark = slice(0, _FIRST), "long" if family in _LARGE else ""
+    for path in get_args(Path):
+        yield _run(family, version, f"first-{path}", part, path, mark=mark)
+
+
+def _long_runs(family: str, version: str) -> Iterator[ParameterSet]:
+    for name, part, path in _LONG_RUNS:
+        yield _run(family, version, name, part, path, mark="long")
+
+
+def _run(
+    family: str, version: str, name: str, part: slice, path: Path, *, mark: str
+) -> ParameterSet:
+    if mark == "long" and family in _MOST:
+        part = slice(part.start, min(part.stop or math.inf, _MOST[family]), part.step)
+    return pytest.param(
+        family,
+        version,
+        part,
+        path,
+        id=f"{family}-{version}-{name}",
+        marks=[getattr(pytest.mark, mark)] if mark else [],
+    )
+
+
+@pytest.mark.parametrize(("family", "version", "part", "path"), list(_runs()))
 def test_decisions_are_those_of_kube_scheduler(
     family: str, version: str, part: slice, path: Path
 ) -> None:
-    most = _MOST.get(family)
-    if version != "1.36" and path == "scalar":
-        most = most or _FEW
-    cases = islice(recorded(family, version), part.start, part.stop or most, part.step)
+    cases = islice(recorded(family, version), part.start, part.stop, part.step)
     (report,) = check_cases(cases, PluginRegistry.discover(), [path])
     assert report.family == family
     assert report.covered == report.cases > 0

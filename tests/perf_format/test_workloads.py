@@ -18,6 +18,11 @@ from tests.kit.internals.perf import (
 DATA = Path(__file__).parent / "data"
 WORKLOADS = load_workloads(find_files([str(DATA)]))
 SMALL = select(WORKLOADS, (), ("integration-test",))
+LONGER = {
+    "ExtendedResourceScoring/2000pods_200nodes": pytest.mark.long,
+    "ExtendedResourceScoring/5000pods_500nodes": pytest.mark.nightly,
+}
+"""The workloads that exceed the budget of a quick test."""
 
 
 def test_all_of_upstreams_topics_are_here() -> None:
@@ -45,7 +50,7 @@ def test_all_of_upstreams_topics_are_here() -> None:
         pytest.param(
             small,
             id=f"{small.topic}/{small.name}",
-            marks=pytest.mark.long if small.name.endswith("nodes") else (),
+            marks=LONGER.get(small.name, ()),
         )
         for small in SMALL
     ],

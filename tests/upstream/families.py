@@ -5,7 +5,16 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from tests.kit.internals.testing import CallNotPlayedError, Json, RecordedCase
-from tests.upstream import config, dra, framework, helpers, plugins, queues, runtime
+from tests.upstream import (
+    caches,
+    config,
+    dra,
+    framework,
+    helpers,
+    plugins,
+    queues,
+    runtime,
+)
 
 __all__ = ["DATA", "PLAYED", "family_of", "play"]
 
@@ -15,6 +24,7 @@ Player: TypeAlias = Callable[[RecordedCase], Sequence[Json | str]]
 """Returns for each call of a case the answer, or why it is not played."""
 
 _PLAYERS: Final[Mapping[str, Player]] = {
+    "cache": caches.play,
     "config": config.play,
     "dra": dra.play,
     "framework": framework.play,

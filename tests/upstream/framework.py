@@ -16,7 +16,7 @@ from tests.kit.internals.testing import (
 from tests.upstream.calls import Calls, Play, play_calls
 from tests.upstream.events import action_labels, event_from, event_tree
 
-__all__ = ["play"]
+__all__ = ["play", "resources_tree"]
 
 
 def play(case: RecordedCase) -> Sequence[Json | str]:
@@ -49,7 +49,8 @@ def _matches(_calls: Calls, call: Json) -> Json:
     return {"results": [registered.matches(incoming)]}
 
 
-def _resources_tree(resources: Resources) -> Json:
+def resources_tree(resources: Resources) -> Json:
+    """Write sums of resources."""
     tree: Json = {
         "AllowedPodNumber": resources.allowed_pods,
         "EphemeralStorage": resources.ephemeral_storage,
@@ -63,7 +64,7 @@ def _resources_tree(resources: Resources) -> Json:
 
 def _usage(calls: Calls, call: Json) -> Json:
     usage = pod_usage(object_from(call["before"]["@Pod"], Pod), calls.kubernetes)
-    resources = _resources_tree(usage.requests)
+    resources = resources_tree(usage.requests)
     non_zero = {"Non0CPU": usage.non_zero_milli_cpu, "Non0Mem": usage.non_zero_memory}
     return {"results": [{**non_zero, "Resource": resources}]}
 
@@ -128,9 +129,9 @@ def _remove_pod(calls: Calls, call: Json) -> Json:
 def _sums(info: NodeInfo) -> Json:
     non_zero = Resources(milli_cpu=info.non_zero_milli_cpu, memory=info.non_zero_memory)
     return {
-        "allocatable": _resources_tree(info.allocatable),
-        "requested": _resources_tree(info.requested),
-        "nonZeroRequested": _resources_tree(non_zero),
+        "allocatable": resources_tree(info.allocatable),
+        "requested": resources_tree(info.requested),
+        "nonZeroRequested": resources_tree(non_zero),
     }
 
 

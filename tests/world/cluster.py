@@ -153,7 +153,8 @@ class PlayedCluster:
         ]
 
     def _now(self) -> str:
-        moment = datetime.fromtimestamp(self._cluster.clock.now(), UTC)
+        # Rounded: steps may be taken just before their second.
+        moment = datetime.fromtimestamp(round(self._cluster.clock.now()), UTC)
         return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from quaymaster._base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from quaymaster._authors.testing.contract.effects import VacuousContractWarning
     from quaymaster._authors.testing.contract.small_cluster import SmallCluster
     from quaymaster._authors.testing.contract.suite import (
         MissingHypothesisError,
@@ -98,6 +99,7 @@ __all__ = [
     "SmallCluster",
     "UnexpectedHookErrors",
     "UnreproducibleError",
+    "VacuousContractWarning",
     "Violation",
     "check_plugin",
     "check_recorded",
@@ -148,6 +150,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "quaymaster._authors.testing.contract.effects": ("VacuousContractWarning",),
             "quaymaster._authors.testing.contract.small_cluster": ("SmallCluster",),
             "quaymaster._authors.testing.contract.suite": (
                 "MissingHypothesisError",

@@ -58,8 +58,9 @@ def test_tables_show_each_node_each_group_and_all(web: str) -> None:
 
 def test_headroom_is_printed_as_a_sentence(web: str) -> None:
     found = run(web, *NODES, "--fit", "deploy/web", "--pod", "cpu=1", "--at-most", "2")
-    assert found.stdout.splitlines()[-2:] == [
+    assert found.stdout.splitlines()[-3:] == [
         "1 more of deploy/web fit; then 0/2 nodes are available: 2 Insufficient cpu.",
+        "  Insufficient cpu (node-000): wants cpu 1500m; free cpu 1 of 4",
         "2 more of cpu=1 fit, or more (--at-most 2 was reached)",
     ]
 

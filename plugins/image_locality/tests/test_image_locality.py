@@ -202,7 +202,7 @@ class TestContract(PluginContract):
         return clusters(nodes=st.builds(make_node, images=held), pods=own | pods())
 
 
-def test_remembered_scores_cannot_be_written_to() -> None:
+def test_cached_scores_cannot_be_written_to() -> None:
     harness = harness_of(sizes(1000))
     plugin, nodes = ImageLocality(None, harness.handle), harness.snapshot.nodes
     scores = plugin.score_nodes(pod_of(1000), nodes, nodes.rows)

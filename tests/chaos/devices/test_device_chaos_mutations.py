@@ -20,6 +20,7 @@ from quaymaster_dynamic_resources.tracker import ClaimTracker
 from tests.chaos.devices.device_history import draw_device_steps
 from tests.chaos.run import replay
 from tests.kit.internals.inmemory import DeviceClaimController
+from tests.kit.nightly import with_rest_at_night
 
 Function: TypeAlias = Callable[..., Any]
 Mutation: TypeAlias = Callable[[Function], Function]
@@ -112,14 +113,17 @@ STATUS_WRITE = "_change_status"
 HISTORIES = 500
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("owner", "name", "mutation", "found"),
-    MUTATIONS,
-    ids=[
-        f"{owner.__name__}.{name}-{mutation.__name__}"
-        for owner, name, mutation, _ in MUTATIONS
-    ],
+    with_rest_at_night(
+        MUTATIONS,
+        (
+            f"{owner.__name__}.{name}-{mutation.__name__}"
+            for owner, name, mutation, _ in MUTATIONS
+        ),
+        # It needs hundreds of histories until a device is lost.
+        nightly=["ClaimTracker._drop_unobserved-nothing"],
+    ),
 )
 def test_devices_that_are_given_out_wrongly_are_found_out(
     owner: type | ModuleType,

@@ -2,6 +2,7 @@
 
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.config.document import PluginRef, PluginSet
+from quaymaster._core.config.duration import parse_duration
 from quaymaster._core.config.load import _shipped_sets
 from quaymaster._core.config.merge import EntrySets, entry_sets, merge_sets
 
@@ -13,6 +14,7 @@ __all__ = [
     "default_sets",
     "entry_sets",
     "merge_sets",
+    "parse_duration",
 ]
 
 PARSE_CONFIG = "quaymaster._core.config.watcher.parse_config"

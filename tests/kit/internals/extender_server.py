@@ -14,6 +14,7 @@ from quaymaster._surfaces.extender_server.messages import NodesRequest, RequestR
 from quaymaster._surfaces.extender_server.node_lists import NodeLists, ReadNodes
 from quaymaster._surfaces.extender_server.receiving import Receiver
 from quaymaster._surfaces.extender_server.service import ExtenderService, UnknownNodes
+from quaymaster._surfaces.extender_server.stored_nodes import StoredNodes
 
 __all__ = [
     "WINDOW",
@@ -29,6 +30,7 @@ __all__ = [
     "Receiver",
     "RequestReader",
     "ServerOptions",
+    "StoredNodes",
     "UnknownNodes",
 ]
 

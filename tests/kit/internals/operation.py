@@ -1,6 +1,6 @@
 """What tests see of ``quaymaster._surfaces.operation``."""
 
-from quaymaster._base.logs import JsonFormatter, without_secrets
+from quaymaster._base.logs import JsonFormatter, TextFormatter, without_secrets
 from quaymaster._surfaces.operation.access import Gate, client_of
 from quaymaster._surfaces.operation.attempts import attempts_page
 from quaymaster._surfaces.operation.background import DriftWatch
@@ -66,6 +66,7 @@ __all__ = [
     "Seen",
     "ServerComparer",
     "ServingOptions",
+    "TextFormatter",
     "User",
     "Verdict",
     "attempts_page",

@@ -3,6 +3,7 @@
 from quaymaster._core.state.cache import AssumeError, Cache
 from quaymaster._core.state.row_history import RowHistory
 from quaymaster._core.state.row_log import RowLog
+from quaymaster._core.state.snapshot import Snapshot
 from quaymaster._core.state.sparse import empty_like, grown
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Cache",
     "RowHistory",
     "RowLog",
+    "Snapshot",
     "empty_like",
     "grown",
 ]

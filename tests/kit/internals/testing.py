@@ -1,5 +1,6 @@
 """What tests see of ``quaymaster._authors.testing``."""
 
+from quaymaster._authors.testing.contract.checks import CHECKS
 from quaymaster._authors.testing.recorded.answers import status_tree
 from quaymaster._authors.testing.recorded.case import (
     CallNotPlayedError,
@@ -20,6 +21,7 @@ from quaymaster._authors.testing.shorthand import (
 from quaymaster._authors.testing.slow_executor import SlowExecutor
 
 __all__ = [
+    "CHECKS",
     "CallNotPlayedError",
     "Json",
     "RecordedCase",

@@ -170,11 +170,11 @@ class _Checker:
     def _undeclared(self, node: Expression, name: str) -> NoReturn:
         self._fail(node.offset, f"undeclared reference to '{name}' (in container '')")
 
-    def _mismatch(self, node: Expression, expected: Type, found: Type) -> NoReturn:
+    def _mismatch(self, node: Expression, expected: Type, actual: Type) -> NoReturn:
         applied = self.substitutions.applied
         self._fail(
             node.offset,
-            f"expected type '{applied(expected)}' but found '{applied(found)}'",
+            f"expected type '{applied(expected)}' but found '{applied(actual)}'",
         )
 
     def _set(self, node: Expression, type_: Type) -> None:

@@ -1,1 +1,4 @@
-"""What every package may use: errors, texts, logs, sockets, versions."""
+"""What every package may use: errors, texts, logs, sockets, versions.
+
+It imports nothing else of Quaymaster.
+"""

@@ -1,8 +1,9 @@
-"""Log lines as JSON objects, without secrets.
+"""Log lines as text or JSON objects.
 
 The fields ``ts``, ``level`` and ``msg`` are those of upstream's JSON logs
 (k8s.io/component-base v0.36, ``logs/json``). Others are ``logger``, ``error`` with a
 traceback, and the extra fields of a message, such as ``pod``, ``node`` or ``plugin``.
+They have no secrets.
 """
 
 import logging
@@ -12,7 +13,12 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["FORMATTERS", "JsonFormatter", "without_secrets"]
+from quaymaster._base.errors import escaped
+
+__all__ = ["FORMATTERS", "JsonFormatter", "TextFormatter", "without_secrets"]
+
+_LONGEST: Final = 1 << 14
+"""Characters of a message: clients and tenants choose parts of it."""
 
 _USUAL: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
@@ -31,6 +37,22 @@ def without_secrets(text: str) -> str:
     return text
 
 
+class TextFormatter(logging.Formatter):
+    """Writes the message of each record so that it looks like no other message.
+
+    Control characters are escaped, further lines are indented, and long messages are
+    cut.
+    """
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - its name
+        """See `logging.Formatter`; a traceback is added later."""
+        return "\n  ".join(map(escaped, _cut(record.message).split("\n")))
+
+
+def _cut(message: str) -> str:
+    return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
+
+
 class JsonFormatter(logging.Formatter):
     """Writes each record as one JSON object on one line."""
 
@@ -40,7 +62,7 @@ class JsonFormatter(logging.Formatter):
             "ts": round(record.created, 6),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "msg": without_secrets(record.getMessage()),
+            "msg": without_secrets(_cut(record.getMessage())),
         }
         for name, value in vars(record).items():
             if name not in _USUAL and name not in fields:
@@ -52,7 +74,7 @@ class JsonFormatter(logging.Formatter):
 
 
 FORMATTERS: Final[Mapping[str, Callable[[], logging.Formatter]]] = {
-    "text": lambda: logging.Formatter("%(message)s"),
+    "text": TextFormatter,
     "json": JsonFormatter,
 }
 """The formatters of log lines, by the name of the format."""

@@ -135,27 +135,27 @@ def command(
         prices=prices,
         topology_keys=tuple(map(label_called, topology_keys)),
     )
-    given = _sorted_out(options.paths)
+    arguments = _sorted_out(options.paths)
     is_of_versions = bool(options.configured.beside)
-    if given.configurations or given.environments or is_of_versions:
-        inputs = [repacked(_common_input(given, options), is_repacked=repack)]
-        variants = _of_one_input(given, inputs[0], options)
+    if arguments.configurations or arguments.environments or is_of_versions:
+        inputs = [repacked(_common_input(arguments, options), is_repacked=repack)]
+        variants = _of_one_input(arguments, inputs[0], options)
     else:
         inputs = [
             repacked(
                 read_inputs(attrs.evolve(options, paths=(path,))), is_repacked=repack
             )
-            for path in given.inputs
+            for path in arguments.inputs
         ]
         variants = [
             _variant(path, own, options)
-            for path, own in zip(given.inputs, inputs, strict=True)
+            for path, own in zip(arguments.inputs, inputs, strict=True)
         ]
     _check(variants)
     keys = [name for name in topology_keys if name != _ZONE]  # the default is harmless
     check_node_labels("--topology-key", keys, chain(*(each.objects for each in inputs)))
     comparison = _compared(variants, options.seed, seeds, measures, inputs)
-    changes = _changes(given, inputs[0], options) if is_of_versions else ()
+    changes = _changes(arguments, inputs[0], options) if is_of_versions else ()
     notices = tuple(dict.fromkeys(notice for each in inputs for notice in each.notices))
     if not repack and len(inputs) == 1:
         notices = (*notices, *placed_pods_notices(inputs[0]))
@@ -169,7 +169,11 @@ def command(
                 print_changes(change)
         case OutputFormat.CSV:
             more = [
-                (_name(_path(given, change), change.newer, options), options.seed, *row)
+                (
+                    _name(_path(arguments, change), change.newer, options),
+                    options.seed,
+                    *row,
+                )
                 for change in changes
                 for row in csv_rows(change)
             ]
@@ -185,15 +189,15 @@ def command(
 
 def _sorted_out(paths: Sequence[str]) -> _Given:
     """Separate configurations and environments from inputs."""
-    given = _Given([], [], [])
+    arguments = _Given([], [], [])
     for path in dict.fromkeys(paths):
         if _is_configuration(path):
-            given.configurations.append(path)
+            arguments.configurations.append(path)
         elif interpreter_of(Path(path)) is not None:
-            given.environments.append(path)
+            arguments.environments.append(path)
         else:
-            given.inputs.append(path)
-    return given
+            arguments.inputs.append(path)
+    return arguments
 
 
 def _is_configuration(path: str) -> bool:
@@ -213,18 +217,18 @@ def _is_configuration(path: str) -> bool:
     return isinstance(document, dict) and document.get("kind") == KIND
 
 
-def _common_input(given: _Given, options: InputOptions) -> Inputs:
+def _common_input(arguments: _Given, options: InputOptions) -> Inputs:
     """Read the input of all variants.
 
     The configuration of the command line may name plugins that only the environments
     have. Unless it also runs in this process, each environment reports its errors.
     """
-    options = attrs.evolve(options, paths=tuple(given.inputs))
+    options = attrs.evolve(options, paths=tuple(arguments.inputs))
     newest = _newest(options.configured)
     try:
         return read_inputs(options, kubernetes=newest)
     except ConfigErrors:
-        if len(given.configurations) + len(given.environments) < 2:
+        if len(arguments.configurations) + len(arguments.environments) < 2:
             raise
     return read_inputs(
         attrs.evolve(options, configured=attrs.evolve(options.configured, file=None)),
@@ -233,18 +237,18 @@ def _common_input(given: _Given, options: InputOptions) -> Inputs:
 
 
 def _of_one_input(
-    given: _Given, inputs: Inputs, options: InputOptions
+    arguments: _Given, inputs: Inputs, options: InputOptions
 ) -> list[_Runnable]:
-    found: list[_Runnable] = []
-    for source in _sources(given, options):
+    runnables: list[_Runnable] = []
+    for source in _sources(arguments, options):
         for version in _versions(options.configured):
-            path = source.file if given.configurations else ""
+            path = source.file if arguments.configurations else ""
             config, _ = read_config(
                 attrs.evolve(source, chosen=version), inputs.registry
             )
             own = attrs.evolve(inputs, config=config)
-            found.append(_variant(_name(path, version, options), own, options))
-    found += [
+            runnables.append(_variant(_name(path, version, options), own, options))
+    runnables += [
         EnvironmentVariant(
             name=_name(path, version, options),
             environment=Path(path),
@@ -253,23 +257,25 @@ def _of_one_input(
             kubernetes=version,
             max_pods=options.max_pods,
         )
-        for path in given.environments
+        for path in arguments.environments
         for version in _versions(options.configured)
     ]
-    if len(found) == 1:
+    if len(runnables) == 1:
         # What would run without it: the configuration of the command line.
         name = options.configured.file or "default"
-        if name != found[0].name:
-            found.insert(0, _variant(name, inputs, options))
-    return found
+        if name != runnables[0].name:
+            runnables.insert(0, _variant(name, inputs, options))
+    return runnables
 
 
-def _sources(given: _Given, options: InputOptions) -> list[ConfigSource]:
+def _sources(arguments: _Given, options: InputOptions) -> list[ConfigSource]:
     """The configurations that run in this process."""
     configured = options.configured
-    if given.configurations:
-        return [attrs.evolve(configured, file=path) for path in given.configurations]
-    return [configured] if configured.beside and not given.environments else []
+    if arguments.configurations:
+        return [
+            attrs.evolve(configured, file=path) for path in arguments.configurations
+        ]
+    return [configured] if configured.beside and not arguments.environments else []
 
 
 def _versions(configured: ConfigSource) -> tuple[Kubernetes | None, ...]:
@@ -292,12 +298,12 @@ def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -
     return f"{path} {version.version}" if path else version.version
 
 
-def _path(given: _Given, found: VersionChanges) -> str:
-    return found.configuration if given.configurations else ""
+def _path(arguments: _Given, found: VersionChanges) -> str:
+    return found.configuration if arguments.configurations else ""
 
 
 def _changes(
-    given: _Given, inputs: Inputs, options: InputOptions
+    arguments: _Given, inputs: Inputs, options: InputOptions
 ) -> list[VersionChanges]:
     """The decisions that differ between versions, for each configuration."""
     versions = [
@@ -307,7 +313,7 @@ def _changes(
     found = []
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("looking for causes", total=None)
-        for source in _sources(given, options):
+        for source in _sources(arguments, options):
 
             def completed(
                 kubernetes: Kubernetes, source: ConfigSource = source
@@ -344,10 +350,10 @@ def _variant(name: str, inputs: Inputs, options: InputOptions) -> Variant:
 
 def _check(variants: Sequence[_Runnable]) -> None:
     if len(variants) < 2:
-        found = ", ".join(variant.name for variant in variants) or "nothing"
+        names = ", ".join(variant.name for variant in variants) or "nothing"
         raise click.UsageError(
             "expected two variants: configurations, virtual environments, or inputs, "
-            f"as in: quaymaster compare default bin-packing shop.yaml; got {found}"
+            f"as in: quaymaster compare default bin-packing shop.yaml; got {names}"
         )
 
 

@@ -21,29 +21,29 @@ _SHOWN: Final = 20
 _UNKNOWN: Final = "(no change alone)"
 
 
-def print_changes(found: VersionChanges) -> None:
+def print_changes(changes: VersionChanges) -> None:
     """Print the decisions that differ, and a line for each cause."""
-    older, newer = found.older.version, found.newer.version
-    made = [decision for decision in found.changed if not decision.is_message]
-    worded = len(found.changed) - len(made)
-    name = f" with {found.configuration}" if found.configuration else ""
-    total = counted(found.decisions, "decision")
+    older, newer = changes.older.version, changes.newer.version
+    placements = [decision for decision in changes.changed if not decision.is_message]
+    worded = len(changes.changed) - len(placements)
+    name = f" with {changes.configuration}" if changes.configuration else ""
+    total = counted(changes.decisions, "decision")
     print_line(
-        f"on the same state, {newer} makes {len(made)} of {total} differently from "
-        f"{older}{name}, and words {worded} differently"
+        f"on the same state, {newer} makes {len(placements)} of {total} differently "
+        f"from {older}{name}, and words {worded} differently"
     )
-    if made:
-        columns, rows = _table(found, made[:_SHOWN])
+    if placements:
+        columns, rows = _table(changes, placements[:_SHOWN])
         heads = [Heading(columns[0], Fit.NAME)]
         heads += [Heading(column, Fit.SENTENCE) for column in columns[1:]]
         print_table(heads, rows)
-        if len(made) > _SHOWN:
-            print_line(f"and {len(made) - _SHOWN} more")
-    if found.changed:
+        if len(placements) > _SHOWN:
+            print_line(f"and {len(placements) - _SHOWN} more")
+    if changes.changed:
         print_line()
         causes = [
             (name, str(decisions), str(messages), _title(name), _page(name))
-            for name, decisions, messages in _by_cause(found.changed)
+            for name, decisions, messages in _by_cause(changes.changed)
         ]
         print_table(
             (
@@ -56,14 +56,14 @@ def print_changes(found: VersionChanges) -> None:
 
 
 def changes_table(
-    found: VersionChanges,
+    changes: VersionChanges,
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return the columns and rows of the decisions and messages that differ."""
-    columns, rows = _table(found, found.changed)
+    columns, rows = _table(changes, changes.changed)
     return tuple(map(str.capitalize, columns)), rows
 
 
-def change_documents(found: Iterable[VersionChanges]) -> list[dict[str, Any]]:
+def change_documents(changes: Iterable[VersionChanges]) -> list[dict[str, Any]]:
     """Return the comparisons as plain data, in the form of ``-o json``."""
     return [
         {
@@ -73,22 +73,22 @@ def change_documents(found: Iterable[VersionChanges]) -> list[dict[str, Any]]:
             "decisions": comparison.decisions,
             "changed": [_document(each) for each in comparison.changed],
         }
-        for comparison in found
+        for comparison in changes
     ]
 
 
-def csv_rows(found: VersionChanges) -> Iterator[tuple[str, str]]:
+def csv_rows(changes: VersionChanges) -> Iterator[tuple[str, str]]:
     """Yield the number of decisions of each cause, as name and value of a figure."""
-    for name, decisions, messages in _by_cause(found.changed):
+    for name, decisions, messages in _by_cause(changes.changed):
         cause = "unknown" if name == _UNKNOWN else name
         yield f"changed.{cause}", str(decisions)
         yield f"reworded.{cause}", str(messages)
 
 
 def _table(
-    found: VersionChanges, changed: Sequence[ChangedDecision]
+    changes: VersionChanges, changed: Sequence[ChangedDecision]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    columns = ("POD", found.older.version, found.newer.version, "CAUSE")
+    columns = ("POD", changes.older.version, changes.newer.version, "CAUSE")
     rows = tuple(
         (
             decision.pod,

@@ -180,16 +180,19 @@ def _print_difference(comparison: Comparison, difference: Difference) -> None:
         _print_divergence(first, difference.variant, difference.divergence)
 
 
-def _print_divergence(first: str, other: str, found: Divergence) -> None:
-    print_line(f"the first decision that differs is number {found.number}:")
-    print_line(f"  {first}: {_decided(found.first)}")
-    print_line(f"  {other}: {_decided(found.other)}")
+def _print_divergence(first: str, other: str, divergence: Divergence) -> None:
+    print_line(f"the first decision that differs is number {divergence.number}:")
+    print_line(f"  {first}: {_decided(divergence.first)}")
+    print_line(f"  {other}: {_decided(divergence.other)}")
     nodes = [
         decision.node
-        for decision in (found.first, found.other)
+        for decision in (divergence.first, divergence.other)
         if decision and decision.node
     ]
-    explained = ((first, found.first_explanation), (other, found.other_explanation))
+    explained = (
+        (first, divergence.first_explanation),
+        (other, divergence.other_explanation),
+    )
     rows = [
         (name, node, explanation)
         for name, explanation in explained
@@ -294,12 +297,14 @@ def _moved(workload: MovedWorkload) -> dict[str, Any]:
     }
 
 
-def _divergence(found: Divergence) -> dict[str, Any]:
-    nodes = {decision.node for decision in (found.first, found.other) if decision}
+def _divergence(divergence: Divergence) -> dict[str, Any]:
+    nodes = {
+        decision.node for decision in (divergence.first, divergence.other) if decision
+    }
     return {
-        "number": found.number,
-        "first": _decision(found.first, found.first_explanation, nodes),
-        "other": _decision(found.other, found.other_explanation, nodes),
+        "number": divergence.number,
+        "first": _decision(divergence.first, divergence.first_explanation, nodes),
+        "other": _decision(divergence.other, divergence.other_explanation, nodes),
     }
 
 
@@ -314,12 +319,12 @@ def _decision(
     return document
 
 
-def _only(found: Explanation, nodes: Set[str]) -> Explanation:
+def _only(explanation: Explanation, nodes: Set[str]) -> Explanation:
     """The part of the explanation that is about these nodes."""
     return attrs.evolve(
-        found,
+        explanation,
         rejections=tuple(
-            rejection for rejection in found.rejections if rejection.node in nodes
+            rejection for rejection in explanation.rejections if rejection.node in nodes
         ),
-        scores=tuple(scores for scores in found.scores if scores.node in nodes),
+        scores=tuple(scores for scores in explanation.scores if scores.node in nodes),
     )

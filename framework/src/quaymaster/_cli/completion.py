@@ -23,7 +23,7 @@ def command(context: click.Context, shell: str) -> None:
     source <(quaymaster completion SHELL), in fish with quaymaster completion fish |
     source. Add that line to the shell's start-up file to load it in every session.
     """
-    made = get_completion_class(shell)
-    assert made is not None, "click has a class for each shell"
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None, "click has a class for each shell"
     app = context.find_root().command
-    print_text(made(app, {}, "quaymaster", _VARIABLE).source())
+    print_text(completion_class(app, {}, "quaymaster", _VARIABLE).source())

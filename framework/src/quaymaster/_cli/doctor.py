@@ -82,8 +82,8 @@ def command(
     config = _configuration(configured, registry)
     access = _as(find_access(kubeconfig=kubeconfig, context=context), user)
     build_plugins(config, registry)
-    found = [_configured(configured.file, config), *_undeclared(config, registry)]
-    found += packages_installed()
+    findings = [_configured(configured.file, config), *_undeclared(config, registry)]
+    findings += packages_installed()
     with closing(ApiClient(access, timeout=_TIMEOUT)) as client:
         patient = Patient(
             client=client,
@@ -91,11 +91,11 @@ def command(
             kinds=kinds_read(config, registry),
             needs=rights_of(config, registry),
         )
-        found += examine(patient)
-    found += port_free("127.0.0.1", secure_port)
-    _print(found, output)
+        findings += examine(patient)
+    findings += port_free("127.0.0.1", secure_port)
+    _print(findings, output)
     print_notices(config_notices(config.warnings))
-    states = {finding.state for finding in found}
+    states = {finding.state for finding in findings}
     if State.MISSING in states or (strict and State.WARNING in states):
         sys.exit(NOT_WELL)
 
@@ -131,16 +131,22 @@ def _undeclared(config: SchedulerConfig, registry: PluginRegistry) -> list[Findi
     ]
 
 
-def _print(found: list[Finding], output: OutputFormat) -> None:
+def _print(findings: list[Finding], output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
-        rows = [(finding.check, finding.state.value, finding.text) for finding in found]
+        rows = [
+            (finding.check, finding.state.value, finding.text) for finding in findings
+        ]
         print_table(("CHECK", "STATE", Heading("FOUND", Fit.SENTENCE)), rows)
         return
     documents = [_document(finding) for finding in found]
     if output is OutputFormat.CSV:
         print_csv(documents, ("check", "state", "found", "right", "neededBy"))
     else:
+<<<<<<< HEAD
         print_document(documents, output)
+=======
+        print_document([_document(finding) for finding in findings], output)
+>>>>>>> main
 
 
 def _document(finding: Finding) -> dict[str, Any]:

@@ -153,12 +153,12 @@ class _Request:
 
 def _refuse(request: _Request) -> None:
     """Reject options that need exactly one pod."""
-    given = {
+    options = {
         "--attempt": request.attempt is not WhichAttempt.AUTO,
         "--unbind": request.unbind,
         "--why-not": bool(request.why_not),
     }
-    for option, is_given in given.items():
+    for option, is_given in options.items():
         if is_given:
             raise click.UsageError(f"{option} needs exactly one POD")
 

@@ -247,21 +247,23 @@ def _print_tie(explanation: Explanation, winner: str) -> None:
         print_line(f"tieBreaker {chooser}: {winner}, of {tied} with the highest total")
 
 
-def details(found: Explanation | None, top: int = 0) -> dict[str, object]:
+def details(explanation: Explanation | None, top: int = 0) -> dict[str, object]:
     """The verdicts of an attempt about each node, as plain data.
 
     Args:
-        found: The explanation of the attempt.
+        explanation: The explanation of the attempt.
         top: The maximum number of nodes with scores; 0: all.
     """
-    scores = found.scores if found else ()
+    scores = explanation.scores if explanation else ()
     return {
-        "rejections": REJECTIONS.documents(found.rejections if found else ()),
+        "rejections": REJECTIONS.documents(
+            explanation.rejections if explanation else ()
+        ),
         "scores": [
             scores_document(node_scores)
             for node_scores in (scores[:top] if top else scores)
         ],
-        "tieBreaker": found.tie_breaker if found else None,
+        "tieBreaker": explanation.tie_breaker if explanation else None,
     }
 
 
@@ -276,10 +278,12 @@ def print_explained_csv(explained: ExplainedPod, *, top: int, every: bool) -> No
     documents = []
     for attempt in explained.attempts:
         if every or _is_shown(explained, attempt):
-            found = attempt.explanation
-            scores = found.scores if found else ()
+            explanation = attempt.explanation
+            scores = explanation.scores if explanation else ()
             rows = list(map(scores_document, scores[:top] if top else scores))
-            rows += REJECTIONS.documents(_by_node(found.rejections if found else ()))
+            rows += REJECTIONS.documents(
+                _by_node(explanation.rejections if explanation else ())
+            )
             documents += [{"attempt": attempt.number, **row} for row in rows]
     keys = ("attempt", "node", "total", "plugins", *REJECTIONS.keys)
     print_csv(documents, list(dict.fromkeys(keys)))

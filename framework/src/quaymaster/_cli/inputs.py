@@ -98,7 +98,7 @@ _OPTIONS = (
         callback=_validation,
         shell_complete=complete_validation,
         help="How to treat unknown and duplicate fields, as in kubectl. By default "
-        "they are errors, but warnings in objects that an API server has stored.",
+        "they are errors; in objects that an API server has stored, warnings.",
     ),
     click.option(
         "--custom-kinds",
@@ -294,7 +294,7 @@ def read_inputs(
     config, notices = read_config(
         options.configured, registry, asks_extenders=asks_extenders
     )
-    made = make_nodes(options.specs, max_nodes=options.max_nodes)
+    nodes = make_nodes(options.specs, max_nodes=options.max_nodes)
     kinds = declared_kinds(config, registry)
     if needs_paths and not options.is_live and not options.paths:
         raise click.UsageError("expected a PATH, or a live cluster (--context)")
@@ -318,7 +318,7 @@ def read_inputs(
     if loaded.skipped:
         warn(skipped_text(loaded))
     recorded_objects = (obj for record in recorded for obj in record.objects)
-    objects = [*made, *loaded.objects, *recorded_objects]
+    objects = [*nodes, *loaded.objects, *recorded_objects]
     sources = _sources(loaded)
     return Inputs(
         registry=registry,

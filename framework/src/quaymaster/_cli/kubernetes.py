@@ -100,7 +100,7 @@ def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
     Raises:
         BadParameter: An entry is not ``GATE=true`` or ``GATE=false``.
     """
-    found: dict[str, bool] = {}
+    gates: dict[str, bool] = {}
     for entry in (part.strip() for text in texts for part in text.split(",")):
         if not entry:
             continue
@@ -109,8 +109,8 @@ def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
         if not equals or not gate.strip() or truth is None:
             message = f"expected GATE=true or GATE=false, got {entry!r}"
             raise click.BadParameter(message, param_hint="--feature-gates")
-        found[gate.strip()] = truth
-    return found
+        gates[gate.strip()] = truth
+    return gates
 
 
 def _complete_version(

@@ -31,15 +31,15 @@ def plugin_args(file: str | None) -> Mapping[str, Mapping[str, object]]:
     if file is None:
         return {}
     profiles = _members(read_yaml(read_source(file), file), "profiles")
-    found = {
+    args_by_plugin = {
         str(entry.get("name")): args
         for profile in profiles
         for entry in _members(profile, "pluginConfig")
         if isinstance(args := entry.get("args"), Mapping)
     }
-    if not found:
+    if not args_by_plugin:
         raise click.BadParameter(f"{file}: expected profiles[].pluginConfig, got none")
-    return found
+    return args_by_plugin
 
 
 def _members(document: object, key: str) -> Iterator[Mapping[str, object]]:

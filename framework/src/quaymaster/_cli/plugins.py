@@ -124,11 +124,11 @@ def list_kinds(output: OutputFormat) -> None:
     A kind with a plugin is available if a profile names the plugin; others always are.
     """
     kinds = []
-    for found in brought_kinds(PluginRegistry.discover()):
-        if isinstance(found, KindError):
-            warn(f"warning: {found}")
+    for brought_kind in brought_kinds(PluginRegistry.discover()):
+        if isinstance(brought_kind, KindError):
+            warn(f"warning: {brought_kind}")
         else:
-            kinds.append(found)
+            kinds.append(brought_kind)
     if output is OutputFormat.TABLE:
         header = ("KIND", "API VERSION", "PLUGIN", "DISTRIBUTION")
         print_table(header, [_kind_row(kind) for kind in kinds])

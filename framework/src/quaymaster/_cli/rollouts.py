@@ -26,7 +26,7 @@ def print_stuck(
     Args:
         steps: What to print before the lines of each step, and the rollouts that were
             stuck when it had ended.
-        at_end: The rollouts that are stuck at the end. Steps do not repeat them.
+        at_end: The rollouts that are stuck at the end; they are not printed for steps.
     """
     at_end = list(at_end)
     names = {_name(rollout) for rollout in at_end}

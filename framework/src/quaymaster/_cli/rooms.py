@@ -74,6 +74,8 @@ def print_capacity(found: CapacityResult, left_out: int, *, wide: bool) -> None:
     _print_pods(found)
     for headroom in found.headroom:
         print_line(_answer(headroom))
+        for fact in headroom.facts:
+            print_line(f"  {fact}")
 
 
 def print_groups(room: Room, *, is_fitted: bool = True) -> None:
@@ -314,6 +316,7 @@ _HEADROOM: Final = Columns[Headroom](
     Column("fits", heading="More that fit"),
     *("limit", "nodes"),
     Column("message", heading="Why not more"),
+    Column("facts", text="; ".join),
 )
 _RESOURCE: Final = Columns[ResourceRoom](
     *("allocatable", "requested", "free", "utilization")

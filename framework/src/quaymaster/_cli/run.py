@@ -118,9 +118,9 @@ def _announce_skew(
     announce(f"decisions are those of Kubernetes {kubernetes}")
     with suppress(ApiError), closing(ApiClient(access, timeout=_TIMEOUT)) as client:
         answer = client.request("GET", "/version")
-        found = version_skew(answer.body, kubernetes)
-        if found.state is not State.OK or kubernetes.version in found.text:
-            announce(f"the server is {found.text}")
+        skew = version_skew(answer.body, kubernetes)
+        if skew.state is not State.OK or kubernetes.version in skew.text:
+            announce(f"the server is {skew.text}")
 
 
 def _check_packages() -> None:

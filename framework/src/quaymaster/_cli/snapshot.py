@@ -224,7 +224,7 @@ def _write_test(
     name, text = _config_of(options.configured.file)
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("simulating", total=None)
-        made = make_test(
+        test = make_test(
             pod,
             inputs.objects,
             config=inputs.config,
@@ -242,13 +242,13 @@ def _write_test(
                 task, completed=done, total=most, description="shrinking"
             ),
         )
-    _write(file, made.text.encode())
-    left = f"{counted(made.nodes, 'node')}, {counted(made.pods, 'pod')}"
-    size = "" if made.is_smallest else " (all trials were used: --max-trials)"
+    _write(file, test.text.encode())
+    left = f"{counted(test.nodes, 'node')}, {counted(test.pods, 'pod')}"
+    size = "" if test.is_smallest else " (all trials were used: --max-trials)"
     warn(
-        f"{file}: {made.pod} is {made.outcome}; {left}, "
-        f"{counted(made.objects, 'object')} in all, "
-        f"after {counted(made.trials, 'trial')}{size}"
+        f"{file}: {test.pod} is {test.outcome}; {left}, "
+        f"{counted(test.objects, 'object')} in all, "
+        f"after {counted(test.trials, 'trial')}{size}"
     )
     print_notices(inputs.notices)
 

@@ -33,25 +33,29 @@ _FIELDS_SHOWN: Final = 4
 """How many fields of a change are printed: a change may add many equal nodes."""
 
 
-def print_suggestions(found: Suggestions) -> None:
+def print_suggestions(suggestions: Suggestions) -> None:
     """Print the changes that would place a pod, the smallest first."""
     print_line()
-    if not found.pending:
+    if not suggestions.pending:
         print_line("it has a node: no change is needed")
         return
-    for remark in found.remarks:
+    for remark in suggestions.remarks:
         print_line(remark)
-    whole = f"the {found.pending} pods of {found.subject} that have no node"
-    print_line(f"what would place {whole if found.pending > 1 else found.pod}:")
-    if not found.changes:
-        tried = counted(found.candidates, "change")
+    whole = f"the {suggestions.pending} pods of {suggestions.subject} that have no node"
+    print_line(
+        f"what would place {whole if suggestions.pending > 1 else suggestions.pod}:"
+    )
+    if not suggestions.changes:
+        tried = counted(suggestions.candidates, "change")
         print_line(f"  no tried change: {tried}, and pairs of them")
-    elif len(found.changes[0].kinds) > 1:
+    elif len(suggestions.changes[0].kinds) > 1:
         print_line("  no single change, but two together:")
-    for number, change in enumerate(found.changes, 1):
+    for number, change in enumerate(suggestions.changes, 1):
         _print_change(f"{number}. ", change)
-    print_line(f"tried in {counted(found.trials, 'simulation')} of the whole input")
-    if not found.is_complete:
+    print_line(
+        f"tried in {counted(suggestions.trials, 'simulation')} of the whole input"
+    )
+    if not suggestions.is_complete:
         _print_incomplete()
 
 
@@ -177,17 +181,17 @@ def _reason(plugin: str, reason: str) -> str:
     return f"{plugin}: {reason}" if plugin else reason
 
 
-def suggestions_document(found: Suggestions) -> dict[str, object]:
+def suggestions_document(suggestions: Suggestions) -> dict[str, object]:
     """The changes as plain data, in the form of ``-o json``."""
     return {
-        "subject": found.subject,
-        "namespace": found.namespace,
-        "pending": found.pending,
-        "changes": [_change(change) for change in found.changes],
-        "candidates": found.candidates,
-        "trials": found.trials,
-        "complete": found.is_complete,
-        "remarks": list(found.remarks),
+        "subject": suggestions.subject,
+        "namespace": suggestions.namespace,
+        "pending": suggestions.pending,
+        "changes": [_change(change) for change in suggestions.changes],
+        "candidates": suggestions.candidates,
+        "trials": suggestions.trials,
+        "complete": suggestions.is_complete,
+        "remarks": list(suggestions.remarks),
     }
 
 

@@ -14,22 +14,22 @@ __all__ = ["print_why_not", "why_not_document"]
 
 def print_why_not(explained: ExplainedPod) -> None:
     """Print why an attempt did not choose the node of ``--why-not``."""
-    found = explained.why_not
-    if found is None:
+    why_not = explained.why_not
+    if why_not is None:
         print_line("no attempt was made, so there is no verdict about any node")
         return
-    print_line(f"{explained.pod} on {found.node}: {_FATES[found.fate]}")
+    print_line(f"{explained.pod} on {why_not.node}: {_FATES[why_not.fate]}")
     if len(explained.attempts) > 1:
         of = len(explained.attempts)
         print_line(f"attempt {explained.attempt} of {of}; --attempt N shows the others")
-    if found.rejections:
+    if why_not.rejections:
         print_line()
-        _REJECTIONS.print(found.rejections)
-    if found.nominated:
-        print_line(f"room has to be left for: {', '.join(found.nominated)}")
-    if found.preemption:
-        print_line(found.preemption)
-    _print_scores(found, explained.node)
+        _REJECTIONS.print(why_not.rejections)
+    if why_not.nominated:
+        print_line(f"room has to be left for: {', '.join(why_not.nominated)}")
+    if why_not.preemption:
+        print_line(why_not.preemption)
+    _print_scores(why_not, explained.node)
 
 
 _REJECTIONS: Final = Columns[NodeRejection](
@@ -47,9 +47,9 @@ _FATES = {
 }
 
 
-def _print_scores(found: WhyNot, winner: str) -> None:
-    own, best = found.scores, found.winner
-    if own is None or best is None or found.fate is NodeFate.CHOSEN:
+def _print_scores(why_not: WhyNot, winner: str) -> None:
+    own, best = why_not.scores, why_not.winner
+    if own is None or best is None or why_not.fate is NodeFate.CHOSEN:
         return
     print_line()
     rows: list[tuple[object, ...]] = [
@@ -57,10 +57,10 @@ def _print_scores(found: WhyNot, winner: str) -> None:
         for name in best.plugins
     ]
     rows.append(("TOTAL", own.total, best.total, f"{own.total - best.total:+}"))
-    print_table(("PLUGIN", found.node, winner, "DIFFERENCE"), rows)
+    print_table(("PLUGIN", why_not.node, winner, "DIFFERENCE"), rows)
     print_line("scores: raw -> normalized -> weighted")
     if own.total == best.total:
-        who = found.tie_breaker
+        who = why_not.tie_breaker
         chooser = "the draw" if who == RANDOM else f"tieBreaker {who}"
         print_line(f"both have the same total: {chooser} chose the other one")
 
@@ -74,14 +74,14 @@ def _behind(own: NodeScores, best: NodeScores, plugin: str) -> str:
     return f"{own.plugins[plugin].weighted - best.plugins[plugin].weighted:+}"
 
 
-def why_not_document(found: WhyNot) -> dict[str, object]:
+def why_not_document(why_not: WhyNot) -> dict[str, object]:
     """The answer as plain data, in the form of ``-o json``."""
     return {
-        "node": found.node,
-        "fate": found.fate.value,
-        "rejections": _REJECTIONS.documents(found.rejections),
-        "nominated": list(found.nominated),
-        "total": found.scores.total if found.scores else None,
-        "winnerTotal": found.winner.total if found.winner else None,
-        "preemption": found.preemption,
+        "node": why_not.node,
+        "fate": why_not.fate.value,
+        "rejections": _REJECTIONS.documents(why_not.rejections),
+        "nominated": list(why_not.nominated),
+        "total": why_not.scores.total if why_not.scores else None,
+        "winnerTotal": why_not.winner.total if why_not.winner else None,
+        "preemption": why_not.preemption,
     }

@@ -1,1 +1,4 @@
-"""What plugins build on: volumes, devices, preemption, indexes."""
+"""What plugins build on: volumes, devices, preemption, indexes.
+
+It may import ``_base``, ``_api`` and ``_core``.
+"""

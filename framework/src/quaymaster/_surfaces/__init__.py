@@ -1,1 +1,4 @@
-"""What others call: reports, HTTP answers, extender, operation, deployment."""
+"""What others call: reports, HTTP answers, extender, operation, deployment.
+
+It may import the groups from ``_base`` to ``_studies``.
+"""

@@ -121,3 +121,19 @@ def test_header_that_cannot_be_sent_is_an_error_that_does_not_quote_it(
 ) -> None:
     with pytest.raises(ValueError, match="the header Authorization has characters"):
         fixed_lines([("Authorization", value)])
+
+
+@pytest.mark.parametrize("size", [b"-6", b"-1", b"+5", b"0x5", b"1_0", b"", b"f" * 16])
+def test_chunk_needs_a_size(size: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with pytest.raises(HttpError, match="a chunk without a valid size"):
+        AnswerReader().feed(head + size + b"\r\nabcdefghij\r\n0\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    "head", [b"Content-Length: 99999999999", b"Transfer-Encoding: chunked"]
+)
+def test_response_that_is_too_large_is_rejected(head: bytes) -> None:
+    response = b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\nfffffffff\r\n"
+    with pytest.raises(HttpError, match="exceeds 256 MiB"):
+        AnswerReader().feed(response)

@@ -356,7 +356,7 @@ def test_an_extension_point_without_content_is_only_a_warning(
 
 
 def test_empty_points_that_kube_scheduler_writes_give_no_warning() -> None:
-    plugins = {"score": {}, "bind": {"enabled": [], "disabled": []}}
+    plugins: dict[str, object] = {"score": {}, "bind": {"enabled": [], "disabled": []}}
 
     assert parse({"profiles": [{"plugins": plugins}]}).warnings == ()
 

@@ -61,6 +61,7 @@ def test_copies_are_scheduled_until_one_does_not_fit() -> None:
     found = room_for(make_pod(requests={"cpu": "3"}), *nodes(3, cpu="4"))
     assert (found.fits, found.nodes) == (3, {"n0": 1, "n1": 1, "n2": 1})
     assert found.message == "0/3 nodes are available: 3 Insufficient cpu."
+    assert found.facts == ("Insufficient cpu (n0): wants cpu 3; free cpu 1 of 4",)
 
 
 def test_headroom_is_less_than_a_division_suggests() -> None:

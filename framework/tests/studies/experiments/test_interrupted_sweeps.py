@@ -14,17 +14,14 @@ import pytest
 from tests.kit.experiments import Ships
 from tests.kit.sources import ROOT
 
-pytestmark = pytest.mark.long
-
 RUNS = 100
 TABLES = ("results.parquet", "curves.parquet", "results.csv", "curves.csv")
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """Return an experiment of a hundred small runs."""
-    found = tmp_path / "voyages.yaml"
-    found.write_text(
+def written(folder: Path) -> Path:
+    """Write an experiment of a hundred small runs."""
+    path = folder / "voyages.yaml"
+    path.write_text(
         "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Experiment\n"
         f"inputs: [{{name: ships, use: '{Ships.__module__}:Ships'}}]\n"
         "parameters:\n"
@@ -32,7 +29,12 @@ def file(tmp_path: Path) -> Path:
         f"seeds: {list(range(RUNS // 4))}\n"
         "metrics: [{name: placed, parameters: {every: 5}}, {name: utilisation}]\n"
     )
-    return found
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return written(tmp_path)
 
 
 def started(*words: str, folder: Path) -> "subprocess.Popen[bytes]":
@@ -79,15 +81,21 @@ def kill_again_and_again(file: Path, *more: str) -> Path:
     return out
 
 
-def left_alone(file: Path) -> Path:
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """Return the tables of a sweep that nothing interrupts."""
+    file = written(tmp_path_factory.mktemp("undisturbed"))
     assert sweep_of(file, "alone").wait() == 0
-    return file.parent / "alone"
+    return tables_in(file.parent / "alone")
 
 
-def test_killed_five_times_it_ends_with_the_same_tables(file: Path) -> None:
+@pytest.mark.long
+def test_killed_five_times_it_ends_with_the_same_tables(
+    file: Path, undisturbed: list[bytes]
+) -> None:
     out = kill_again_and_again(file)
     assert done_in(out) == RUNS
-    assert tables_in(out) == tables_in(left_alone(file))
+    assert tables_in(out) == undisturbed
 
 
 class Dask:
@@ -132,8 +140,9 @@ def dask(tmp_path: Path) -> Iterator[Dask]:
         cluster.close()
 
 
+@pytest.mark.long
 def test_on_dask_runs_of_a_lost_worker_are_repeated_by_another(
-    file: Path, dask: Dask
+    file: Path, dask: Dask, undisturbed: list[bytes]
 ) -> None:
     process = sweep_of(file, "dask", "--scheduler", dask.address)
     out = file.parent / "dask"
@@ -142,19 +151,21 @@ def test_on_dask_runs_of_a_lost_worker_are_repeated_by_another(
     dask.workers[0].kill()
     assert process.wait() == 0
     assert done_in(out) == RUNS
-    assert tables_in(out) == tables_in(left_alone(file))
+    assert tables_in(out) == undisturbed
 
 
+@pytest.mark.nightly
 def test_on_dask_killed_five_times_it_ends_with_the_same_tables(
-    file: Path, dask: Dask
+    file: Path, dask: Dask, undisturbed: list[bytes]
 ) -> None:
     out = kill_again_and_again(file, "--scheduler", dask.address)
     assert done_in(out) == RUNS
-    assert tables_in(out) == tables_in(left_alone(file))
+    assert tables_in(out) == undisturbed
 
 
+@pytest.mark.long
 def test_missing_dask_scheduler_is_an_error_and_finished_runs_are_kept(
-    file: Path, dask: Dask
+    file: Path, dask: Dask, undisturbed: list[bytes]
 ) -> None:
     process = sweep_of(file, "dask", "--scheduler", dask.address)
     out = file.parent / "dask"
@@ -165,4 +176,4 @@ def test_missing_dask_scheduler_is_an_error_and_finished_runs_are_kept(
     before = done_in(out)
     assert 5 <= before < RUNS
     assert sweep_of(file, "dask").wait() == 0
-    assert tables_in(out) == tables_in(left_alone(file))
+    assert tables_in(out) == undisturbed

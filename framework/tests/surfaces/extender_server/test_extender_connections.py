@@ -126,8 +126,8 @@ def test_background_work_of_a_plugin_delays_no_client(pilot: type[Pilot]) -> Non
     "text",
     [
         b"",
-        b"POST /filter HTTP/1.1\r\nContent-Le",
-        b"POST /filter HTTP/1.1\r\nContent-Length: 900000\r\n\r\n{",
+        b"POST /filter HTTP/1.1\r\nHost: a\r\nContent-Le",
+        b"POST /filter HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n{",
     ],
     ids=["nothing", "half a head", "half a body"],
 )
@@ -143,7 +143,9 @@ def test_a_request_that_takes_too_long_gets_an_error() -> None:
     with serving(read_seconds=0.05) as server:
         address = ("127.0.0.1", server.server_port)
         with socket.create_connection(address, timeout=30) as slow:
-            slow.sendall(b"POST /filter HTTP/1.1\r\nContent-Length: 900000\r\n\r\n{")
+            slow.sendall(
+                b"POST /filter HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n{"
+            )
             answer = http.client.HTTPResponse(slow)
             answer.begin()
             assert answer.status == 408

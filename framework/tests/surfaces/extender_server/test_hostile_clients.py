@@ -162,3 +162,13 @@ def test_large_buffers_are_not_kept() -> None:
     bodies = Bodies(100 * MEBIBYTE)
     large = bodies.take(20 * MEBIBYTE).buffer
     assert bodies.take(20 * MEBIBYTE).buffer is not large
+
+
+def test_request_without_a_host_is_rejected(port: int) -> None:
+    answer = answer_to(port, b"GET /healthz HTTP/1.1\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+def test_request_of_http_1_0_needs_no_host(port: int) -> None:
+    answer = answer_to(port, b"GET /healthz HTTP/1.0\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 ")

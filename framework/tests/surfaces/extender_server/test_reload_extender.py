@@ -120,7 +120,7 @@ def test_a_signal_makes_the_command_check_its_file_at_once(tmp_path: Path) -> No
         process.send_signal(signal.SIGHUP)
         assert "the old configuration stays in force:" in process.stderr.readline()
         assert process.stderr.readline().startswith(
-            f"{path}: profiles[0].plugins.filter.enabled[0].name: "
+            f"  {path}: profiles[0].plugins.filter.enabled[0].name: "
             "unknown plugin 'Harbor'"
         )
         assert passing(port) == ["n"]

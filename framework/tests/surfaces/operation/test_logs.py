@@ -9,7 +9,11 @@ import click
 import pytest
 
 from tests.kit.internals.cli import logging_to_stderr
-from tests.kit.internals.operation import JsonFormatter, without_secrets
+from tests.kit.internals.operation import (
+    JsonFormatter,
+    TextFormatter,
+    without_secrets,
+)
 
 
 def line(message: str, *args: object, **extra: object) -> dict[str, Any]:
@@ -87,3 +91,21 @@ def test_error_that_ends_a_command_is_a_line_of_the_log_as_well(
 def test_error_that_ends_a_command_is_readable_in_a_text_log() -> None:
     with pytest.raises(click.ClickException), logging_to_stderr("text"):
         raise click.ClickException("the lease was lost")
+
+
+def text_line(message: str, *args: object) -> str:
+    record = logging.makeLogRecord({"msg": message, "args": args})
+    return TextFormatter().format(record)
+
+
+def test_control_characters_are_escaped_in_text() -> None:
+    assert text_line("node %s", "a\x1b[31m\u202e") == "node a\\x1b[31m\\u202e"
+
+
+def test_part_of_a_message_cannot_look_like_another_message() -> None:
+    assert text_line("node %s", "a\nleader lost") == "node a\n  leader lost"
+
+
+def test_long_message_is_cut() -> None:
+    assert len(text_line("node %s", "a" * 1_000_000)) < 20_000
+    assert len(line("node %s", "a" * 1_000_000)["msg"]) < 20_000

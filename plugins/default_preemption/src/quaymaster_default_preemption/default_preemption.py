@@ -99,10 +99,10 @@ class DefaultPreemption:
         problem = why_not_eligible(self._handle, state, stored, statuses)
         if problem:
             return _prefixed(Status.unschedulable(problem))
-        found = self.find_candidates(state, stored, statuses)
-        if not found.candidates:
-            return self._nobody_helps(found)
-        candidates = self._handle.run_preemption_extenders(stored, found.candidates)
+        search = self.find_candidates(state, stored, statuses)
+        if not search.candidates:
+            return self._nobody_helps(search)
+        candidates = self._handle.run_preemption_extenders(stored, search.candidates)
         if isinstance(candidates, Status):
             return _prefixed(candidates)
         if not candidates:
@@ -158,16 +158,16 @@ class DefaultPreemption:
             return best[0]
         return best[self._handle.random.randrange(len(best))]
 
-    def _nobody_helps(self, found: Search) -> PostFilterResult | Status:
-        if errors := found.errors:
+    def _nobody_helps(self, search: Search) -> PostFilterResult | Status:
+        if errors := search.errors:
             text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
             return _prefixed(Status.from_error(text))
         nodes = len(self._handle.snapshot)
         reasons: Counter[str] = Counter()
-        for status, count in found.counted().items():
+        for status, count in search.counted().items():
             for reason in status.reasons:
                 reasons[reason] += count
-        if untried := nodes - len(found.statuses):
+        if untried := nodes - len(search.statuses):
             reasons[_NOT_HELPFUL] += untried
         text = unfit_message(nodes, reasons)
         return PostFilterResult(

@@ -91,9 +91,9 @@ def _name_of(pod: Pod, named: PodResourceClaim) -> str | None:
             f'pod "{pod.key}", spec.resourceClaim "{named.name}": none of the '
             "supported fields are set"
         )
-    for made in pod.status.resource_claim_statuses:
-        if made.name == named.name:
-            return made.resource_claim_name
+    for status in pod.status.resource_claim_statuses:
+        if status.name == named.name:
+            return status.resource_claim_name
     raise ClaimError(f'pod "{pod.key}": ResourceClaim not created yet')
 
 

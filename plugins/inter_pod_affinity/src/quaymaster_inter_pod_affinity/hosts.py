@@ -95,11 +95,11 @@ class HostVerdicts:
         return codes
 
     def _code(self, host: int) -> int:
-        found = 0
+        bits = 0
         for code, counts in self._groups:
             if counts.at(host) > 0:
-                found = code
-        return found
+                bits = code
+        return bits
 
 
 class HostScores:
@@ -261,9 +261,9 @@ def _numbers_of(values: Int64Array) -> dict[int, int]:
     """Count how often each value occurs."""
     lowest = int(values[values.argmin()])
     if int(values[values.argmax()]) - lowest > _FEW_SUMS:
-        found, numbers = np.unique(values, return_counts=True)
+        distinct, numbers = np.unique(values, return_counts=True)
     else:
         counted = np.bincount(values - lowest)
-        found = counted.nonzero()[0]
-        numbers, found = counted[found], found + lowest
-    return dict(zip(found.tolist(), numbers.tolist(), strict=True))
+        distinct = counted.nonzero()[0]
+        numbers, distinct = counted[distinct], distinct + lowest
+    return dict(zip(distinct.tolist(), numbers.tolist(), strict=True))

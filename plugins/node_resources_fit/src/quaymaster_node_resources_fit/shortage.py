@@ -188,14 +188,14 @@ class Wanted:
             (MEMORY, "memory", resources.memory),
             (EPHEMERAL_STORAGE, "ephemeral-storage", resources.ephemeral_storage),
         )
-        found = [line for line in every if line[2] > 0]
+        positive = [line for line in every if line[2] > 0]
         lines = slice(0)
-        if found:
-            first, last = found[0][0], found[-1][0]
-            step = 1 if len(found) == last - first + 1 else last - first
+        if positive:
+            first, last = positive[0][0], positive[-1][0]
+            step = 1 if len(positive) == last - first + 1 else last - first
             lines = slice(first, last + 1, step)
-        amounts = np.array([amount for _, _, amount in found], dtype=np.int64)
-        names = [name for _, name, _ in found]
+        amounts = np.array([amount for _, _, amount in positive], dtype=np.int64)
+        names = [name for _, name, _ in positive]
         return cls(resources, names, lines, amounts[:, None])
 
 

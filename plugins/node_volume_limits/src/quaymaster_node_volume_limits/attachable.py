@@ -110,7 +110,7 @@ def volumes_to_attach(
         ClaimNotFoundError: A claim of a new pod does not exist.
         VolumeError: A volume is malformed.
     """
-    found = set()
+    volumes = set()
     for volume in volumes_of(pod):
         name = claim_name(pod, volume)
         if name is None:
@@ -121,8 +121,8 @@ def volumes_to_attach(
             if claim is not None:
                 attachable = _claimed(objects, claim, has_csi_node)
         if attachable is not None:
-            found.add(attachable)
-    return found
+            volumes.add(attachable)
+    return volumes
 
 
 def _inline(volume: Volume) -> Attachable | None:

@@ -309,9 +309,9 @@ class NodeVolumeLimits:
 
     def _in_use(self, node: NodeInfo) -> set[Attachable]:
         """Return the volumes of the pods on a node."""
-        found: set[Attachable] = set()
+        volumes: set[Attachable] = set()
         for pod in node.pods.values():
-            found |= volumes_to_attach(
+            volumes |= volumes_to_attach(
                 self._informers, pod, has_csi_node=True, is_new=False
             )
-        return found
+        return volumes

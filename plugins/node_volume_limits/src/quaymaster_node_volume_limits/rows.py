@@ -58,8 +58,8 @@ class VolumeRows:
 
     def has_csi_node(self, rows: Rows) -> BoolArray:
         """Return which nodes have a CSINode, shape ``(N,)``."""
-        found: BoolArray = self._has_csi_node[rows]
-        return found
+        flags: BoolArray = self._has_csi_node[rows]
+        return flags
 
     def has_driver(self, driver: str, rows: Rows) -> BoolArray:
         """Return which nodes list a driver, shape ``(N,)``."""

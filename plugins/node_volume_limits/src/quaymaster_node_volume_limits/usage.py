@@ -167,15 +167,15 @@ class VolumeUsage:
 
     def _find(self, row: int, use: _RowUse, pod: Pod) -> None:
         noting = _Noting(self._informers)
-        found: frozenset[Attachable] | VolumeError
+        attachables: frozenset[Attachable] | VolumeError
         try:
-            found = frozenset(
+            attachables = frozenset(
                 volumes_to_attach(noting, pod, has_csi_node=True, is_new=False)
             )
         except VolumeError as error:
-            found = error
+            attachables = error
         uid = pod.metadata.uid
-        use.pods[uid] = _PodUse(pod.spec, found, tuple(noting.seen))
+        use.pods[uid] = _PodUse(pod.spec, attachables, tuple(noting.seen))
         for source in noting.seen:
             self._found_from.setdefault(source, {})[row, uid] = None
 

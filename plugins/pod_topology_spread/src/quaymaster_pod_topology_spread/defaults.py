@@ -116,8 +116,8 @@ class DefaultSelectors:
         """Return the spec of a controller whose pods are spread, if it exists."""
         for kind in _CONTROLLERS:
             if _is_of(owner, kind):
-                found = self._informers.get(kind, f"{namespace}/{owner.name}")
-                return None if found is None else found.spec
+                owner_object = self._informers.get(kind, f"{namespace}/{owner.name}")
+                return None if owner_object is None else owner_object.spec
         return None
 
     def _in_namespace(self, namespace: str) -> Sequence[Service]:

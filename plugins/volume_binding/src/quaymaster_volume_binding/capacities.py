@@ -48,8 +48,8 @@ class Room:
 
     def rows(self, nodes: NodeTable, rows: Rows) -> BoolArray:
         """Return for which nodes a volume can be provisioned, shape ``(N,)``."""
-        found: BoolArray = self._tally.counts(nodes, rows) > 0
-        return found
+        reachable: BoolArray = self._tally.counts(nodes, rows) > 0
+        return reachable
 
     def put(self, key: str, capacity: CSIStorageCapacity | None) -> None:
         """Replace one CSIStorageCapacity."""

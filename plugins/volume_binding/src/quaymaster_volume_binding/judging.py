@@ -75,10 +75,10 @@ def _reached(
     rejected: BoolArray | None,
 ) -> BoolArray | None:
     """Return which of the remaining rows reach a volume, or None if all do."""
-    found = finder.topology(volume, "").rows(nodes, rows)
+    reachable = finder.topology(volume, "").rows(nodes, rows)
     plugin = in_tree_plugin(volume)
     if plugin is None:
-        return found
+        return reachable
     column = finder.migrated_by_row(nodes)
     codes = column.codes[rows]
     for code, listed in enumerate(column.values):
@@ -90,13 +90,13 @@ def _reached(
         if not there.any():
             continue  # nor must the volume be translated, which may fail
         moved = finder.topology(volume, listed).rows(nodes, rows)
-        if moved is not None or found is not None:
-            found = np.where(there, _or_all(moved), _or_all(found))
-    return found
+        if moved is not None or reachable is not None:
+            reachable = np.where(there, _or_all(moved), _or_all(reachable))
+    return reachable
 
 
-def _or_all(found: BoolArray | None) -> BoolArray | bool:
-    return True if found is None else found
+def _or_all(reachable: BoolArray | None) -> BoolArray | bool:
+    return True if reachable is None else reachable
 
 
 # Delayed claims -----------------------------------------------------------------------
@@ -138,17 +138,17 @@ def _open(
             return unsure
         seen.add(claim.claim.key)
         if kept:
-            found = kept[0].topology.rows(nodes, rows)
+            reachable = kept[0].topology.rows(nodes, rows)
         else:
             counts = claim.candidates.free.counts(nodes, rows)
             # The claims before this one may take up to this many.
-            found = counts > earlier[name]
+            reachable = counts > earlier[name]
             if earlier[name]:
-                unsure |= (counts > 0) & ~found
+                unsure |= (counts > 0) & ~reachable
         earlier[name] += 1
-        if found is not None and not found.all():
+        if reachable is not None and not reachable.all():
             problem = _problem_of_making(claim, nodes, rows)
-            problem[found | (problems > 0)] = Problem.NONE
+            problem[reachable | (problems > 0)] = Problem.NONE
             problems += problem
     return unsure
 

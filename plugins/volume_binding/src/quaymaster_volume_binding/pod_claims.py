@@ -118,7 +118,7 @@ def claims_of(lookup: Lookup, pod: Pod) -> Sequence[PersistentVolumeClaim]:
     Raises:
         ClaimError: A claim is missing, lost, being deleted or owned by another pod.
     """
-    found = []
+    claims = []
     for volume in volumes_of(pod):
         name = claim_name(pod, volume)
         if name is None:
@@ -133,8 +133,8 @@ def claims_of(lookup: Lookup, pod: Pod) -> Sequence[PersistentVolumeClaim]:
         if is_ephemeral and not is_made_for(claim, pod):
             text = f"PVC {claim.key} was not created for pod {pod.key}"
             raise ClaimError(f"{text} (pod is not owner)")
-        found.append(claim)
-    return found
+        claims.append(claim)
+    return claims
 
 
 def _check(claim: PersistentVolumeClaim) -> None:

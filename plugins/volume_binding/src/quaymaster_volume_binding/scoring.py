@@ -74,17 +74,17 @@ class CapacityScorer:
         """
         if claims.selected:
             return None
-        made = self._made_rows(claims, nodes, rows)
+        made_scores = self._made_rows(claims, nodes, rows)
         if all(claim.candidates.is_empty for claim in claims.open):
-            return made
-        if len(claims.open) > 1 or made is None:
+            return made_scores
+        if len(claims.open) > 1 or made_scores is None:
             return None
         [claim] = claims.open
         sizes = claim.candidates.sizes(nodes, rows)
         requested = storage_of(claim.claim.spec.resources).value
         if sizes is None or not _are_small(requested, sizes):
             return None
-        return np.where(sizes < 0, made, self._score_uses(requested, sizes))
+        return np.where(sizes < 0, made_scores, self._score_uses(requested, sizes))
 
     def _made_rows(
         self, claims: PodClaims, nodes: NodeTable, rows: Rows

@@ -269,9 +269,9 @@ class VolumeBinding:
         finder = None if scorer is None else state[_VOLUMES].finder
         if scorer is None or finder is None or not finder.has_waiting:
             return np.zeros(nodes.count(rows), dtype=np.int64)
-        found = scorer.score_rows(finder.claims, nodes, rows)
-        if found is not None:
-            return found
+        totals = scorer.score_rows(finder.claims, nodes, rows)
+        if totals is not None:
+            return totals
         scores = [self.score(state, node) for node in nodes.infos_at(rows)]
         return np.array(scores, dtype=np.int64)
 
@@ -334,8 +334,8 @@ class VolumeBinding:
             return plan
         if node.row >= len(volumes.passed) or not volumes.passed[node.row]:
             return None
-        found = volumes.finder.find(node_name, node.labels)
-        return found if isinstance(found, VolumePlan) else None
+        choice = volumes.finder.find(node_name, node.labels)
+        return choice if isinstance(choice, VolumePlan) else None
 
     def _is_done(self, written: WrittenBindings, pod: Pod) -> bool | Status:
         try:

@@ -25,10 +25,10 @@ class DiskUsers:
         """Return the rows where pods mount any of some disks, ascending."""
         for row in self._reader.changed(nodes):
             self._follow(row, _keys_on(nodes.infos[row]))
-        found: dict[int, None] = {}
+        rows: dict[int, None] = {}
         for key in disk_keys(disks):
-            found |= self._rows.get(key, {})
-        return sorted(found)
+            rows |= self._rows.get(key, {})
+        return sorted(rows)
 
     def _follow(self, row: int, keys: frozenset[Hashable]) -> None:
         counts = self._on_row.pop(row, _NONE)

@@ -190,7 +190,7 @@ class VolumeRestrictions:
 
     def _single_pod_claims(self, pod: Pod) -> frozenset[str] | Status:
         """Return the names of the pod's ReadWriteOncePod claims, without ephemeral."""
-        found = set()
+        names = set()
         for volume in volumes_of(pod):
             if volume.persistent_volume_claim is None:
                 continue
@@ -201,8 +201,8 @@ class VolumeRestrictions:
             if claim is None:
                 return Status.unresolvable(f'persistentvolumeclaim "{name}" not found')
             if "ReadWriteOncePod" in claim.spec.access_modes:
-                found.add(name)
-        return frozenset(found)
+                names.add(name)
+        return frozenset(names)
 
 
 def _has_conflict(disks: Sequence[Volume], node: NodeInfo) -> bool:

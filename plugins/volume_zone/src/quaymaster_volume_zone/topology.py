@@ -47,10 +47,10 @@ def topologies_of(volume: PersistentVolume) -> Sequence[VolumeTopology]:
 
     A value may list zones, as in ``a__b``; lists with gaps are ignored.
     """
-    found = []
+    topologies = []
     for key in TOPOLOGY_LABELS:
         if key in volume.labels:
             zones = [zone.strip() for zone in volume.labels[key].split("__")]
             if all(zones):
-                found.append(VolumeTopology(key, frozenset(zones)))
-    return found
+                topologies.append(VolumeTopology(key, frozenset(zones)))
+    return topologies

@@ -147,7 +147,7 @@ class VolumeZone:
 
     def _topologies(self, pod: Pod) -> Sequence[VolumeTopology] | Status:
         """Return the requirements of the pod's volumes, or why no node can be used."""
-        found: list[VolumeTopology] = []
+        topologies: list[VolumeTopology] = []
         for name in _claim_names(pod):
             if not name:
                 return _NO_CLAIM_NAME
@@ -163,8 +163,8 @@ class VolumeZone:
             volume = self._informers.get(PersistentVolume, claim.spec.volume_name)
             if volume is None:
                 return _not_found("persistentvolume", claim.spec.volume_name)
-            found += topologies_of(volume)
-        return found
+            topologies += topologies_of(volume)
+        return topologies
 
     def _why_unbound(self, claim: PersistentVolumeClaim) -> Status | None:
         """Return the error of a claim without a volume, or None if it may wait."""

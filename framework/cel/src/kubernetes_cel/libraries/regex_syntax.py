@@ -121,7 +121,7 @@ class _Reader:
         self._at += length
 
     def _add(self, text: str, length: int) -> None:
-        """Write a part that can be repeated."""
+        """Write an atom: a part that ``*`` or ``{2}`` after it would repeat."""
         self._groups[-1].add()
         self._write(text, length)
 

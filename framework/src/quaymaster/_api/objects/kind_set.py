@@ -59,15 +59,17 @@ class KindSet:
 
     def find(self, api_version: str, kind: str) -> type[ApiObject] | None:
         """Return the class of objects with these two fields, or None."""
-        found = KINDS.get(kind)
-        if found is not None and found.api_version == api_version:
-            return found
+        builtin = KINDS.get(kind)
+        if builtin is not None and builtin.api_version == api_version:
+            return builtin
         return self.custom_class(api_version, kind)
 
     def custom_class(self, api_version: str, kind: str) -> type[ApiObject] | None:
         """Return the class of objects of a kind that Kubernetes lacks, or None."""
-        found = self._custom.get((group_of(api_version), kind))
-        return found if found is not None and found.api_version == api_version else None
+        custom = self._custom.get((group_of(api_version), kind))
+        return (
+            custom if custom is not None and custom.api_version == api_version else None
+        )
 
     def declared_as(self, group: str, kind: str) -> type[ApiObject] | None:
         """Return the class of a kind that Kubernetes lacks, in any version, or None."""

@@ -103,8 +103,8 @@ def status_changes_requests(pod: Pod) -> bool:
     """Return whether the status may change the requests that the spec has."""
     status, spec = pod.status, pod.spec
     if status.resources is not None and has_pod_level_requests(spec):
-        wanted = spec.resources.requests if spec.resources is not None else {}
-        if _differs(wanted, status.resources.requests, status.allocated_resources):
+        requests = spec.resources.requests if spec.resources is not None else {}
+        if _differs(requests, status.resources.requests, status.allocated_resources):
             return True
     return _any_status_differs(
         status.container_statuses, spec.containers
@@ -215,15 +215,15 @@ def _largest_total(pod: Pod, missing: Mapping[str, Quantity]) -> ResourceList:
         statuses = _statuses_by_name(status)
 
         def allocated(container: Container) -> ResourceList:
-            found = statuses.get(container.name)
-            if found is not None and found.allocated_resources:
-                return found.allocated_resources
+            status = statuses.get(container.name)
+            if status is not None and status.allocated_resources:
+                return status.allocated_resources
             return {} if leaves_out else container.resources.requests
 
         def actuated(container: Container) -> ResourceList:
-            found = statuses.get(container.name)
-            if found is not None and found.resources and found.resources.requests:
-                return found.resources.requests
+            status = statuses.get(container.name)
+            if status is not None and status.resources and status.resources.requests:
+                return status.resources.requests
             return allocated(container)
 
         promised = _sum_up(spec, allocated, missing)
@@ -238,22 +238,22 @@ def _replace_by_pod_level(
     total: ResourceList, pod: Pod, use_status: bool, by_totals: bool
 ) -> None:
     assert pod.spec.resources is not None  # or there would be no pod-level requests
-    wanted = pod.spec.resources.requests
-    effective = wanted
+    requests = pod.spec.resources.requests
+    effective = requests
     status = pod.status
     if use_status and status.resources is not None:
         actual = status.resources.requests
-        effective = _resized(pod, wanted, actual, status.allocated_resources)
-    for name in effective if by_totals else wanted:
+        effective = _resized(pod, requests, actual, status.allocated_resources)
+    for name in effective if by_totals else requests:
         if _is_pod_level_resource(name):
             total[name] = effective.get(name, _ZERO)
 
 
 def _resized(
-    pod: Pod, wanted: ResourceList, actual: ResourceList, allocated: ResourceList
+    pod: Pod, requests: ResourceList, actual: ResourceList, allocated: ResourceList
 ) -> ResourceList:
     """Take the largest of each amount; without the desired one if it is infeasible."""
-    result = {} if _is_resize_infeasible(pod.status) else dict(wanted)
+    result = {} if _is_resize_infeasible(pod.status) else dict(requests)
     _raise_to(result, actual)
     _raise_to(result, allocated)
     return result
@@ -276,8 +276,8 @@ def _any_status_differs(
         # finds the right container.
         if index >= len(containers) or containers[index].name != status.name:
             return True
-        wanted = containers[index].resources.requests
-        if _differs(wanted, status.resources.requests, status.allocated_resources):
+        requests = containers[index].resources.requests
+        if _differs(requests, status.resources.requests, status.allocated_resources):
             return True
     return False
 
@@ -288,18 +288,18 @@ def _any_total_differs(
     for index, status in enumerate(statuses):
         if index >= len(containers) or containers[index].name != status.name:
             return True
-        wanted = containers[index].resources.requests
+        requests = containers[index].resources.requests
         actual = status.resources.requests if status.resources is not None else {}
         allocated = status.allocated_resources
-        if (actual and actual != wanted) or (allocated and allocated != wanted):
+        if (actual and actual != requests) or (allocated and allocated != requests):
             return True
     return False
 
 
 def _differs(
-    wanted: ResourceList, actual: ResourceList, allocated: ResourceList
+    requests: ResourceList, actual: ResourceList, allocated: ResourceList
 ) -> bool:
-    return actual != wanted or bool(allocated and allocated != wanted)
+    return actual != requests or bool(allocated and allocated != requests)
 
 
 def _statuses_by_name(status: PodStatus) -> dict[str, ContainerStatus]:

@@ -126,9 +126,9 @@ def compile_requirements(
     """
     requirements = []
     for index, condition in enumerate(conditions):
-        found = _problems_of(condition, allowed, f"{path}[{index}]")
-        problems += found
-        if not found:
+        mistakes = _problems_of(condition, allowed, f"{path}[{index}]")
+        problems += mistakes
+        if not mistakes:
             values = tuple(sorted(set(condition.values)))
             operator = Operator(condition.operator)
             requirements.append(Requirement(condition.key, operator, values))

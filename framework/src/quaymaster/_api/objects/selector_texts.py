@@ -210,8 +210,8 @@ def _invalid_list(path: str, values: Sequence[str], reason: str) -> str:
 
 def _unsupported(operator: str, path: str, supported: Sequence[str]) -> str:
     names = ", ".join(map(_quoted, supported))
-    given = _quoted(operator)
-    return f"{path}.operator: Unsupported value: {given}: supported values: {names}"
+    quoted = _quoted(operator)
+    return f"{path}.operator: Unsupported value: {quoted}: supported values: {names}"
 
 
 def _as_json(values: Sequence[str]) -> str:

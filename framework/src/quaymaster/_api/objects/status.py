@@ -48,9 +48,9 @@ def with_status(obj: ObjT, changes: Mapping[str, object]) -> ObjT:
 
 def _status_of(obj: ApiObject) -> msgspec.Struct | None:
     """Return the status of an object; an empty one if it has none but could."""
-    found: object = getattr(obj, "status", None)
-    if isinstance(found, msgspec.Struct):
-        return found
+    status: object = getattr(obj, "status", None)
+    if isinstance(status, msgspec.Struct):
+        return status
     info = inspect.type_info(type(obj))
     for field in info.fields if isinstance(info, inspect.StructType) else ():
         members = getattr(field.type, "types", ())

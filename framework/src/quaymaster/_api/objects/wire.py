@@ -138,11 +138,11 @@ def read_tree(tree: object, kind: type[ObjT], *, pool: SpecPool | None = None) -
     if kind is Pod:
         return _pod_of(cleaned, pool)  # type: ignore[return-value]  # kind is Pod
     try:
-        made = msgspec.convert(cleaned, kind, dec_hook=dec_hook)
+        obj = msgspec.convert(cleaned, kind, dec_hook=dec_hook)
     except msgspec.ValidationError as error:
         # The constraints of a class beyond types: bounds, patterns, its own checks.
         raise ObjectError([_problem_of(error)]) from error
-    return _share(made, pool)
+    return _share(obj, pool)
 
 
 def _problem_of(error: msgspec.ValidationError) -> Problem:

@@ -31,21 +31,21 @@ def find_duplicates(text: bytes) -> tuple[object, list[Path]]:
         ValueError: The text is not JSON.
         RecursionError: The text is nested too deeply.
     """
-    found: list[_Twice] = []
+    duplicates: list[_Twice] = []
 
     def make(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(pairs)
-        if len(made) == len(pairs):
-            return made
-        twice = _Twice(made)
+        mapping = dict(pairs)
+        if len(mapping) == len(pairs):
+            return mapping
+        twice = _Twice(mapping)
         counts = Counter(key for key, _ in pairs)
-        twice.keys_again = tuple(key for key in made if counts[key] > 1)
-        found.append(twice)
+        twice.keys_again = tuple(key for key in mapping if counts[key] > 1)
+        duplicates.append(twice)
         return twice
 
     # As floats, since integers may be too long for Python to read.
     tree = json.loads(text, object_pairs_hook=make, parse_int=float)
-    return tree, list(_places(tree, ())) if found else []
+    return tree, list(_places(tree, ())) if duplicates else []
 
 
 def path_text(path: Path) -> str:

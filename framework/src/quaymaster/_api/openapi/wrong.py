@@ -52,23 +52,23 @@ def find_wrong(
 def _in_list(tree: object, item: Reference, table: FieldTable) -> Sequence[WrongValue]:
     if not isinstance(tree, list):
         return (WrongValue("", "a list", tree),)
-    found: list[WrongValue] = []
+    wrong_values: list[WrongValue] = []
     for index, value in enumerate(tree):
         inner = find_wrong(value, item, table)
         if inner:
-            found += _below(f"[{index}]", inner)
-    return found
+            wrong_values += _below(f"[{index}]", inner)
+    return wrong_values
 
 
 def _in_map(tree: object, item: Reference, table: FieldTable) -> Sequence[WrongValue]:
     if not isinstance(tree, dict):
         return (WrongValue("", "an object", tree),)
-    found: list[WrongValue] = []
+    wrong_values: list[WrongValue] = []
     for key, value in tree.items():
         inner = find_wrong(value, item, table)
         if inner:
-            found += _below(key, inner)
-    return found
+            wrong_values += _below(key, inner)
+    return wrong_values
 
 
 def _in_structure(
@@ -77,16 +77,16 @@ def _in_structure(
     if not isinstance(tree, dict):
         return (WrongValue("", "an object", tree),)
     fields = table.fields_of(structure)
-    found: list[WrongValue] = []
+    wrong_values: list[WrongValue] = []
     for name, value in tree.items():
         inner = find_wrong(value, fields.get(name, 0), table)
         if inner:
-            found += _below(name, inner)
-    return found
+            wrong_values += _below(name, inner)
+    return wrong_values
 
 
-def _below(step: str, found: Sequence[WrongValue]) -> Iterator[WrongValue]:
+def _below(step: str, wrong_values: Sequence[WrongValue]) -> Iterator[WrongValue]:
     """Yield the same findings, with a step before their paths."""
-    for finding in found:
+    for finding in wrong_values:
         dot = "." if finding.path and not finding.path.startswith("[") else ""
         yield finding._replace(path=f"{step}{dot}{finding.path}")

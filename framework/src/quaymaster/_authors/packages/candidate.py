@@ -88,30 +88,30 @@ def find_package(package: str) -> Candidate:
     if Path(package).is_dir():
         return _from_folder(Path(package))
     try:
-        found = metadata.distribution(package)
+        distribution = metadata.distribution(package)
     except (metadata.PackageNotFoundError, ValueError) as error:
         problem = "neither a folder nor the name of an installed distribution"
         raise PackageNotFoundError(package, problem) from error
-    return _installed(found)
+    return _installed(distribution)
 
 
-def _installed(found: metadata.Distribution) -> Candidate:
-    fields = found.metadata.json
+def _installed(distribution: metadata.Distribution) -> Candidate:
+    fields = distribution.metadata.json
     licenses = ("license_expression", "license", "license_file")
     return Candidate(
-        name=found.name,
-        version=found.version,
+        name=distribution.name,
+        version=distribution.version,
         has_version=True,
         requires_python=str(fields.get("requires_python", "")),
-        dependencies=tuple(found.requires or ()),
+        dependencies=tuple(distribution.requires or ()),
         described={
             "summary": bool(fields.get("summary")),
             "readme": bool(fields.get("description")),
             "license": any(fields.get(name) for name in licenses),
         },
         offers=[
-            Offer(entry, found.name, found.version)
-            for entry in found.entry_points
+            Offer(entry, distribution.name, distribution.version)
+            for entry in distribution.entry_points
             if entry.group in _GROUPS
         ],
     )

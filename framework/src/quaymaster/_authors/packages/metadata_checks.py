@@ -87,13 +87,13 @@ def _python_findings(candidate: Candidate) -> Iterator[Finding]:
         yield Finding.warning(check, where, "expected one, such as '>=3.11', got none")
         return
     try:
-        wanted = SpecifierSet(text)
+        versions = SpecifierSet(text)
     except InvalidSpecifier:
-        found = f"expected one such as '>=3.11', got {text!r}"
-        yield Finding.error(check, where, found)
+        message = f"expected one such as '>=3.11', got {text!r}"
+        yield Finding.error(check, where, message)
         return
     running = platform.python_version()
-    if not wanted.contains(running, prereleases=True):
+    if not versions.contains(running, prereleases=True):
         yield Finding.error(check, where, f"{text!r} keeps out {running}, which runs")
 
 

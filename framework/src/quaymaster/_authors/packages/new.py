@@ -85,13 +85,13 @@ def parse_points(text: str) -> Sequence[str]:
         UnknownPointError: There is no such point.
     """
     by_name = {key.lower(): key for key in POINTS}
-    found = set()
+    points = set()
     for name in text.split(","):
         key = by_name.get(name.strip().replace("_", "").lower())
         if key is None:
             raise UnknownPointError(name.strip())
-        found.add(key)
-    return [key for key in POINTS if key in found]
+        points.add(key)
+    return [key for key in POINTS if key in points]
 
 
 def make_package(
@@ -136,12 +136,12 @@ def package_files(names: PluginNames, points: Collection[str]) -> Mapping[str, s
         points: The keys of the extension points that it has hooks for.
     """
     words = _words(names)
-    found = {}
+    files = {}
     for path, template in _FILES.items():
         lines = fill_in(_template(template) if template else "", points, words)
         text = tidy(lines) if path.endswith(".py") else "\n".join([*lines, ""])
-        found[with_words(path, words)] = text if template else ""
-    return found
+        files[with_words(path, words)] = text if template else ""
+    return files
 
 
 def _words(names: PluginNames) -> Mapping[str, str]:

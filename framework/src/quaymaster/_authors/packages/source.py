@@ -76,15 +76,15 @@ def _private_name(part: _Part) -> str:
 
 def _names_in(part: _Part) -> set[str]:
     """Return the names that a part reads or exports."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(part):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.Attribute):
-            found.add(node.attr)
+            names.add(node.attr)
         elif isinstance(node, ast.Constant):
-            found.add(str(node.value))
-    return found
+            names.add(str(node.value))
+    return names
 
 
 def _lines(part: _Part) -> range:

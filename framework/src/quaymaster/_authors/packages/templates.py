@@ -37,7 +37,7 @@ def without_lines(lines: Sequence[str], dropped: Collection[int]) -> Sequence[st
         lines: The lines.
         dropped: The numbers of the lines to remove, from 0.
     """
-    found: list[str] = []
+    kept_lines: list[str] = []
     before, after, gap = 0, 0, False
     for number, line in enumerate(lines):
         if number in dropped:
@@ -46,10 +46,10 @@ def without_lines(lines: Sequence[str], dropped: Collection[int]) -> Sequence[st
             after += 1
         else:
             blank = max(before, after) if gap else after
-            found += [""] * (blank if found else 0)
-            found.append(line)
+            kept_lines += [""] * (blank if kept_lines else 0)
+            kept_lines.append(line)
             before, after, gap = 0, 0, False
-    return found
+    return kept_lines
 
 
 def _chosen(
@@ -84,4 +84,4 @@ def with_words(text: str, words: Mapping[str, str]) -> str:
         text: The text.
         words: Placeholder of the template -> its replacement.
     """
-    return re.sub("|".join(words), lambda found: words[found[0]], text)
+    return re.sub("|".join(words), lambda match: words[match[0]], text)

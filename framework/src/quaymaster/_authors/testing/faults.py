@@ -290,10 +290,10 @@ class _FaultyWatch(Generic[ObjT]):
         if self._is_held():
             return ()
         events, self._events = self._events, []
-        given = []
+        delivered = []
         for event in events:
-            given += [event] * (2 if self._draw(Fault.REPEATED_EVENT) else 1)
-        return given
+            delivered += [event] * (2 if self._draw(Fault.REPEATED_EVENT) else 1)
+        return delivered
 
     def stop(self) -> None:
         self._events.clear()

@@ -241,8 +241,8 @@ class PluginHarness(HarnessBase):
         twin = self._twin_scores
         if twin is not None:
             # As in the framework, a frozen array is returned as the same object.
-            given = twin if is_frozen(twin) else freeze(twin.view())
-            again = self._normalized(call, pod, given)
+            frozen = twin if is_frozen(twin) else freeze(twin.view())
+            again = self._normalized(call, pod, frozen)
             self._compare("normalize_score after score", normalized, again)
         return normalized
 
@@ -268,12 +268,12 @@ class PluginHarness(HarnessBase):
         self._informers.put(pod)
         self.state = CycleState()
         attempt = Attempt.begin(self.state, pod, self.snapshot.nodes)
-        found = self._framework.plain.find_feasible(attempt)
-        if isinstance(found, Feasible):
+        feasible = self._framework.plain.find_feasible(attempt)
+        if isinstance(feasible, Feasible):
             raise ValueError(f"pod {pod.key} fits")
-        if found.diagnosis is None:
-            raise PluginStatusError(found.status)
-        return found.diagnosis
+        if feasible.diagnosis is None:
+            raise PluginStatusError(feasible.status)
+        return feasible.diagnosis
 
     def post_filter(self, pod: Pod) -> PostFilterResult:
         """Run ``post_filter`` for a pod that fits nowhere, and return its result.

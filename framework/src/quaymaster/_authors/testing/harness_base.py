@@ -15,6 +15,7 @@ from quaymaster._core.contract.cycle_state import CycleState, StateNotFoundError
 from quaymaster._core.contract.status import Status
 from quaymaster._core.engine.handle import Services
 from quaymaster._core.mutations.returned import ReturnedArrays
+from quaymaster._core.registry.access import declares_access
 from quaymaster._core.runtime.guards import unguarded
 from quaymaster._core.runtime.profile import Call, HookFunction
 from quaymaster._core.state.arrays import Int64Array
@@ -42,6 +43,11 @@ class HarnessBase:
         self._name = plugin.__name__
         nodes, pods, objects = list(nodes), list(pods), list(objects)
         beside = list(beside)
+        # A plugin that declares its access gets no more by plugins that do not.
+        allowed = [plugin, *beside]
+        if declares_access(plugin):
+            allowed = [cls for cls in allowed if declares_access(cls)]
+        allowed.reverse()
         self.clock = clock = VirtualClock()
         self.snapshot = Snapshot(kubernetes)
         for node in nodes:
@@ -51,10 +57,8 @@ class HarnessBase:
         self.cluster = InMemoryCluster(clock, kubernetes=kubernetes)
         self._fill_cluster([*nodes, *pods, *objects])
         self.state = CycleState()
-        self._informers = FixedObjects(
-            [*nodes, *pods, *objects], kinds_of(*beside, plugin)
-        )
-        port = DeclaredWrites(self.cluster, [*beside, plugin])
+        self._informers = FixedObjects([*nodes, *pods, *objects], kinds_of(*allowed))
+        port = DeclaredWrites(self.cluster, allowed)
         self.refused = port.refused
         services = Services(
             clock=clock,

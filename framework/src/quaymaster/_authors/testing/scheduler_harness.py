@@ -149,10 +149,10 @@ class SchedulerHarness:
             ScheduleError: It has none, or another one; the message has every plugin's
                 answer for every node.
         """
-        found = self.node_of(key)
-        if found and on in (None, found):
+        node = self.node_of(key)
+        if node and on in (None, node):
             return
-        where = f"runs on '{found}'" if found else "has no node"
+        where = f"runs on '{node}'" if node else "has no node"
         expected = "one" if on is None else f"'{on}'"
         self._refute(key, f"{where}, expected {expected}")
 
@@ -167,9 +167,9 @@ class SchedulerHarness:
             ScheduleError: It has a node, or another message; the message of the error
                 has every plugin's answer for every node.
         """
-        found = self.node_of(key)
-        if found:
-            self._refute(key, f"runs on '{found}', expected no node")
+        node = self.node_of(key)
+        if node:
+            self._refute(key, f"runs on '{node}', expected no node")
         if reason not in self.message(key):
             said = self.message(key)
             self._refute(key, f"waits with '{said}', expected '{reason}' in it")

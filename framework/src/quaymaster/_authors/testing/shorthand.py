@@ -108,11 +108,11 @@ def to_label_selector(
 
 
 def node_selector_term(
-    wanted: NodeSelectorTerm | Mapping[str, str | Sequence[str]],
+    labels: NodeSelectorTerm | Mapping[str, str | Sequence[str]],
 ) -> NodeSelectorTerm:
     """Make a term that requires one of some values for each label."""
-    if isinstance(wanted, NodeSelectorTerm):
-        return wanted
+    if isinstance(labels, NodeSelectorTerm):
+        return labels
     return NodeSelectorTerm(
         match_expressions=tuple(
             NodeSelectorRequirement(
@@ -120,7 +120,7 @@ def node_selector_term(
                 operator="In",
                 values=(values,) if isinstance(values, str) else tuple(values),
             )
-            for key, values in wanted.items()
+            for key, values in labels.items()
         )
     )
 

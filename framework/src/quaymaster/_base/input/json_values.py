@@ -78,10 +78,10 @@ def head(text: JsonText) -> tuple[str, str]:
     if match is not None:
         return match[1].decode(), match[2].decode()
     try:
-        found = _HEAD_DECODER.decode(text)
+        header = _HEAD_DECODER.decode(text)
     except msgspec.ValidationError:
         return "", ""
-    return found.api_version or "", found.kind or ""
+    return header.api_version or "", header.kind or ""
 
 
 def json_tree(text: JsonText) -> object:
@@ -117,10 +117,10 @@ def _end_of_blank(text: memoryview, start: int) -> int:
 
 def _value(text: memoryview) -> JsonValue:
     try:
-        found = _LIST_DECODER.decode(text)
+        values = _LIST_DECODER.decode(text)
     except msgspec.ValidationError:  # an array, or fields of odd types
         return JsonValue(text)
-    return JsonValue(text, found.api_version or "", found.kind or "", found.items)
+    return JsonValue(text, values.api_version or "", values.kind or "", values.items)
 
 
 def _describe(error: msgspec.DecodeError, text: memoryview, start: int) -> str:

@@ -15,6 +15,9 @@ __all__ = ["Connections", "TimedReader", "most_connections", "send_parts"]
 # Chosen, not measured: far more clients than a cluster has schedulers.
 _MOST: Final = 1024
 _OTHER_FILES: Final = 64  # that the process has open besides connections
+# Connections that were ended, and that their threads may not have closed yet.
+_MOST_ENDING: Final = 16
+_SECONDS_TO_END: Final = 0.1  # a thread takes far less, unless it is busy
 # Chosen, not measured: a body of this size is read by one call of the kernel.
 _LARGE: Final = 1 << 17
 _PARTS_AT_ONCE: Final = 1024  # IOV_MAX of Linux: `sendmsg` takes no more
@@ -73,8 +76,13 @@ class TimedReader(io.RawIOBase):
             raise TimeoutError from error
 
 
-def most_connections(most: int = _MOST) -> int:
-    """Return how many connections may be open: fewer than files may be (Unix)."""
+def most_connections(most: int = _MOST, *, pending: int = 0) -> int:
+    """Return how many connections may be open: fewer than files may be (Unix).
+
+    Args:
+        most: The most, whatever the number of files.
+        pending: How many connections may be open besides.
+    """
     try:
         import resource  # noqa: PLC0415 - Unix only
     except ImportError:
@@ -82,7 +90,7 @@ def most_connections(most: int = _MOST) -> int:
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
         return most
-    return max(min(most, files - _OTHER_FILES, files * 3 // 4), 1)
+    return max(min(most, files - _OTHER_FILES - pending, files * 3 // 4), 1)
 
 
 class Connections:
@@ -96,20 +104,35 @@ class Connections:
 
     def __init__(self, most: int) -> None:
         self._lock = threading.Lock()
+        self._has_ended = threading.Condition(self._lock)
         self._most = most
         self._idle: dict[socket.socket, None] = {}
         self._busy: set[socket.socket] = set()
+        self._ending: set[socket.socket] = set()
 
     def add(self, connection: socket.socket) -> None:
-        """Add a new connection."""
+        """Add a new connection.
+
+        A burst of connections waits here until the threads of those that make room
+        have closed them.
+        """
         with self._lock:
+            self._has_ended.wait_for(self._may_end_another, _SECONDS_TO_END)
             self._idle[connection] = None
             if len(self._idle) + len(self._busy) > self._most:
-                _hang_up(next(iter(self._idle)))
+                first = next(iter(self._idle))
+                del self._idle[first]
+                self._ending.add(first)
+                _hang_up(first)
+
+    def _may_end_another(self) -> bool:
+        return len(self._ending) < _MOST_ENDING
 
     def set_busy(self, connection: socket.socket, is_busy: bool) -> None:
         """Record whether a connection has a request in progress."""
         with self._lock:
+            if connection in self._ending:
+                return
             if is_busy:
                 self._idle.pop(connection, None)
                 self._busy.add(connection)
@@ -122,6 +145,8 @@ class Connections:
         with self._lock:
             self._idle.pop(connection, None)
             self._busy.discard(connection)
+            self._ending.discard(connection)
+            self._has_ended.notify()
 
     def hang_up(self) -> None:
         """End all connections: their threads read the end of the stream."""

@@ -22,6 +22,7 @@ _FIELD: Final = re.compile(
     rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)\r\n"
 )
 _ONCE: Final = (b"content-length", b"transfer-encoding", b"host")
+_NEEDS_HOST: Final = b" HTTP/1.1\r\n"
 _BODILESS: Final = (b"GET ", b"HEAD ")
 
 
@@ -74,6 +75,8 @@ def _check_framing(line: bytes, lines: Sequence[bytes]) -> None:
         if name in _ONCE and name in values:
             raise HeadError(f"expected one field {name.decode()}")
         values[name] = match[2].strip(b" \t")
+    if b"host" not in values and line.endswith(_NEEDS_HOST):
+        raise HeadError("expected a field Host")
     length = values.get(b"content-length")
     has_coding = b"transfer-encoding" in values
     if length is not None and not length.isdigit():

@@ -4,64 +4,20 @@ It needs the package uvicorn, from the extras ``serve`` and ``ui``.
 """
 
 import asyncio
-import functools
+import ssl
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-import attrs
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from quaymaster._base.serving.connections import most_connections
+from quaymaster._base.serving.handshakes import TimedHandshake
 from quaymaster._base.serving.heads import MOST_HEAD_BYTES, MOST_HEAD_FIELDS
+from quaymaster._base.serving.limited_connections import (
+    ConnectionLimits,
+    LimitedConnections,
+)
 
-__all__ = ["BACKLOG", "ConnectionLimits", "TimedProtocol", "make_protocol"]
-
-BACKLOG: Final = 128
-"""How many clients may wait until their connection is accepted.
-
-asyncio accepts so many connections at once, before it handles one of them. So there
-must be room for more open files than `most_connections` has.
-"""
-
-
-@attrs.frozen(kw_only=True)
-class ConnectionLimits:
-    """The limits of the connections of one server.
-
-    Attributes:
-        connections: The most connections.
-        head_seconds: How long a connection may be silent at first, and how long the
-            head of a request may take to arrive.
-        unread_seconds: How long a client may read nothing of a response.
-        response_seconds: How long a client may take to read a response.
-        unread_responses: The most connections with a response that waits for its
-            client to read it.
-        pipelined: The most requests that a client may send before it has the response
-            to the first one.
-    """
-
-    connections: int = attrs.field(factory=most_connections)
-    # As long as the project's other servers wait for a request.
-    head_seconds: float = 30.0
-    unread_seconds: float = 30.0
-    response_seconds: float = 600.0  # chosen, not measured: 10 MB over a slow line
-    unread_responses: int = 64
-    pipelined: int = 32
-
-
-class _Connections:
-    """The connections of one server.
-
-    Attributes:
-        limits: Their limits.
-        idle: Those that have no request, the one that is idle for longest first.
-        unread: Those whose client has to read a response, the longest first.
-    """
-
-    def __init__(self, limits: ConnectionLimits) -> None:
-        self.limits = limits
-        self.idle: dict[TimedProtocol, None] = {}
-        self.unread: dict[TimedProtocol, None] = {}
+__all__ = ["TimedProtocol", "make_protocol"]
 
 
 class TimedProtocol(HttpToolsProtocol):
@@ -74,7 +30,12 @@ class TimedProtocol(HttpToolsProtocol):
         all_connections: The connections of this server. If there are too many, the one
             that is idle for longest is closed.
         options: Those of the base class.
+
+    Attributes:
+        handshake: The handshake of the connection, if it has TLS.
     """
+
+    handshake: TimedHandshake | None = None
 
     _timer: asyncio.TimerHandle | None = None
     _reading_timer: asyncio.TimerHandle | None = None
@@ -84,7 +45,7 @@ class TimedProtocol(HttpToolsProtocol):
     _response_deadline = 0.0
 
     def __init__(
-        self, *arguments: Any, all_connections: _Connections, **options: Any
+        self, *arguments: Any, all_connections: LimitedConnections, **options: Any
     ) -> None:
         super().__init__(*arguments, **options)
         self._all = all_connections
@@ -95,18 +56,26 @@ class TimedProtocol(HttpToolsProtocol):
     ) -> None:
         """Start the timeout of the first request."""
         super().connection_made(transport)
-        idle = self._all.idle
-        idle[self] = None
-        if len(self.connections) > self._limits.connections and idle:
-            _abort_first(idle)
+        if self.handshake is None:
+            self._all.open(self)
+        else:
+            self._all.forget(self.handshake)
+            self._all.set_idle(self, True)
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timeouts."""
         self._stop()
         self._stop_reading_timer()
-        self._all.idle.pop(self, None)
+        if self.handshake is None:
+            self._all.close(self)
+        else:
+            self._all.forget(self)
         super().connection_lost(exc)
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Read data; close the connection if a head is too long."""
@@ -141,7 +110,7 @@ class TimedProtocol(HttpToolsProtocol):
         """
         self._stop()
         self._is_in_head = False
-        self._all.idle.pop(self, None)
+        self._all.set_idle(self, False)
         super().on_headers_complete()
         if len(self.pipeline) > self._limits.pipelined:
             raise ValueError("expected the client to wait for responses")
@@ -149,7 +118,7 @@ class TimedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Note that the connection is idle, unless further requests wait."""
         if not self.pipeline:
-            self._all.idle[self] = None
+            self._all.set_idle(self, True)
         super().on_response_complete()
         if self.pipeline and not self.transport.is_closing():
             # The base class reads on, so each response could make room for thousands
@@ -159,10 +128,7 @@ class TimedProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Start the timeout of a response that its client does not read."""
         super().pause_writing()
-        unread = self._all.unread
-        unread[self] = None
-        if len(unread) > self._limits.unread_responses:
-            _abort_first(unread)
+        self._all.set_unread(self, True)
         self._response_deadline = self.loop.time() + self._limits.response_seconds
         self._watch_reading()
 
@@ -184,7 +150,7 @@ class TimedProtocol(HttpToolsProtocol):
             self._watch_reading()
 
     def _stop_reading_timer(self) -> None:
-        self._all.unread.pop(self, None)
+        self._all.set_unread(self, False)
         if self._reading_timer is not None:
             self._reading_timer.cancel()
             self._reading_timer = None
@@ -199,20 +165,22 @@ class TimedProtocol(HttpToolsProtocol):
             self._timer = None
 
 
-def _abort_first(protocols: dict[TimedProtocol, None]) -> None:
-    first = next(iter(protocols))
-    # Its connection is lost only later.
-    del protocols[first]
-    first.transport.abort()
-
-
 def make_protocol(
-    limits: ConnectionLimits | None = None,
-) -> Callable[..., TimedProtocol]:
+    limits: ConnectionLimits | None = None, tls: ssl.SSLContext | None = None
+) -> Callable[..., asyncio.BaseProtocol]:
     """Return what makes the protocols of the connections of one server.
 
     Args:
         limits: Their limits; None for the usual ones.
+        tls: The TLS context; None for plain HTTP. The server itself must have none.
     """
-    connections = _Connections(limits or ConnectionLimits())
-    return functools.partial(TimedProtocol, all_connections=connections)
+    connections = LimitedConnections(limits or ConnectionLimits())
+
+    def make(*arguments: Any, **options: Any) -> asyncio.BaseProtocol:
+        protocol = TimedProtocol(*arguments, all_connections=connections, **options)
+        if tls is None:
+            return protocol
+        protocol.handshake = TimedHandshake(protocol.loop, protocol, tls, connections)
+        return protocol.handshake
+
+    return make

@@ -96,8 +96,8 @@ class StackReader:
     def _parts(self) -> Iterator[str]:
         """Read what is written, until it names a plugin or nothing follows.
 
-        ``faulthandler`` writes each name and number on its own and marks no end, so
-        that a single read often gets only the first frames.
+        ``faulthandler`` makes a system call for each name and number, and writes no
+        end mark. So a single read often returns only the first frames.
         """
         text = ""
         seconds = _SECONDS_TO_BEGIN

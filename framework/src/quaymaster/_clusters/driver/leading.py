@@ -25,7 +25,7 @@ __all__ = ["Leading"]
 
 
 class Leading:
-    """Renews the lease, and holds the fence that each write must pass.
+    """Renews the lease, and lets writes pass only while this process has it.
 
     Args:
         access: The server and the credentials.

@@ -35,6 +35,7 @@ _PAGE: Final = 500  # objects
 _SHORTEST_WATCH: Final = 300  # seconds; the longest is twice as long
 _TOO_SHORT: Final = 1.0  # seconds that a watch without events lasts at least
 _LONG_ENOUGH: Final = 10.0  # seconds that a stream lasts if the server works
+_LONGEST_EVENT: Final = 1 << 25  # bytes; etcd stores objects of up to 1.5 MiB
 _END_OF_LIST: Final = "k8s.io/initial-events-end"
 
 _NOT_FOUND: Final = 404
@@ -200,7 +201,7 @@ class Reflector:
             self._take_error(error)
         except QuaymasterError as error:
             self._failed(str(error))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             self._must_list = True
             self._failed(f"{self._path}: the server sent invalid data: {error}")
 
@@ -306,6 +307,9 @@ class Reflector:
             *lines, rest = (rest + block).split(b"\n") if rest else block.split(b"\n")
             for line in lines:
                 self._take_line(line)
+            if len(rest) > _LONGEST_EVENT:
+                problem = f"an event exceeds {_LONGEST_EVENT >> 20} MiB"
+                raise ApiError(self._path, problem)
             self._sent.flush()
             now, has_event = self._now(), bool(lines)
             self._progress.received(now, has_event=has_event, has_rest=bool(rest))

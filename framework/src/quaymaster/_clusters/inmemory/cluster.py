@@ -169,22 +169,22 @@ class InMemoryCluster:
         Raises:
             AdmissionError: Some objects break rules; it lists all problems.
         """
-        given = list(objects)
+        loaded = list(objects)
         if as_it_is and self._controllers is not None:
-            for obj in given:
+            for obj in loaded:
                 if obj.metadata.resource_version:
                     self._controllers.keep(obj)
         core = self._core
         core.admission.set_classes(
-            self._with_stored(PriorityClass, given), self._storage_classes(given)
+            self._with_stored(PriorityClass, loaded), self._storage_classes(loaded)
         )
         core.admission.set_rules(
-            self._with_stored(RuntimeClass, given),
-            self._with_stored(LimitRange, given),
+            self._with_stored(RuntimeClass, loaded),
+            self._with_stored(LimitRange, loaded),
         )
         with collector_paused():
             try:
-                admitted = admit_all(given, core.admission, core.is_taken)
+                admitted = admit_all(loaded, core.admission, core.is_taken)
             finally:
                 core.refresh_classes()
             self._check_demand(admitted)
@@ -210,14 +210,16 @@ class InMemoryCluster:
             if problems:
                 raise AdmissionError(problems)
 
-    def _with_stored(self, kind: type[ObjT], given: Iterable[ApiObject]) -> list[ObjT]:
+    def _with_stored(
+        self, kind: type[ObjT], objects: Iterable[ApiObject]
+    ) -> list[ObjT]:
         """Return the objects of a kind after the load."""
-        new = (obj for obj in given if isinstance(obj, kind))
+        new = (obj for obj in objects if isinstance(obj, kind))
         return [*self._core.objects(kind).values(), *new]
 
-    def _storage_classes(self, given: Iterable[ApiObject]) -> list[StorageClass]:
+    def _storage_classes(self, objects: Iterable[ApiObject]) -> list[StorageClass]:
         """Return the classes after the load; loaded ones replace the implied one."""
-        new = [obj for obj in given if isinstance(obj, StorageClass)]
+        new = [obj for obj in objects if isinstance(obj, StorageClass)]
         stored = self._core.objects(StorageClass).values()
         return [old for old in stored if not new or self._core.is_taken(old)] + new
 
@@ -372,10 +374,10 @@ class InMemoryCluster:
         Raises:
             NotFoundError: There is no such node; then nothing has changed.
         """
-        given = list(names)
-        for name in given:
+        nodes = list(names)
+        for name in nodes:
             self.get(Node, name)
-        self._health.stop(given, observer or HealthObserver())
+        self._health.stop(nodes, observer or HealthObserver())
 
     def start_kubelets(self, names: Iterable[str]) -> None:
         """Start the kubelets of nodes again; running ones are not affected."""
@@ -442,13 +444,13 @@ class InMemoryCluster:
 
 def _check_current(obj: ApiObject, uid: str, version: str) -> None:
     """Reject a change by a caller that has read an older version or another object."""
-    given = obj.metadata
-    if given.uid not in ("", uid):
-        raise ConflictError(f"{place_of(obj)}: its uid is {uid}, not {given.uid}")
-    if given.resource_version not in ("", version):
+    metadata = obj.metadata
+    if metadata.uid not in ("", uid):
+        raise ConflictError(f"{place_of(obj)}: its uid is {uid}, not {metadata.uid}")
+    if metadata.resource_version not in ("", version):
         raise ConflictError(
             f"{place_of(obj)}: its version is {version}, not "
-            f"{given.resource_version}: read it again"
+            f"{metadata.resource_version}: read it again"
         )
 
 

@@ -537,12 +537,12 @@ class ClusterCore:
             self.let_go(ended)
 
 
-def _grace_period(pod: Pod, wanted: float | None) -> float:
+def _grace_period(pod: Pod, seconds: float | None) -> float:
     """Return how long a pod may take to end, as ``CheckGracefulDelete`` decides.
 
     Upstream's file is ``pkg/registry/core/pod/strategy.go`` (Kubernetes v1.36).
     """
-    if wanted is None:
+    if seconds is None:
         own = pod.spec.termination_grace_period_seconds
-        wanted = 30.0 if own is None else float(own)
-    return 1.0 if wanted < 0 else min(wanted, LONGEST_SECONDS)
+        seconds = 30.0 if own is None else float(own)
+    return 1.0 if seconds < 0 else min(seconds, LONGEST_SECONDS)

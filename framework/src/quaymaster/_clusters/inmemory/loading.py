@@ -99,8 +99,8 @@ def stray_pods(objects: Iterable[ApiObject], nodes: Container[str]) -> list[Pod]
 
 def _in_order(objects: Iterable[ApiObject]) -> list[ApiObject]:
     """Sort objects: referenced ones come first, otherwise the order stays."""
-    given = list(objects)
-    if any(isinstance(obj, ResourceQuota) for obj in given):
+    listed = list(objects)
+    if any(isinstance(obj, ResourceQuota) for obj in listed):
         # Objects of an existing cluster use quotas before new ones do.
-        given.sort(key=lambda obj: not is_already_admitted(obj))
-    return sorted(given, key=lambda obj: _RANKS.get(type(obj), _USUAL_RANK))
+        listed.sort(key=lambda obj: not is_already_admitted(obj))
+    return sorted(listed, key=lambda obj: _RANKS.get(type(obj), _USUAL_RANK))

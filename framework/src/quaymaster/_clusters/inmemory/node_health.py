@@ -109,8 +109,8 @@ def _with_health(node: Node, status: str, now: Time) -> Node:
     """Return a node whose kubelet reports its health, or no longer reports."""
     is_silent = status == "Unknown"
     conditions = {condition.type: condition for condition in node.status.conditions}
-    wanted = [name for name in _CONDITIONS if name in conditions or name == "Ready"]
-    for name in wanted:
+    types = [name for name in _CONDITIONS if name in conditions or name == "Ready"]
+    for name in types:
         old = conditions.get(name, NodeCondition(type=name))
         new = "Unknown" if is_silent else ("True" if name == "Ready" else "False")
         if old.status != new:

@@ -111,12 +111,12 @@ def notices_of_gated(
     for obj in objects:
         if obj.kind in KIND_GATES and not kubernetes.reads(obj.kind):
             gated[obj.kind].append(obj)
-    for kind, found in gated.items():
-        verb = "has" if len(found) == 1 else "have"
+    for kind, members in gated.items():
+        verb = "has" if len(members) == 1 else "have"
         yield Notice(
             reason=NoticeReason.GATED_OBJECTS,
-            message=f"{_count(found, kind)} {verb} no effect while the feature gate "
-            f"{KIND_GATES[kind]} is off: {_listed(found)}",
+            message=f"{_count(members, kind)} {verb} no effect while the feature gate "
+            f"{KIND_GATES[kind]} is off: {_listed(members)}",
         )
 
 

@@ -86,8 +86,8 @@ class PodRecommendations:
 
     def _spec_of(self, pod: Pod, scaler: VerticalPodAutoscaler) -> PodSpec:
         key = (scaler.uid, scaler.metadata.resource_version, id(pod.spec))
-        found = self._specs.get(key)
-        if found is None:
+        cached = self._specs.get(key)
+        if cached is None:
             ranges = self._objects(LimitRange).values()
             bounds = container_bounds(
                 entry for entry in ranges if entry.namespace == pod.namespace
@@ -95,8 +95,8 @@ class PodRecommendations:
             spec = with_recommended_resources(pod.spec, scaler, bounds)
             if len(self._specs) >= _REMEMBERED:
                 self._specs.clear()
-            found = self._specs[key] = (pod.spec, spec)
-        return found[1]
+            cached = self._specs[key] = (pod.spec, spec)
+        return cached[1]
 
     def _scaler_of(self, pod: Pod) -> VerticalPodAutoscaler | None:
         """Return the oldest autoscaler of the topmost workload of a pod."""

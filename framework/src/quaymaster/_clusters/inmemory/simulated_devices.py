@@ -21,17 +21,17 @@ def read_devices(text: str) -> Mapping[str, int]:
     Raises:
         ValueError: The text is not such a list.
     """
-    found: dict[str, int] = {}
+    devices: dict[str, int] = {}
     for part in text.split(","):
         driver, _, count = (piece.strip() for piece in part.partition(":"))
         if not SUBDOMAIN.fits(driver) or not count.isdecimal():
             raise ValueError(f"expected {_FORM}, got {part.strip()!r}")
-        if driver in found:
+        if driver in devices:
             raise ValueError(f"{driver}: expected once, came twice")
         if not 0 < int(count[:6]) <= _MOST:
             raise ValueError(f"{driver}: expected 1 to {_MOST} devices, got {count}")
-        found[driver] = int(count)
-    return found
+        devices[driver] = int(count)
+    return devices
 
 
 def devices_of(annotations: Mapping[str, str]) -> Mapping[str, int]:

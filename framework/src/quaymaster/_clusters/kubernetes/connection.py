@@ -1,6 +1,7 @@
 """A connection to one API server that is kept open: sends requests, reads responses."""
 
 import http.client
+import io
 import select
 import ssl
 import zlib
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from quaymaster._base.gunzip import gunzip
+from quaymaster._base.gunzip import MOST_BYTES, gunzip
 from quaymaster._base.https import (
     NamedConnection,
     load_client_certificate,
@@ -31,6 +32,7 @@ __all__ = [
     "tls_of",
 ]
 
+_BLOCK: Final = 1 << 20  # bytes; chosen, not measured
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -273,10 +275,23 @@ def tls_of(access: Access, shown: Shown) -> ssl.SSLContext | None:
 
 
 def _content(response: http.client.HTTPResponse) -> bytes:
-    body = response.read()
+    body = _body(response)
     if response.headers.get("Content-Encoding") == "gzip":
         return gunzip(body)
     return body
+
+
+def _body(response: http.client.HTTPResponse) -> bytes:
+    """Read a body: the memory grows with what has come, not with what is announced."""
+    body = io.BytesIO()
+    while block := response.read(_BLOCK):
+        body.write(block)
+        if body.tell() > MOST_BYTES:
+            message = f"the response exceeds {MOST_BYTES >> 30} GiB"
+            raise http.client.HTTPException(message)
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+    return body.getvalue()
 
 
 def _stamps(access: Access, shown: Shown) -> Iterator[tuple[int, int] | None]:

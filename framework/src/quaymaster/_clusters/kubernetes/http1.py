@@ -10,10 +10,22 @@ from typing import Final, NamedTuple
 
 from quaymaster._base.gunzip import gunzip
 
-__all__ = ["AnswerReader", "HttpError", "Reply", "fixed_lines", "request_bytes"]
+__all__ = [
+    "LONGEST_LINE",
+    "AnswerReader",
+    "HttpError",
+    "Reply",
+    "chunk_size",
+    "fixed_lines",
+    "request_bytes",
+]
 
 _LONGEST_HEAD: Final = 1 << 16
-_LONGEST_LINE: Final = 1 << 10  # of a chunk's size, and what may follow it
+LONGEST_LINE: Final = 1 << 10
+"""Bytes of the line with a chunk's size, and of what may follow it."""
+_LARGEST_BODY: Final = 1 << 28
+"""Bytes of a response here: chosen, far more than one object has."""
+_SIZE: Final = re.compile(rb"[0-9a-fA-F]{1,15}")
 _END: Final = b"\r\n\r\n"
 _NO_BODY: Final = (204, 304)
 _SPECIAL: Final = frozenset((*range(200), *_NO_BODY))
@@ -149,6 +161,8 @@ class AnswerReader:
         if not length.isdecimal():
             raise HttpError(f"invalid Content-Length {length[:20]!r}")
         size = int(length)
+        if size > _LARGEST_BODY:
+            raise _too_large()
         if len(self._buffer) < size:
             return None
         body = bytes(self._buffer[:size])
@@ -160,13 +174,12 @@ class AnswerReader:
         while True:
             end = buffer.find(b"\r\n")
             if end < 0:
-                if len(buffer) > _LONGEST_LINE:
+                if len(buffer) > LONGEST_LINE:
                     raise HttpError("a chunk without a valid size")
                 return None
-            try:
-                size = int(buffer[:end].partition(b";")[0], 16)
-            except ValueError:
-                raise HttpError("a chunk without a valid size") from None
+            size = chunk_size(buffer[:end])
+            if len(self._chunks) + size > _LARGEST_BODY:
+                raise _too_large()
             if size == 0:
                 return self._read_trailer(end)
             start = end + _CHUNK_END
@@ -187,6 +200,22 @@ class AnswerReader:
         body = bytes(self._chunks)
         self._chunks.clear()
         return body
+
+
+def chunk_size(line: bytes | bytearray) -> int:
+    """Return the size of a chunk (RFC 9112, section 7.1).
+
+    Raises:
+        HttpError: The line has no size.
+    """
+    digits = line.partition(b";")[0].strip(b" \t")
+    if not _SIZE.fullmatch(digits):
+        raise HttpError("a chunk without a valid size")
+    return int(digits, 16)
+
+
+def _too_large() -> HttpError:
+    return HttpError(f"the response exceeds {_LARGEST_BODY >> 20} MiB")
 
 
 def _head_of(data: bytes | bytearray, end: int) -> tuple[int, dict[str, str]]:

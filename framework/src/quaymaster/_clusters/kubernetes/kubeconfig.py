@@ -114,10 +114,10 @@ def read_kubeconfig(file: str) -> Kubeconfig:
         ConfigErrors: It cannot be read, or something in it has the wrong form.
     """
     tree = read_yaml(read_content(Path(file), file), file)
-    found: list[Problem] = []
-    cleaned = clean({} if tree is None else tree, KubeconfigFile, found)
-    if found:
-        raise ConfigErrors(attrs.evolve(entry, where=file) for entry in found)
+    mistakes: list[Problem] = []
+    cleaned = clean({} if tree is None else tree, KubeconfigFile, mistakes)
+    if mistakes:
+        raise ConfigErrors(attrs.evolve(entry, where=file) for entry in mistakes)
     content = msgspec.convert(cleaned, KubeconfigFile)
     problems: list[Problem] = []
     config = Kubeconfig(

@@ -30,9 +30,9 @@ def compare_versions(version: str, other: str) -> int | None:
     return 1 if (len(version), version) > (len(other), other) else -1
 
 
-def is_at_least(version: str, wanted: str) -> bool:
+def is_at_least(version: str, minimum: str) -> bool:
     """Return whether a version is certainly the wanted one or a newer one."""
-    order = compare_versions(version, wanted)
+    order = compare_versions(version, minimum)
     return order is not None and order >= 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from quaymaster._base.gunzip import Gunzip
+from quaymaster._clusters.kubernetes.http1 import LONGEST_LINE, HttpError, chunk_size
 
 __all__ = ["blocks_of"]
 
@@ -93,11 +94,13 @@ class _Chunks:
                 continue
             end = data.find(b"\r\n", at)
             if end < 0:
+                if len(data) - at > LONGEST_LINE:
+                    raise HttpError("a chunk without a valid size")
                 break
             line, at = data[at:end], end + 2
             if not line:  # behind a chunk
                 continue
-            self._left = int(line.partition(b";")[0], 16)
+            self._left = chunk_size(line)
             if not self._left:
                 self.is_over = True
                 break

@@ -11,19 +11,19 @@ __all__ = ["applied"]
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 
-def applied(given: ObjT, stored: ApiObject) -> ObjT:
+def applied(manifest: ObjT, stored: ApiObject) -> ObjT:
     """Return an object as it is in the cluster after it is applied.
 
     The fields of the manifest win. Fields that only the cluster sets are kept: identity
     and status, the node that a pod is bound to, the volume of a claim.
 
     Args:
-        given: The object of the manifest. If it comes from a server, it stays as it is.
+        manifest: The object of the manifest. One from a server stays as it is.
         stored: The object that the cluster has under its name.
     """
-    if given.uid:
-        return given
-    old, new = stored.metadata, given.metadata
+    if manifest.uid:
+        return manifest
+    old, new = stored.metadata, manifest.metadata
     changes: dict[str, Any] = {
         "metadata": replace(
             old,
@@ -33,13 +33,13 @@ def applied(given: ObjT, stored: ApiObject) -> ObjT:
             finalizers=new.finalizers or old.finalizers,
         )
     }
-    if hasattr(given, "status") and given.status == type(given)().status:
+    if hasattr(manifest, "status") and manifest.status == type(manifest)().status:
         changes["status"] = getattr(stored, "status")  # noqa: B009 - of the same kind
-    if isinstance(given, Pod) and isinstance(stored, Pod):
-        changes["node_name"] = given.node_name or stored.node_name
-    if isinstance(given, PersistentVolumeClaim) and isinstance(
+    if isinstance(manifest, Pod) and isinstance(stored, Pod):
+        changes["node_name"] = manifest.node_name or stored.node_name
+    if isinstance(manifest, PersistentVolumeClaim) and isinstance(
         stored, PersistentVolumeClaim
     ):
-        volume = given.spec.volume_name or stored.spec.volume_name
-        changes["spec"] = replace(given.spec, volume_name=volume)
-    return replace(given, **changes)
+        volume = manifest.spec.volume_name or stored.spec.volume_name
+        changes["spec"] = replace(manifest.spec, volume_name=volume)
+    return replace(manifest, **changes)

@@ -88,30 +88,30 @@ def _type_info(kind: type[ApiObject]) -> inspect.StructType:
 @functools.lru_cache(maxsize=8)
 def _shared_structures(table: FieldTable) -> Mapping[type, Reference]:
     """Return the classes that represent structures of Kubernetes."""
-    found: dict[type, Reference] = {}
+    references: dict[type, Reference] = {}
     for kind in KINDS.values():
         structure = table.structure_of(kind.api_version, kind.kind)
-        _pair(_type_info(kind), structure, table, found)
-    return found
+        _pair(_type_info(kind), structure, table, references)
+    return references
 
 
 def _pair(
     info: inspect.Type,
     reference: Reference,
     table: FieldTable,
-    found: dict[type, Reference],
+    references: dict[type, Reference],
 ) -> None:
     if isinstance(info, inspect.UnionType):
         for member in info.types:
-            _pair(member, reference, table, found)
+            _pair(member, reference, table, references)
     elif isinstance(info, inspect.VarTupleType) and isinstance(reference, list):
-        _pair(info.item_type, reference[0], table, found)
+        _pair(info.item_type, reference[0], table, references)
     elif isinstance(info, inspect.DictType) and isinstance(reference, dict):
-        _pair(info.value_type, reference[""], table, found)
+        _pair(info.value_type, reference[""], table, references)
     elif isinstance(info, inspect.StructType) and isinstance(reference, int):
-        if not reference or info.cls in found:
+        if not reference or info.cls in references:
             return
-        found[info.cls] = reference
+        references[info.cls] = reference
         fields = table.fields_of(reference) if reference > 0 else {}
         for field in info.fields:
-            _pair(field.type, fields.get(field.encode_name, 0), table, found)
+            _pair(field.type, fields.get(field.encode_name, 0), table, references)

@@ -66,6 +66,8 @@ def custom_jobs(
         for path, part, item in _items(owner, source, problems):
             pods = _Pods(owner, kind, source, path, part, item)
             template = _first(item, source.template)
+            if template is None and _is_elsewhere(item, source):
+                continue
             if template is None or not isinstance(template[1], Mapping):
                 expected = " or ".join(
                     join_path(path, template_path) for template_path in source.template
@@ -130,6 +132,7 @@ def _labelled(template: Tree, pods: _Pods, index: int) -> Tree:
         "{name}": str(metadata.get("name") or ""),
         "{namespace}": str(metadata.get("namespace") or "default"),
         "{part}": pods.part,
+        "{lowerPart}": pods.part.lower(),
         "{index}": str(index),
     }
     own = _metadata(template)
@@ -203,11 +206,11 @@ def _items(
     if source.each is None:
         yield "", source.name or "", owner
         return
-    found = _at(owner, source.each)
-    if found is not None and not isinstance(found, Mapping | list):
-        message = f"expected a list or an object, got {show(found)}"
+    items = _at(owner, source.each)
+    if items is not None and not isinstance(items, Mapping | list):
+        message = f"expected a list or an object, got {show(items)}"
         problems.append(Problem(path=source.each, message=message))
-    for path, name, item in _parts(found, source.each):
+    for path, name, item in _parts(items, source.each):
         if not isinstance(item, Mapping):
             message = f"expected an object, got {show(item)}"
             problems.append(Problem(path=path, message=message))
@@ -265,6 +268,11 @@ def _at(tree: object, path: str) -> object:
 
 def _is_true(tree: Tree, path: str | None) -> bool:
     return path is not None and _at(tree, path) is True
+
+
+def _is_elsewhere(item: Tree, source: PodSource) -> bool:
+    """Return whether an item refers to another object with its template."""
+    return source.elsewhere is not None and _at(item, source.elsewhere) is not None
 
 
 def _is_unset(value: object) -> bool:

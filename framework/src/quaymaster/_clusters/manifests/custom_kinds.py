@@ -118,8 +118,10 @@ class PodSource:
         job: The path of a JobSpec, which each group has instead of a number of pods.
         indexed: Whether such a JobSpec is indexed unless it says otherwise.
         labels: Labels of the pods. In them ``{name}`` and ``{namespace}`` are those of
-            the object, ``{part}`` is the name of the source, and ``{index}`` the
-            number of the group.
+            the object, ``{part}`` is the name of the source, ``{lowerPart}`` the same
+            in lower case, and ``{index}`` the number of the group.
+        elsewhere: The path of a field of the item that refers to another object with
+            the template. An item with this field instead of a template runs no pods.
         suspend: The path of a field of the item that is true if it runs no pods.
         unfollowed: Fields of the item that get a warning.
     """
@@ -133,6 +135,7 @@ class PodSource:
     job: str | None = attrs.field(default=None, validator=_PATH)
     indexed: bool = False
     labels: Mapping[str, str] = attrs.field(factory=dict)
+    elsewhere: str | None = attrs.field(default=None, validator=_PATH)
     suspend: str | None = attrs.field(default=None, validator=_PATH)
     unfollowed: tuple[UnfollowedField, ...] = ()
 

@@ -141,8 +141,8 @@ def wrong_values(
     tree = json_tree(_without_spec(entry)) if spec_is_known else entry.tree
     return _shortened(
         [
-            FieldFinding(found.path, complaint(found.value, found.expected))
-            for found in find_wrong(tree, table.structure_of(*entry.typed), table)
+            FieldFinding(wrong.path, complaint(wrong.value, wrong.expected))
+            for wrong in find_wrong(tree, table.structure_of(*entry.typed), table)
         ]
     )
 
@@ -207,9 +207,9 @@ def _in_spec(
 
 
 def _reported_duplicates(entry: ObjectText) -> Iterator[FieldFinding]:
-    for found in entry.duplicates or ():
-        message = f"{_DUPLICATE}, again in line {found.line}"
-        yield FieldFinding(path_text(found.path), message)
+    for duplicate in entry.duplicates or ():
+        message = f"{_DUPLICATE}, again in line {duplicate.line}"
+        yield FieldFinding(path_text(duplicate.path), message)
 
 
 def _findings(fields: Iterable[OddField], table: FieldTable) -> Iterator[FieldFinding]:

@@ -22,7 +22,7 @@ def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
     Returns:
         The files, in order, and the folders that must be rendered first: how to.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     unrendered: dict[Path, str] = {}
     for parent, folders, files in os.walk(directory):
         message = folder_hint(Path(parent), files)
@@ -31,14 +31,14 @@ def files_below(directory: Path) -> tuple[list[Path], dict[Path, str]]:
             folders.clear()
             continue
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [
+        paths += [
             Path(parent, name)
             for name in files
             if name.removesuffix(".gz").endswith(_SUFFIXES)
             and not name.startswith(".")
             and _may_be_read(Path(parent, name))
         ]
-    return sorted(found), dict(sorted(unrendered.items()))
+    return sorted(paths), dict(sorted(unrendered.items()))
 
 
 def read_bytes(name: str) -> bytes | mmap.mmap:

@@ -81,8 +81,8 @@ class ForeignObjects:
     ) -> Iterator[tuple[CustomJob, Source]]:
         """Yield the Jobs to run, with their sources.
 
-        A custom object whose own objects are in the input (as in a dump of a cluster)
-        gets no more of them.
+        If the input is the dump of a cluster, it already has the Jobs of a custom
+        object: then no more Jobs are created for that object.
 
         Args:
             objects: All other objects of the input.
@@ -95,12 +95,12 @@ class ForeignObjects:
                 if job is not None:
                     yield job, custom.source
             elif _uid(custom.tree) not in owners:
-                found: list[Problem] = []
-                for job in custom_jobs(custom.tree, custom.kind, found):
+                mistakes: list[Problem] = []
+                for job in custom_jobs(custom.tree, custom.kind, mistakes):
                     yield job, custom.source
                 where = f"{custom.source} ({name_of(custom.tree)})"
                 self._warn_of_fields(custom.tree, custom.kind, where)
-                problems += (attrs.evolve(problem, where=where) for problem in found)
+                problems += (attrs.evolve(problem, where=where) for problem in mistakes)
 
     def _warn_of_fields(
         self, tree: Mapping[str, object], kind: CustomKind, where: str

@@ -52,8 +52,8 @@ def _converted(tree: Tree) -> dict[str, object]:
     metadata, spec, status = tree.get("metadata"), tree.get("spec"), tree.get("status")
     annotations: Tree = {}
     if isinstance(metadata, Mapping):
-        found = metadata.get("annotations")
-        annotations = found if isinstance(found, Mapping) else {}
+        values = metadata.get("annotations")
+        annotations = values if isinstance(values, Mapping) else {}
     new: dict[str, object] = {
         **tree,
         "apiVersion": HorizontalPodAutoscaler.api_version,
@@ -186,8 +186,8 @@ def _identifier(source: Tree, selector: str) -> dict[str, object]:
 
 def _set(kind: str, **values: object) -> dict[str, object]:
     """Return a target with the values that are set."""
-    given = {name: value for name, value in values.items() if value is not None}
-    return {"type": kind, **given}
+    fields = {name: value for name, value in values.items() if value is not None}
+    return {"type": kind, **fields}
 
 
 _SOURCES: Final[Mapping[str, tuple[str, Callable[[Tree], dict[str, object]]]]] = {

@@ -301,11 +301,11 @@ def _type_in(tree: object, default: ObjectType) -> ObjectType:
     """Return the type that an object names, completed by a default."""
     if not isinstance(tree, Mapping):
         return default
-    found = (tree.get("apiVersion"), tree.get("kind"))
-    if any(value is not None and not isinstance(value, str) for value in found):
+    object_type = (tree.get("apiVersion"), tree.get("kind"))
+    if any(value is not None and not isinstance(value, str) for value in object_type):
         return UNTYPED
     api_version, kind = (
-        value or own for value, own in zip(found, default, strict=True)
+        value or own for value, own in zip(object_type, default, strict=True)
     )
     return ObjectType(api_version, kind)
 

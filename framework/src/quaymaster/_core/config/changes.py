@@ -17,7 +17,7 @@ _READ_AT_START: Final = frozenset(
 
 @attrs.frozen(kw_only=True)
 class ConfigChanges:
-    """The differences of a new configuration; false without differences.
+    """The differences of a new configuration; falsy if there are none.
 
     Attributes:
         added: The scheduler names of new profiles, in the order of the file.

@@ -168,11 +168,11 @@ def shipped_profiles() -> Mapping[str, Traversable]:
 def _document(document: object, findings: Findings) -> Document:
     """Build the document, and collect the mistakes in its parts."""
     check_header(document, findings, api_version=API_VERSION, kind=KIND, hint=_hint)
-    made, mistakes = structure(document, Document)
+    result, mistakes = structure(document, Document)
     findings.extend("", mistakes)
-    if not isinstance(made, Document):
+    if not isinstance(result, Document):
         raise ConfigErrors(findings.problems)
-    return made
+    return result
 
 
 def _hint(got: object) -> str:

@@ -134,11 +134,11 @@ def _attribute_descriptions(record: type) -> Mapping[str, str]:
 
     Fields without a description have that of a base class.
     """
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for base in reversed(record.__mro__):
         section = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")[2]
-        found |= {
+        descriptions |= {
             name: " ".join(text.replace("``", "").split())
             for name, text in _ATTRIBUTE.findall(section.partition("\n\n")[0])
         }
-    return found
+    return descriptions

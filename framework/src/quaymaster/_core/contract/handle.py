@@ -315,8 +315,8 @@ class Handle(Protocol):
     def waiting_pods(self) -> Iterable[WaitingPod]:
         """Return all pods that wait on Permit, the longest wait first.
 
-        Some may wait for other plugins only. Their ``pending_plugins`` lack this
-        plugin, which cannot allow them.
+        A pod may wait for other plugins only: then its ``pending_plugins`` do not
+        include this plugin, which can reject the pod, but not allow it.
         """
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:

@@ -68,9 +68,9 @@ class Suggestion:
     Attributes:
         text: The change as a sentence that begins with a verb, in one line.
         objects: The objects as they would be after the change. An object with the kind,
-            namespace and name of an existing one replaces it; others are new. For the
-            pod itself, only the changes of its spec count: they are made in the
-            template of the workload that creates it.
+            namespace and name of an existing one replaces it; others are new. If
+            the pod itself is among them, its new spec is for the template of the
+            workload that creates it; other changes of the pod are ignored.
     """
 
     text: str

@@ -216,15 +216,15 @@ class AttemptHistory:
 
 def _merged(kept: Iterable[_Kept]) -> Iterator[_Kept]:
     """Merge an attempt that chose a node with the failure of its binding."""
-    found: dict[tuple[str, int], _Kept] = {}
+    attempts: dict[tuple[str, int], _Kept] = {}
     for result in kept:
         name = (result.uid, result.number)
-        before = found.pop(name, None)
+        before = attempts.pop(name, None)
         if before is not None and before.node:
-            found[name] = _refused(before, result)
+            attempts[name] = _refused(before, result)
         else:
-            found[name] = result
-    yield from found.values()
+            attempts[name] = result
+    yield from attempts.values()
 
 
 def _refused(decided: _Kept, refusal: _Kept) -> _Kept:

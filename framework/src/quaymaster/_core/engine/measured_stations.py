@@ -126,7 +126,7 @@ class _TimedStations(BindingStations):
         self._times = times
 
     def is_idle(self, _state: CycleState) -> bool:
-        """Never: each extension point is measured, also if it has no plugin."""
+        """Return False: each extension point is measured, even without plugins."""
         return False
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:

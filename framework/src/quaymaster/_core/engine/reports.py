@@ -19,19 +19,19 @@ class Observer(Protocol):
     """Receives the steps of the scheduler as they happen, on its thread."""
 
     def attempting(self, pod: Pod, framework: Framework, /) -> None:
-        """Handle that an attempt for a pod begins."""
+        """Called when an attempt for a pod begins."""
 
     def bound(self, pod: Pod, node_name: str, /) -> None:
-        """Handle that a pod was bound."""
+        """Called when a pod was bound."""
 
     def recorded(self, note: EventNote, /) -> None:
-        """Handle that a plugin wrote an Event."""
+        """Called when a plugin wrote an Event."""
 
     def slow(self, hook: SlowHook, /) -> None:
-        """Handle that a hook took longer than the limit."""
+        """Called when a hook took longer than the limit."""
 
     def failed(self, error: HookError, /) -> None:
-        """Handle that a hook raised an exception, or broke its contract."""
+        """Called when a hook raised an exception, or broke its contract."""
 
 
 class Reports:

@@ -7,7 +7,7 @@ import msgspec
 
 from quaymaster._api.objects import Node, decode
 
-__all__ = ["NAME_FIRST", "KnownNode", "NodeTexts"]
+__all__ = ["MOST_BYTES", "NAME_FIRST", "KnownNode", "NodeTexts"]
 
 NAME_FIRST: Final = b'{"metadata":{"name":"'
 """The beginning of a node's text from kube-scheduler: Go writes fields in order."""
@@ -15,6 +15,8 @@ NAME_FIRST: Final = b'{"metadata":{"name":"'
 # Chosen, not measured: removing nodes takes a loop over all of them, whose cost does
 # not matter once in this many reads.
 _READS_TO_FORGET: Final = 4096
+MOST_BYTES: Final = 1 << 29
+"""The most bytes of texts of nodes that are kept: twice the largest request."""
 
 
 class _Metadata(msgspec.Struct, frozen=True):
@@ -60,6 +62,7 @@ class NodeTexts:
     def __init__(self) -> None:
         self._nodes: dict[bytes, KnownNode] = {}
         self._reads = 0
+        self._bytes = 0  # of the texts since the last removal
         self.get = self._nodes.get
 
     def read(self, texts: Iterable[msgspec.Raw]) -> list[KnownNode]:
@@ -82,13 +85,17 @@ class NodeTexts:
             The number of the reading, for the `read` of each node that is part of it.
         """
         self._reads += 1
-        if self._reads % _READS_TO_FORGET == 0:
-            oldest = self._reads - _READS_TO_FORGET
-            for name in [
-                name for name, node in self._nodes.items() if node.read < oldest
-            ]:
-                del self._nodes[name]
+        if self._bytes > MOST_BYTES:
+            self._forget(self._reads - 1)
+        elif self._reads % _READS_TO_FORGET == 0:
+            self._forget(self._reads - _READS_TO_FORGET)
         return self._reads
+
+    def _forget(self, oldest: int) -> None:
+        """Remove nodes that were not sent since a reading."""
+        for name in [name for name, node in self._nodes.items() if node.read < oldest]:
+            self._nodes.pop(name).successor = None
+        self._bytes = sum(len(node.text) for node in self._nodes.values())
 
     def learn(self, name: bytes, text: bytes) -> KnownNode:
         """Decode a node, and store it under a name.
@@ -105,6 +112,7 @@ class NodeTexts:
             node = before.node
         entry = self._nodes[name] = KnownNode(text, node)
         entry.read = self._reads
+        self._bytes += len(text)
         return entry
 
     def _read(self, text: bytes) -> KnownNode:

@@ -1,6 +1,7 @@
 """Checks the parts of answers.
 
-Answers of other classes have no parts to check: no code relies on their parts.
+An answer such as a `NodeVerdicts` contains arrays and other values that the framework
+uses later, outside of the plugin's guard. Classes without such values are not checked.
 """
 
 from collections.abc import Callable, Mapping

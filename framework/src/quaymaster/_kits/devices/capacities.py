@@ -187,9 +187,9 @@ def _unit_of(limits: CapacityRequestPolicyRange, rules: DeviceRules) -> int:
     Mirrors ``useMilli``: thousandths if the gate is on, and all numbers of the range
     are multiples of them.
     """
-    given = (limits.min, limits.max, limits.step)
+    amounts = (limits.min, limits.max, limits.step)
     if not rules.has_fractions or not all(
-        amount is None or _is_whole(amount, _MILLI) for amount in given
+        amount is None or _is_whole(amount, _MILLI) for amount in amounts
     ):
         return _WHOLE
     return _WHOLE if limits.step is not None and limits.step.nanos < _MILLI else _MILLI

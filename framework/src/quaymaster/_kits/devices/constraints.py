@@ -215,8 +215,8 @@ def _values_of(device: SlicedDevice, name: str) -> _Values:
         "string": attribute.string_value,
         "version": attribute.version_value,
     }
-    given = ((kind, value) for kind, value in single.items() if value is not None)
-    return frozenset(itertools.islice(given, 1))
+    present = ((kind, value) for kind, value in single.items() if value is not None)
+    return frozenset(itertools.islice(present, 1))
 
 
 def _attribute_of(device: SlicedDevice, name: str) -> DeviceAttribute | None:

@@ -141,13 +141,13 @@ class Inventory:
             AllocationError: A node selector of a slice cannot be read.
         """
         labels = node.metadata.labels
-        found = self._seen.get(node.name)
-        if found is None or found[0] != labels:
+        devices = self._seen.get(node.name)
+        if devices is None or devices[0] != labels:
             pools = _in_order(self._pools(node))
             candidates = [(device, pool) for pool in pools for device in pool.devices]
-            found = labels, NodeDevices(pools, candidates)
-            self._seen[node.name] = found
-        return found[1]
+            devices = labels, NodeDevices(pools, candidates)
+            self._seen[node.name] = devices
+        return devices[1]
 
     def slices_near(self, node: Node) -> Iterator[SlicedDevices]:
         """Yield the slices that a node may reach, of every generation."""
@@ -196,10 +196,10 @@ class Inventory:
             count = slices[0].slice.spec.pool.resource_slice_count
             every = slices
             if len(slices) != count:
-                found = self._every(pool_id, _generation(slices[0]))
-                if found is None:
+                pool = self._every(pool_id, _generation(slices[0]))
+                if pool is None:
                     continue
-                every = found
+                every = pool
             if len(every) != count:
                 yield Pool(pool_id, is_incomplete=True)
             else:

@@ -148,9 +148,9 @@ def _node_selector(
                 f"create NodeSelector for claim {claim.claim.name}: unsupported "
                 f"ResourceSlice.NodeSelector with {len(terms)} terms"
             )
-        for found in terms:
-            _add_new(fields, found.match_fields)
-            _add_new(expressions, found.match_expressions)
+        for selector_term in terms:
+            _add_new(fields, selector_term.match_fields)
+            _add_new(expressions, selector_term.match_expressions)
     if not fields and not expressions:
         return None
     term = NodeSelectorTerm(

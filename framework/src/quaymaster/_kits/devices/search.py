@@ -165,7 +165,7 @@ class Search:
     def _all_devices(
         self, request: Request, claim: ClaimRequests
     ) -> Sequence[tuple[SlicedDevice, Pool]]:
-        found = []
+        devices = []
         for pool in self._devices.pools:
             if pool.is_incomplete or pool.problem:
                 state = "being updated" if pool.is_incomplete else "invalid"
@@ -173,13 +173,13 @@ class Search:
                     f"claim {claim.name}, request {request.name}: asks for all "
                     f"devices, but resource pool {pool.id} is currently {state}"
                 )
-            found += [
+            devices += [
                 (device, pool)
                 for device in pool.devices
                 if self._selects(request, device)
                 and self._has(claim, device, request, at_all=self._is_1_37)
             ]
-        return found
+        return devices
 
     def _count(self, request: Request) -> int:
         return len(self._all[request]) if request.wants_all else request.count
@@ -195,7 +195,10 @@ class Search:
         *,
         at_all: bool = False,
     ) -> bool:
-        """Whether the device has the capacities that a request takes, or ever had."""
+        """Whether a device has enough free capacity for a request.
+
+        With ``at_all``, allocated capacity counts as free.
+        """
         if not device.device.capacity and not request.capacity:
             return True
         try:

@@ -62,7 +62,7 @@ class Shortage:
 
     def told(self, subject: str) -> str:
         """Return the shortage as one sentence about a subject of the caller."""
-        wanted = "all" if self.wanted is None else str(self.wanted)
+        amount = "all" if self.wanted is None else str(self.wanted)
         problems = Counter(self.pools.values())
         parts = [
             *(f"{count} {what}" for what, count in self.obstacles.items()),
@@ -70,11 +70,11 @@ class Shortage:
         ]
         if self.together:
             parts.append(self.together)
-        found = f"{self.fitting} of {counted(self.devices, 'device')} would do"
+        text = f"{self.fitting} of {counted(self.devices, 'device')} would do"
         if not self.devices:
-            found = "but the node has no devices"
+            text = "but the node has no devices"
         why = f": {', '.join(parts)}" if parts else ""
-        return f"{subject}: wants {wanted}, {found}{why}"
+        return f"{subject}: wants {amount}, {text}{why}"
 
 
 def shortages(
@@ -121,8 +121,8 @@ def _unserved(
     obstacles: Obstacles,
 ) -> Sequence[Shortage]:
     """The alternatives of a request, if none of them could be served even alone."""
-    found = [_shortage(claim, request, devices, obstacles) for request in choice]
-    return [] if any(map(_is_enough, choice, found)) else found
+    shortages = [_shortage(claim, request, devices, obstacles) for request in choice]
+    return [] if any(map(_is_enough, choice, shortages)) else shortages
 
 
 def _is_enough(request: Request, shortage: Shortage) -> bool:
@@ -183,12 +183,12 @@ def _crowded_out(
             if _can(search, [*before, part]):
                 continue
             for request in claim.choices[count - 1]:
-                found = _shortage(claim, request, devices, obstacles)
-                if _is_enough(request, found):
-                    reason = _reason(before, part, request, found, search)
-                    yield attrs.evolve(found, together=reason)
+                shortage = _shortage(claim, request, devices, obstacles)
+                if _is_enough(request, shortage):
+                    reason = _reason(before, part, request, shortage, search)
+                    yield attrs.evolve(shortage, together=reason)
                 else:
-                    yield found
+                    yield shortage
             return
 
 
@@ -196,7 +196,7 @@ def _reason(
     before: Sequence[ClaimRequests],
     part: ClaimRequests,
     request: Request,
-    found: Shortage,
+    shortage: Shortage,
     search: _Search,
 ) -> str:
     """Without what the last request of a claim could be served."""
@@ -221,7 +221,7 @@ def _reason(
     if constraints and _can(search, [*before, _constrained(with_earlier, ())]):
         return "no combination satisfies all constraints"
     if _least(part) > MAX_RESULTS or (
-        found.fitting > MAX_RESULTS and request.wants_all
+        shortage.fitting > MAX_RESULTS and request.wants_all
     ):
         return _TOO_MANY
     if _can(search, [attrs.evolve(part, choices=[[request]])]):

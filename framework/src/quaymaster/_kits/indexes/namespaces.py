@@ -56,14 +56,14 @@ class Namespaces:
         if listed != self._known:
             self._known = listed
             self._selected.clear()
-        found = self._selected.get(selector)
-        if found is None:
-            found = self._selected[selector] = frozenset(
+        names = self._selected.get(selector)
+        if names is None:
+            names = self._selected[selector] = frozenset(
                 namespace.name
                 for namespace in listed
                 if selector.matches(namespace.metadata.labels)
             )
-        return found
+        return names
 
     def of(self, term: PodTerm) -> frozenset[str] | None:
         """Return the namespaces that a term selects; None means all, known or not.

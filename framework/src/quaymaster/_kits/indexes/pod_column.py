@@ -125,11 +125,11 @@ class PodColumn(Generic[V, RowT]):
             self._array[row] = 0
             return
         self._values_at[row] = self._values(node)
-        made: int | Sequence[int] = self.on(node)
+        value: int | Sequence[int] = self.on(node)
         if self._width is None:
-            self._array[row] = _whole(made, node)
+            self._array[row] = _whole(value, node)
             return
-        numbers = [_whole(number, node) for number in _several(made, node)]
+        numbers = [_whole(number, node) for number in _several(value, node)]
         if len(numbers) > self._width:
             raise ValueError(
                 f"the row of node {node.name!r} has {len(numbers)} numbers, expected "

@@ -310,8 +310,8 @@ def _with_zones(
     zones = sorted({zone.strip() for zone in label.split(_ZONE_DELIMITER)} - {""})
     if not zones:
         return terms
-    wanted = NodeSelectorRequirement(key=key, operator="In", values=tuple(zones))
+    requirement = NodeSelectorRequirement(key=key, operator="In", values=tuple(zones))
     return [
-        replace(term, match_expressions=(*term.match_expressions, wanted))
+        replace(term, match_expressions=(*term.match_expressions, requirement))
         for term in terms or (NodeSelectorTerm(),)
     ]

@@ -123,12 +123,12 @@ class FreeVolumes:
             labels: The node's labels.
             taken: The names of volumes that are not to be had.
         """
-        found = [
+        volumes = [
             entry
             for listed in self._listed_for(labels)
             if (entry := _first(listed, labels, taken)) is not None
         ]
-        return min(found).volume if found else None
+        return min(volumes).volume if volumes else None
 
     def counts(self, nodes: NodeTable, rows: Rows) -> Int64Array:
         """The number of volumes that each node can reach, shape ``(N,)``."""

@@ -130,8 +130,8 @@ class VolumeTopologyCounts:
         """The number of things that each node can reach, shape ``(N,)``."""
         counts: Int64Array | None = None
         for key, tally in self._by_label.items():
-            found = tally.rows(nodes.label(key), rows)
-            counts = found if counts is None else counts + found
+            reachable = tally.rows(nodes.label(key), rows)
+            counts = reachable if counts is None else counts + reachable
         if counts is None:
             counts = np.zeros(nodes.count(rows), dtype=np.int64)
         for topology, number in self._others.values():

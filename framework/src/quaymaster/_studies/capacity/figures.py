@@ -105,6 +105,8 @@ class Headroom:
         nodes: Node -> how many more are on it then.
         message: Why the next one does not fit: the message of the scheduler or of a
             quota; empty if the limit was reached.
+        facts: The facts behind the message, for each group of nodes that a plugin
+            rejected for the same reasons, the largest first.
     """
 
     pod: str
@@ -112,6 +114,7 @@ class Headroom:
     limit: int
     nodes: Mapping[str, int]
     message: str = ""
+    facts: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -155,12 +155,12 @@ def _inside(
     namespace: str, cluster: InMemoryCluster, kinds: KindSet
 ) -> list[ApiObject]:
     """Return the objects of a namespace, owners before dependents."""
-    found: list[ApiObject] = []
+    members: list[ApiObject] = []
     for kind in (*reversed(KINDS.values()), *kinds.custom):
         if kind.namespaced:
             objects = cluster.list(kind).items
-            found += (obj for obj in objects if obj.namespace == namespace)
-    return found
+            members += (obj for obj in objects if obj.namespace == namespace)
+    return members
 
 
 def _as_written(obj: ObjT) -> ObjT:

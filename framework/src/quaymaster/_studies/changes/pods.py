@@ -13,8 +13,8 @@ _MIRROR: Final = "kubernetes.io/config.mirror"
 
 def pods_on(cluster: InMemoryCluster, node: str) -> list[Pod]:
     """Return the pods that are bound to a node, by their keys."""
-    found = [pod for pod in cluster.list(Pod).items if pod.node_name == node]
-    return sorted(found, key=lambda pod: pod.key)
+    pods = [pod for pod in cluster.list(Pod).items if pod.node_name == node]
+    return sorted(pods, key=lambda pod: pod.key)
 
 
 def is_of_daemon_set(pod: Pod) -> bool:

@@ -70,19 +70,19 @@ def _bounded(bounds: Iterable[re.Match[str]]) -> Selector:
 
 
 def _condition(part: str, text: str) -> LabelSelectorRequirement:
-    found = _SET.fullmatch(part)
-    if found:
-        values = tuple(value.strip() for value in found["values"].split(","))
-        operator = "In" if found["word"] == "in" else "NotIn"
+    match = _SET.fullmatch(part)
+    if match:
+        values = tuple(value.strip() for value in match["values"].split(","))
+        operator = "In" if match["word"] == "in" else "NotIn"
         return LabelSelectorRequirement(
-            key=found["key"], operator=operator, values=values
+            key=match["key"], operator=operator, values=values
         )
-    found = _EQUAL.fullmatch(part)
-    if found:
-        operator = "NotIn" if found["sign"] == "!=" else "In"
-        values = (found["value"].strip(),)
+    match = _EQUAL.fullmatch(part)
+    if match:
+        operator = "NotIn" if match["sign"] == "!=" else "In"
+        values = (match["value"].strip(),)
         return LabelSelectorRequirement(
-            key=found["key"], operator=operator, values=values
+            key=match["key"], operator=operator, values=values
         )
     key = part.removeprefix("!").strip()
     if not key or re.search(r"[\s=!<>()]", key):

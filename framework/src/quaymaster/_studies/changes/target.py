@@ -67,12 +67,12 @@ class Target:
         """
         kind = self._class(change, kinds)
         there = list(cluster.list(kind).items)
-        found = [obj for obj in there if obj.name == self.name and self._is_in(obj)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = ", ".join(obj.namespace for obj in found)
-            problem = f"{len(found)} namespaces have it: {names}; name one"
+        matches = [obj for obj in there if obj.name == self.name and self._is_in(obj)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            names = ", ".join(obj.namespace for obj in matches)
+            problem = f"{len(matches)} namespaces have it: {names}; name one"
             raise ChangeError(str(change), f"{self}: {problem}")
         raise ChangeError(str(change), self._missing(kind, there))
 

@@ -138,13 +138,13 @@ def _divergence(
 ) -> Divergence | None:
     """Find the first different decision with the first seed, and its explanations."""
     ours, theirs = first.outcomes[0], other.outcomes[0]
-    found = first_difference(ours.decisions, theirs.decisions)
-    if found is None or found.first is None or found.other is None:
-        return found
-    if found.first.pod != found.other.pod:
-        return found
+    difference = first_difference(ours.decisions, theirs.decisions)
+    if difference is None or difference.first is None or difference.other is None:
+        return difference
+    if difference.first.pod != difference.other.pod:
+        return difference
     return attrs.evolve(
-        found,
-        first_explanation=variant.explain(found.first, ours.seed),
-        other_explanation=other_variant.explain(found.other, theirs.seed),
+        difference,
+        first_explanation=variant.explain(difference.first, ours.seed),
+        other_explanation=other_variant.explain(difference.other, theirs.seed),
     )

@@ -73,17 +73,17 @@ class Difference:
 
 def moved(first: Outcome, other: Outcome) -> tuple[MovedWorkload, ...]:
     """Return the workloads whose pods are on other nodes, most pods first."""
-    found = []
+    workloads = []
     for name in dict.fromkeys((*first.places, *other.places)):
         ours = Counter(first.places.get(name, {}))
         theirs = Counter(other.places.get(name, {}))
         left, right = ours - theirs, theirs - ours
         pods = max(left.total(), right.total())
         if pods:
-            found.append(
+            workloads.append(
                 MovedWorkload(workload=name, pods=pods, first=left, other=right)
             )
-    return tuple(sorted(found, key=lambda moved: (-moved.pods, moved.workload)))
+    return tuple(sorted(workloads, key=lambda moved: (-moved.pods, moved.workload)))
 
 
 def first_difference(

@@ -49,8 +49,8 @@ def interpreter_of(environment: Path) -> Path | None:
     """Return the interpreter of a virtual environment; None if the folder has none."""
     if not (environment / "pyvenv.cfg").is_file():
         return None
-    found = (environment / python for python in _PYTHONS)
-    return next((python for python in found if python.exists()), None)
+    candidates = (environment / python for python in _PYTHONS)
+    return next((python for python in candidates if python.exists()), None)
 
 
 @attrs.frozen(kw_only=True)

@@ -133,9 +133,9 @@ class Answer:
     mistake: str = ""
 
     @classmethod
-    def explaining(cls, found: Explanation | None) -> "Answer":
+    def explaining(cls, explanation: Explanation | None) -> "Answer":
         """Make the answer with an explained decision."""
-        if found is None:
+        if explanation is None:
             return cls()
         rejections = [
             _Rejected(
@@ -144,25 +144,26 @@ class Answer:
                 code=int(rejection.code),
                 reasons=rejection.reasons,
             )
-            for rejection in found.rejections
+            for rejection in explanation.rejections
         ]
         explained = _Explained(
-            pod=found.pod,
-            scheduler=found.scheduler,
+            pod=explanation.pod,
+            scheduler=explanation.scheduler,
             rejections=rejections,
-            scores=found.scores,
-            message=found.message or (found.status.message if found.status else ""),
+            scores=explanation.scores,
+            message=explanation.message
+            or (explanation.status.message if explanation.status else ""),
         )
         return cls(explained=explained)
 
     def explanation(self) -> Explanation | None:
         """Return the explained decision, if any."""
-        found = self.explained
-        if found is None:
+        explanation = self.explained
+        if explanation is None:
             return None
         return Explanation(
-            pod=found.pod,
-            scheduler=found.scheduler,
+            pod=explanation.pod,
+            scheduler=explanation.scheduler,
             rejections=tuple(
                 NodeRejection(
                     node=rejection.node,
@@ -170,7 +171,7 @@ class Answer:
                     code=Code(rejection.code),
                     reasons=rejection.reasons,
                 )
-                for rejection in found.rejections
+                for rejection in explanation.rejections
             ),
             scores=tuple(
                 attrs.evolve(
@@ -184,9 +185,9 @@ class Answer:
                         for name, score in scores.plugins.items()
                     },
                 )
-                for scores in found.scores
+                for scores in explanation.scores
             ),
-            message=found.message,
+            message=explanation.message,
         )
 
     @classmethod

@@ -120,7 +120,7 @@ def version_changes(
         def decide(
             versions: Sequence[Kubernetes], only: Container[int] | None = None
         ) -> _Decisions:
-            found = decide_again(
+            decision = decide_again(
                 file,
                 configs=[completed(version) for version in versions],
                 registry=registry,
@@ -128,7 +128,7 @@ def version_changes(
                 only=only,
             )
             on_progress()
-            return found
+            return decision
 
         [after] = decide([newer])
         differing = {
@@ -143,7 +143,7 @@ def version_changes(
         newer=newer,
         decisions=len(after),
         changed=tuple(
-            _changed(after[number], found) for number, found in causes.items()
+            _changed(after[number], decision) for number, decision in causes.items()
         ),
     )
 
@@ -203,19 +203,19 @@ def _with_alone(newer: Kubernetes, change: str, between: Sequence[str]) -> Kuber
     return newer
 
 
-def _is_as_before(found: ComparedDecision, before: Agreement) -> bool:
+def _is_as_before(decision: ComparedDecision, before: Agreement) -> bool:
     """Whether a trial removes the difference: of a message, or else of the decision."""
     if before is Agreement.REASONS:
-        return found.agreement in AGREED
-    return found.agreement in {*AGREED, Agreement.REASONS}
+        return decision.agreement in AGREED
+    return decision.agreement in {*AGREED, Agreement.REASONS}
 
 
-def _changed(found: ComparedDecision, causes: tuple[str, ...]) -> ChangedDecision:
+def _changed(decision: ComparedDecision, causes: tuple[str, ...]) -> ChangedDecision:
     return ChangedDecision(
-        pod=found.pod,
-        at=found.at,
-        older=found.theirs,
-        newer=found.ours,
-        is_message=found.agreement is Agreement.REASONS,
+        pod=decision.pod,
+        at=decision.at,
+        older=decision.theirs,
+        newer=decision.ours,
+        is_message=decision.agreement is Agreement.REASONS,
         causes=causes,
     )

@@ -2,13 +2,15 @@
 
 import enum
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import attrs
 
-from quaymaster._api.objects import ApiObject, Node, Pod, SpecPool
+from quaymaster._api.objects import ApiObject, Job, Node, Pod, SpecPool
+from quaymaster._clusters.inmemory.controllers.job_conditions import is_finished
 from quaymaster._clusters.inmemory.nodes_spec import NodesSpecError, make_nodes
 from quaymaster._clusters.manifests.load import load
 from quaymaster._core.config.errors import ArgsError
@@ -38,7 +40,8 @@ class Manifests(ExperimentInput):
     """Nodes, pods and workloads from manifests.
 
     Pods without a node, and workloads, arrive one after the other; all else exists at
-    the beginning.
+    the beginning. So do workloads whose pods are in the manifests, as in a dump of a
+    cluster, and all of these pods.
 
     Attributes:
         nodes: Nodes to generate, one line for each group: 12:cpu=4,memory=16Gi,zones=3.
@@ -75,16 +78,17 @@ class Manifests(ExperimentInput):
     def make(self, context: InputContext) -> Workload:
         """Read the manifests; see `ExperimentInput.make`."""
         paths = list(self.reads(context.folder))
-        found = load(
+        loaded = load(
             paths,
             kinds=context.kinds,
             run_cron_jobs=self.run_cron_jobs,
             kubernetes=context.kubernetes,
         )
-        taken = [obj.name for obj in found.objects if isinstance(obj, Node)]
+        taken = [obj.name for obj in loaded.objects if isinstance(obj, Node)]
         nodes = make_nodes(self.nodes, taken=taken)
-        coming = [obj for obj in found.objects if _arrives(obj)]
-        there = [obj for obj in found.objects if not _arrives(obj)]
+        settled = _settled(loaded.objects)
+        coming = [obj for obj in loaded.objects if _arrives(obj, settled)]
+        there = [obj for obj in loaded.objects if not _arrives(obj, settled)]
         return Workload(
             objects=[*nodes, *there],
             arrivals=self._arrivals(coming, context.seed),
@@ -107,5 +111,33 @@ class Manifests(ExperimentInput):
             yield Arrival(obj=obj, at=place * seconds)
 
 
-def _arrives(obj: ApiObject) -> bool:
-    return not obj.node_name if isinstance(obj, Pod) else obj.kind in POD_KINDS
+class _Identity(NamedTuple):
+    """Kind, namespace and name of an object."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+def _settled(objects: Sequence[ApiObject]) -> frozenset[_Identity]:
+    """Return the workloads that have pods, or what makes these, among the objects."""
+    present = {_Identity(obj.kind, obj.namespace, obj.name) for obj in objects}
+    owners = (_owner(obj) for obj in objects)
+    return frozenset(owner for owner in owners if owner in present)
+
+
+def _owner(obj: ApiObject) -> _Identity | None:
+    reference = obj.metadata.controller
+    if reference is None:
+        return None
+    return _Identity(reference.kind, obj.namespace, reference.name)
+
+
+def _arrives(obj: ApiObject, settled: Container[_Identity | None]) -> bool:
+    """Return whether an object arrives later than at the beginning."""
+    if obj.kind not in POD_KINDS or (isinstance(obj, Pod) and obj.node_name):
+        return False
+    if isinstance(obj, Job) and is_finished(obj):
+        return False
+    identity = _Identity(obj.kind, obj.namespace, obj.name)
+    return identity not in settled and _owner(obj) not in settled

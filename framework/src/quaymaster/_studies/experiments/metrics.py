@@ -55,14 +55,14 @@ class Metric(abc.ABC):
     The methods may read the run, and must not drive it.
     """
 
-    def begin(self, run: Run) -> None:  # noqa: B027 - optional
+    def begin(self, run: Run, /) -> None:  # noqa: B027 - optional
         """Begin: the objects of the input exist, and no pod was tried yet.
 
         Args:
             run: The run.
         """
 
-    def arrive(self, run: Run) -> None:  # noqa: B027 - optional
+    def arrive(self, run: Run, /) -> None:  # noqa: B027 - optional
         """Note that an arrival has been tried, and that rejected pods are deleted.
 
         Called once for each arrival, in order, after the calls of `step`.
@@ -71,7 +71,7 @@ class Metric(abc.ABC):
             run: The run.
         """
 
-    def step(self, run: Run, step: Step) -> None:  # noqa: B027 - optional
+    def step(self, run: Run, step: Step, /) -> None:  # noqa: B027 - optional
         """Note an attempt, directly after it was made.
 
         Args:
@@ -79,7 +79,7 @@ class Metric(abc.ABC):
             step: The attempt.
         """
 
-    def time_passes(self, run: Run, seconds: float) -> None:  # noqa: B027 - optional
+    def time_passes(self, run: Run, seconds: float, /) -> None:  # noqa: B027 - optional
         """Note that time passes without any change.
 
         Args:
@@ -88,7 +88,7 @@ class Metric(abc.ABC):
         """
 
     @abc.abstractmethod
-    def end(self, run: Run) -> Measured:
+    def end(self, run: Run, /) -> Measured:
         """Return the results after the cluster has settled.
 
         Args:

@@ -76,9 +76,9 @@ class OfferedClasses(Generic[T]):
 
     def build(self, used: Used[T]) -> T:
         """Build an instance; its class and parameters have been checked."""
-        made, mistakes = structure(dict(used.parameters), self._class(used.origin))
-        assert isinstance(made, self.parent), mistakes
-        return cast(T, made)
+        instance, mistakes = structure(dict(used.parameters), self._class(used.origin))
+        assert isinstance(instance, self.parent), mistakes
+        return cast(T, instance)
 
     def _origin(self, use: str) -> str:
         if ":" in use:
@@ -94,16 +94,16 @@ class OfferedClasses(Generic[T]):
         return offered[use]
 
     def _class(self, origin: str) -> type[T]:
-        found = import_class(origin)
-        if not (issubclass(found, self.parent) and attrs.has(found)):
+        origin_class = import_class(origin)
+        if not (issubclass(origin_class, self.parent) and attrs.has(origin_class)):
             name = self.parent.__name__
             raise LookupError(
                 f"expected an attrs class that derives from {name}, got {origin!r}"
             )
-        if inspect.isabstract(found):
-            missing = ", ".join(sorted(found.__abstractmethods__))
+        if inspect.isabstract(origin_class):
+            missing = ", ".join(sorted(origin_class.__abstractmethods__))
             raise LookupError(f"{origin!r} lacks {missing}")
-        return cast("type[T]", found)
+        return cast("type[T]", origin_class)
 
 
 def import_class(origin: str) -> type:
@@ -114,17 +114,17 @@ def import_class(origin: str) -> type:
     """
     module, _, name = origin.partition(":")
     try:
-        found: object = importlib.import_module(module)
+        imported: object = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            imported = getattr(imported, part)
     except BaseException as error:
         if is_from_outside(error):
             raise
         problem = f"{origin!r} could not be imported: {describe_exception(error)}"
         raise LookupError(problem) from error
-    if not isinstance(found, type):
+    if not isinstance(imported, type):
         raise LookupError(f"expected a class, got {origin!r}, which is none")
-    return found
+    return imported
 
 
 INPUTS: Final = OfferedClasses[ExperimentInput](

@@ -82,5 +82,5 @@ class WaitingTime(Metric):
         names = ["mean", "max", *(f"p{percentile}" for percentile in self.percentiles)]
         if not waits:
             return dict.fromkeys(names)
-        found = np.percentile(waits, self.percentiles).tolist()
-        return dict(zip(names, [np.mean(waits), max(waits), *found], strict=True))
+        values = np.percentile(waits, self.percentiles).tolist()
+        return dict(zip(names, [np.mean(waits), max(waits), *values], strict=True))

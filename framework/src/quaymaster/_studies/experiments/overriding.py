@@ -84,10 +84,10 @@ def set_field(document: object, path: Sequence[_Part], value: object) -> object:
         return value
     part, rest = path[0], path[1:]
     if isinstance(part, _Key):
-        given = {} if document is None else document
-        if not isinstance(given, dict):
+        tree = {} if document is None else document
+        if not isinstance(tree, dict):
             raise FieldPathError(f"expected a mapping that has {part.key!r}")
-        fields = cast("dict[str, object]", given)
+        fields = cast("dict[str, object]", tree)
         return {**fields, part.key: set_field(fields.get(part.key), rest, value)}
     items = [] if document is None else document
     if not isinstance(items, list):
@@ -103,8 +103,8 @@ def set_field(document: object, path: Sequence[_Part], value: object) -> object:
 def _place_in(elements: Sequence[object], part: _Place | _Named) -> int:
     if isinstance(part, _Place):
         if part.number >= max(len(elements), 1):
-            found = len(elements)
-            raise FieldPathError(f"expected a list with [{part.number}], got {found}")
+            index = len(elements)
+            raise FieldPathError(f"expected a list with [{part.number}], got {index}")
         return part.number
     for place, element in enumerate(elements):
         if isinstance(element, dict) and element.get(_NAME) == part.name:

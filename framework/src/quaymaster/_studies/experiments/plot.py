@@ -82,12 +82,12 @@ def draw_sweep(rows: Sequence[tuple[Cell, RunResult]], path: Path) -> None:
 def panels_of(rows: Sequence[tuple[Cell, RunResult]]) -> Sequence[Drawn]:
     """Sort the results of runs into panels, in the order of the runs."""
     has_curves = any(result.curves for _, result in rows)
-    found: dict[Key, dict[str, list[_Points]]] = {}
+    panels: dict[Key, dict[str, list[_Points]]] = {}
     for cell, result in rows:
         title = _named(cell.input.name, cell.input.values)
         line = _named(cell.profile.name, cell.profile.values)
         for name, points in _points(result, has_curves):
-            found.setdefault((title, name), {}).setdefault(line, []).append(points)
+            panels.setdefault((title, name), {}).setdefault(line, []).append(points)
     return [
         Drawn(
             title=title,
@@ -95,7 +95,7 @@ def panels_of(rows: Sequence[tuple[Cell, RunResult]]) -> Sequence[Drawn]:
             lines={line: _estimates(runs) for line, runs in lines.items()},
             is_curve=has_curves,
         )
-        for (title, name), lines in found.items()
+        for (title, name), lines in panels.items()
     ]
 
 

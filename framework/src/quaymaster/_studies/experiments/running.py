@@ -86,24 +86,24 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
 
 
 def _values(
-    found: Mapping[str, Measured],
+    values: Mapping[str, Measured],
 ) -> dict[str, bool | int | float | str | None]:
     return {
         _joined(metric, name): _plain(value)
-        for metric, measured in found.items()
+        for metric, measured in values.items()
         for name, value in measured.values.items()
     }
 
 
 def _curves(
-    found: Mapping[str, Measured],
+    results: Mapping[str, Measured],
 ) -> dict[str, tuple[list[float], list[float | None]]]:
     return {
         _joined(metric, curve.name): (
             [float(x) for x in curve.x],
             [None if y is None else float(y) for y in curve.y],
         )
-        for metric, measured in found.items()
+        for metric, measured in results.items()
         for curve in measured.curves
     }
 

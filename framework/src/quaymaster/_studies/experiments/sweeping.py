@@ -245,7 +245,7 @@ class _Sweep:
             ["run", *labels, "status", "seconds", "cpu_seconds", "host", "cause"],
             (self._line(number, results.get(number)) for number in every),
         )
-        found = SweepResult(
+        sweep = SweepResult(
             folder=self._folder,
             runs=tuple(runs),
             total=len(self._cells),
@@ -263,8 +263,8 @@ class _Sweep:
             cpu_seconds=math.fsum(result.cpu_seconds for result in results.values()),
         )
         here = "one process" if self._is_single else f"{workers} processes"
-        self._write_provenance(found, scheduler or here)
-        return found
+        self._write_provenance(sweep, scheduler or here)
+        return sweep
 
     def _line(self, number: int, result: RunResult | None) -> Sequence[object]:
         """Return the columns of a run in ``runs.csv``."""
@@ -278,15 +278,15 @@ class _Sweep:
             facts = ("failed", None, None, None, failure.cause)
         return [self._keys[number], *named, *facts]
 
-    def _write_provenance(self, found: SweepResult, made_by: str) -> None:
+    def _write_provenance(self, result: SweepResult, made_by: str) -> None:
         session = {
-            "runs": found.total,
-            "failed": len(found.failed),
-            "cpuSeconds": found.cpu_seconds,
+            "runs": result.total,
+            "failed": len(result.failed),
+            "cpuSeconds": result.cpu_seconds,
             "lastSession": {
                 "began": self._began_at.isoformat(timespec="seconds"),
-                "seconds": found.seconds,
-                "runs": found.made,
+                "seconds": result.seconds,
+                "runs": result.made,
                 "madeBy": made_by,
             },
         }

@@ -88,22 +88,22 @@ def _write_table(table: pa.Table, folder: Path, name: str) -> None:
 
 def _column(values: Sequence[object]) -> pa.Array:
     """Make a column of one type; values of mixed types are written as JSON."""
-    given = [value for value in values if value is not None]
-    if all(isinstance(value, bool) for value in given) and given:
+    present = [value for value in values if value is not None]
+    if all(isinstance(value, bool) for value in present) and present:
         return pa.array(values, pa.bool_())
     is_number = [
         isinstance(value, int | float) and not isinstance(value, bool)
-        for value in given
+        for value in present
     ]
-    if given and all(is_number):
-        are_whole = all(isinstance(value, int) and value in _INT64 for value in given)
+    if present and all(is_number):
+        are_whole = all(isinstance(value, int) and value in _INT64 for value in present)
         if are_whole:
             return pa.array(values, pa.int64())
         numbers = [
             None if value is None else float(cast(float, value)) for value in values
         ]
         return pa.array(numbers, pa.float64())
-    if all(isinstance(value, str) for value in given):
+    if all(isinstance(value, str) for value in present):
         return pa.array(values, pa.string())
     texts = [None if value is None else json.dumps(value) for value in values]
     return pa.array(texts, pa.string())

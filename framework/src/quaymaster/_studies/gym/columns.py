@@ -68,7 +68,7 @@ class ShareColumns:
 
     def read(self, pod: Pod, nodes: NodeTable, rows: RowArray) -> Float64Array:
         """See `NodeColumns.read`."""
-        found: Float64Array = np.zeros((len(rows), len(self.names)))
+        values: Float64Array = np.zeros((len(rows), len(self.names)))
         requests = pod_requests(pod)
         for place, resource in enumerate(self._resources):
             capacity = resource.capacity(nodes)
@@ -77,8 +77,8 @@ class ShareColumns:
             first = place * len(_PER_RESOURCE)
             offered, divisors = capacity.amounts[rows], capacity.divisors[rows]
             used = resource.usage(nodes, rows)
-            found[:, first] = used / divisors
-            found[:, first + 1] = (used + resource.request(requests)) / divisors
-            found[:, first + 2] = offered / capacity.amounts[nodes.rows].max()
-            found[offered == 0, first : first + 3] = 0.0
-        return np.minimum(found, 1.0)
+            values[:, first] = used / divisors
+            values[:, first + 1] = (used + resource.request(requests)) / divisors
+            values[:, first + 2] = offered / capacity.amounts[nodes.rows].max()
+            values[offered == 0, first : first + 3] = 0.0
+        return np.minimum(values, 1.0)

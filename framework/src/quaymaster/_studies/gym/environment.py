@@ -163,7 +163,7 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
         return self._episode
 
     def _observation(self) -> _Columns:
-        found = np.zeros((self._size, len(self.columns.names)), dtype=np.float32)
+        values = np.zeros((self._size, len(self.columns.names)), dtype=np.float32)
         upcoming = self._current().upcoming
         if upcoming is not None:
             nodes = upcoming.nodes
@@ -173,8 +173,8 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
                     f"max_nodes: expected at least {rows[-1] + 1} for this workload, "
                     f"got {self._size}"
                 )
-            found[rows] = self.columns.read(upcoming.pod, nodes, rows)
-        return found
+            values[rows] = self.columns.read(upcoming.pod, nodes, rows)
+        return values
 
     def _info(self) -> _Info:
         return {"action_mask": self.action_masks().astype(np.int8)}

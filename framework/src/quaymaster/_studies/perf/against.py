@@ -124,16 +124,16 @@ def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
         PerfErrors: The file is unreadable or has no matching results.
     """
     try:
-        found = msgspec.json.decode(Path(file).read_bytes(), type=_Results)
+        results = msgspec.json.decode(Path(file).read_bytes(), type=_Results)
     except OSError as error:
         raise _problem(file, f"cannot be read: {error.strerror}") from error
     except msgspec.DecodeError as error:
         expected = "expected what 'quaymaster perf --json' writes"
         raise _problem(file, f"{expected}: {error}") from error
-    if found.version != _VERSION:
-        raise _problem(file, f"version: expected {_VERSION!r}, got {found.version!r}")
+    if results.version != _VERSION:
+        raise _problem(file, f"version: expected {_VERSION!r}, got {results.version!r}")
     speeds: dict[tuple[str, str], list[float]] = {}
-    for result in found.results:
+    for result in results.results:
         if result.busy_throughput > 0:
             speeds.setdefault((result.workload, result.name), []).append(
                 result.busy_throughput

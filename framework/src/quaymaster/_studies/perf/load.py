@@ -82,20 +82,20 @@ def find_files(paths: Iterable[str]) -> list[str]:
     Raises:
         PerfErrors: A directory has none.
     """
-    found: list[str] = []
+    files: list[str] = []
     problems = []
     for path in paths:
         if not Path(path).is_dir():
-            found.append(path)
+            files.append(path)
             continue
         below = sorted(map(str, Path(path).rglob(FILE_NAME)))
         if not below:
             message = f"no {FILE_NAME} in this directory"
             problems.append(Problem(where=path, message=message))
-        found += below
+        files += below
     if problems:
         raise PerfErrors(problems)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
 def load_workloads(paths: Iterable[str]) -> list[Workload]:
@@ -108,9 +108,9 @@ def load_workloads(paths: Iterable[str]) -> list[Workload]:
     problems: list[Problem] = []
     for path in paths:
         findings = Findings(path)
-        found = list(_workloads(path, findings))
+        loaded = list(_workloads(path, findings))
         problems += findings.problems
-        workloads += found
+        workloads += loaded
     if problems:
         raise PerfErrors(problems)
     return workloads
@@ -119,32 +119,32 @@ def load_workloads(paths: Iterable[str]) -> list[Workload]:
 def _workloads(file: str, findings: Findings) -> Iterator[Workload]:
     names: set[str] = set()
     for index, entry in enumerate(_entries(file, findings)):
-        made, mistakes = structure(entry, TestCase)
-        name = made.name if isinstance(made, TestCase) else ""
+        test_case, mistakes = structure(entry, TestCase)
+        name = test_case.name if isinstance(test_case, TestCase) else ""
         place = name or f"[{index}]"
         findings.extend(place, mistakes)
-        if not isinstance(made, TestCase):
+        if not isinstance(test_case, TestCase):
             continue
         if name in names:
             findings.add(place, "expected a name of its own")
         names.add(name)
-        yield from _Case(file, made, place, findings).workloads()
+        yield from _Case(file, test_case, place, findings).workloads()
 
 
 def _entries(file: str, findings: Findings) -> Sequence[object]:
     try:
-        found = list(documents(Path(file).read_bytes(), unique_keys=True))
+        trees = list(documents(Path(file).read_bytes(), unique_keys=True))
     except OSError as error:
         findings.add("", (error.strerror or str(error)).lower())
         return ()
     except YamlError as error:
         findings.add("", str(error))
         return ()
-    if len(found) != 1 or not isinstance(found[0], list) or not found[0]:
-        got = show(found[0]) if len(found) == 1 else f"{len(found)} documents"
+    if len(trees) != 1 or not isinstance(trees[0], list) or not trees[0]:
+        got = show(trees[0]) if len(trees) == 1 else f"{len(trees)} documents"
         findings.add("", f"expected a list of test cases, got {got}")
         return ()
-    return found[0]
+    return trees[0]
 
 
 class _Case:
@@ -239,9 +239,9 @@ class _Case:
             message = f"unknown opcode {show(opcode)}{hint}"
             self._findings.add(f"{place}.opcode", message)
             return None
-        made, mistakes = structure(tree, kind)
+        operation, mistakes = structure(tree, kind)
         self._findings.extend(place, mistakes)
-        return None if mistakes else cast(Operation, made)
+        return None if mistakes else cast(Operation, operation)
 
     def _resolved(
         self, operation: Operation, index: int, parameters: Parameters

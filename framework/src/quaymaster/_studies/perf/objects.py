@@ -135,8 +135,8 @@ def make_pods(
     pod = in_namespace(_POD, namespace)
     for index in range(operation.count):
         if template is not None:
-            made = template.make(index, operation.count)
-            pod = placed.of(made, f"signature-label-{index // size}" if size else "")
+            objects = template.make(index, operation.count)
+            pod = placed.of(objects, f"signature-label-{index // size}" if size else "")
         yield volumes.with_volume(pod, index)
 
 
@@ -153,22 +153,22 @@ class _Placed:
         # other object gets the same id.
         self._cached: dict[tuple[int, str], tuple[ApiObject, Pod]] = {}
 
-    def of(self, made: ApiObject, signature: str) -> Pod:
+    def of(self, obj: ApiObject, signature: str) -> Pod:
         """Return the pod for an object of a template.
 
         Args:
-            made: The object of the template.
+            obj: The object of the template.
             signature: The value of the pod's label ``signature``; empty for no label.
         """
-        cached = self._cached.get((id(made), signature))
+        cached = self._cached.get((id(obj), signature))
         if cached is None:
-            assert isinstance(made, Pod)
+            assert isinstance(obj, Pod)
             if len(self._cached) >= KEPT:
                 self._cached.clear()
-            pod = in_namespace(made, self._namespace)
+            pod = in_namespace(obj, self._namespace)
             if signature:
                 pod = _signed(pod, signature)
-            cached = self._cached[id(made), signature] = made, pod
+            cached = self._cached[id(obj), signature] = obj, pod
         return cached[1]
 
 
@@ -270,10 +270,10 @@ class _Volumes:
         )
 
 
-def _without_class(made: ApiObject, namespace: str) -> PersistentVolumeClaim:
+def _without_class(obj: ApiObject, namespace: str) -> PersistentVolumeClaim:
     """Return a claim without a class: upstream's cluster has no default class."""
-    assert isinstance(made, PersistentVolumeClaim)
-    claim = in_namespace(made, namespace)
+    assert isinstance(obj, PersistentVolumeClaim)
+    claim = in_namespace(obj, namespace)
     if claim.spec.storage_class_name is not None:
         return claim
     return replace(claim, spec=replace(claim.spec, storage_class_name=""))

@@ -174,8 +174,8 @@ class Player:
         if not any(
             namespace.name == name for namespace in self._cluster.list(Namespace).items
         ):
-            made = namespace or Namespace(metadata=ObjectMeta(name=name))
-            self._cluster.create(made)
+            obj = namespace or Namespace(metadata=ObjectMeta(name=name))
+            self._cluster.create(obj)
 
     def _create_pods(self, operation: model.CreatePods, number: int) -> None:
         namespace = operation.namespace or f"namespace-{number}"

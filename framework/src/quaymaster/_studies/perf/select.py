@@ -26,16 +26,16 @@ def select(
     Raises:
         PerfErrors: No workload matches.
     """
-    given = list(workloads)
+    available = list(workloads)
     wanted = [part for label in labels for part in label.split(",") if part]
     problems = [
-        Problem(where=name, message=f"no such workload{_hint(name, given)}")
+        Problem(where=name, message=f"no such workload{_hint(name, available)}")
         for name in names
-        if not any(_is_named(workload, name) for workload in given)
+        if not any(_is_named(workload, name) for workload in available)
     ]
     chosen = [
         workload
-        for workload in given
+        for workload in available
         if (not names or any(_is_named(workload, name) for name in names))
         and all(_has(workload, label) for label in wanted)
     ]

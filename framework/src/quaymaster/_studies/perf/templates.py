@@ -74,11 +74,11 @@ class TemplateFiles:
         Raises:
             PerfErrors: It cannot be read.
         """
-        given = parameters or {}
-        key = path, kind, msgspec.json.encode(given, order="deterministic")
+        values = parameters or {}
+        key = path, kind, msgspec.json.encode(values, order="deterministic")
         template = self._templates.get(key)
         if template is None:
-            template = ObjectTemplate(path, kind, self._pool, given)
+            template = ObjectTemplate(path, kind, self._pool, values)
             self._templates[key] = template
         return template
 
@@ -194,11 +194,11 @@ class ObjectTemplate:
         else:
             given = pattern.tree(values)
         assert isinstance(given, list)
-        found = [tree for tree in given if tree is not None]
-        if len(found) != 1 or not isinstance(found[0], Mapping):
-            got = show(found[0]) if len(found) == 1 else f"{len(found)} documents"
+        trees = [tree for tree in given if tree is not None]
+        if len(trees) != 1 or not isinstance(trees[0], Mapping):
+            got = show(trees[0]) if len(trees) == 1 else f"{len(trees)} documents"
             raise self._error(f"expected one object, got {got}")
-        return found[0]
+        return trees[0]
 
     def _class_of(self, tree: Mapping[str, object]) -> type[ApiObject]:
         api_version, name = tree.get("apiVersion"), tree.get("kind")

@@ -18,6 +18,7 @@ from quaymaster._studies.planning.costs import costs_of
 from quaymaster._studies.planning.demand import Demand, demand_of
 from quaymaster._studies.planning.groups import NodeGroupError
 from quaymaster._studies.planning.losses import check_loss, untried_losses
+from quaymaster._studies.planning.parts import with_parts
 from quaymaster._studies.planning.plans import Plan, UnplacedKind
 from quaymaster._studies.planning.pod_kinds import signature
 from quaymaster._studies.planning.question import Question, is_tied
@@ -108,9 +109,13 @@ class Planner:
         return attrs.evolve(failed, partial=self._closest(question, outcome))
 
     def _attempt(self, question: Question) -> Outcome:
-        return Attempt(
-            question, self._cluster, self._demand, self._shapes, self._effort
-        ).run()
+        def search(question: Question, effort: Effort) -> Outcome:
+            return Attempt(
+                question, self._cluster, self._demand, self._shapes, effort
+            ).run()
+
+        pods = self._demand.pods * (1 if question.loss is None else 2)
+        return with_parts(question, self._effort, pods, search)
 
     def _with_others(
         self, failed: Plan, question: Question, pods: Iterable[Pod]

@@ -25,11 +25,11 @@ def recorded_kinds(
     """
     declared = tuple(declared)
     kinds = KindSet(declared)
-    found = [
+    known_kinds = [
         kinds.find(resource.api_version, resource.kind)
         for resource in resources_of(declared)
     ]
-    return [kind for kind in found if kind is not None]
+    return [kind for kind in known_kinds if kind is not None]
 
 
 class ClusterRecorder:

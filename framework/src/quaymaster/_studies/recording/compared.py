@@ -131,8 +131,8 @@ class ReplayResult:
 
     def counts(self) -> Mapping[Agreement, int]:
         """The number of decisions of each agreement, including zeros."""
-        found = Counter(decision.agreement for decision in self.decisions)
-        return {agreement: found[agreement] for agreement in Agreement}
+        counts = Counter(decision.agreement for decision in self.decisions)
+        return {agreement: counts[agreement] for agreement in Agreement}
 
     def tried(self) -> int:
         """The number of other states on which ours decided, in all."""

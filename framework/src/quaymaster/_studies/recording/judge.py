@@ -126,19 +126,19 @@ class Judge:
                 return attrs.evolve(other, best=sides)
         return verdict
 
-    def _decided(self, pod: Pod, wanted: str) -> Verdict:
+    def _decided(self, pod: Pod, node_name: str) -> Verdict:
         framework = self._scheduler.frameworks[pod.spec.scheduler_name]
-        choice = _Choice(wanted)
+        choice = _Choice(node_name)
         self._world.deleted.clear()
         self._dice.sides = 1
         try:
-            found = framework.algorithm.schedule(CycleState(), pod, choice.pick)
+            outcome = framework.algorithm.schedule(CycleState(), pod, choice.pick)
         except Exception as error:
             return Verdict(Decided(message=describe_exception(error)), 0)
-        if isinstance(found, Decision):
+        if isinstance(outcome, Decision):
             # If the profile breaks ties itself, there is no choice.
-            return Verdict(Decided(node=found.node.name), choice.best or 1)
-        return Verdict(self._unfit(pod, found), 0)
+            return Verdict(Decided(node=outcome.node.name), choice.best or 1)
+        return Verdict(self._unfit(pod, outcome), 0)
 
     def explain(self, pod: Pod) -> Explanation:
         """Explain the decision about a pod."""
@@ -146,8 +146,8 @@ class Judge:
         name = pod.spec.scheduler_name
         return explain(self._scheduler.frameworks[name].plain, pod, name)
 
-    def _unfit(self, pod: Pod, found: FitError) -> Decided:
-        failure = failure_of(found)
+    def _unfit(self, pod: Pod, fit_error: FitError) -> Decided:
+        failure = failure_of(fit_error)
         return Decided(
             message=failure.message,
             nominated_node=failure.nominated_node(pod),

@@ -26,17 +26,17 @@ _ALWAYS: Final = (
 
 
 def unknown_of(
-    found: Survey, state: RecordState, config: SchedulerConfig, most_nodes: int
+    survey: Survey, state: RecordState, config: SchedulerConfig, most_nodes: int
 ) -> tuple[str, ...]:
     """Return the facts that a record cannot show.
 
     Args:
-        found: The decisions.
+        survey: The decisions.
         state: The record at its end.
         config: Our configuration.
         most_nodes: The largest number of nodes.
     """
-    if not found.outcomes:
+    if not survey.outcomes:
         return ()
     return (*_ALWAYS, *_sometimes(state, config, most_nodes))
 

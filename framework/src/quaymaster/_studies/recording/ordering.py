@@ -65,13 +65,13 @@ def _arrival(outcome: Outcome) -> int:
 
 
 def _by_entry(outcomes: Iterable[Outcome]) -> dict[int, list[Outcome]]:
-    found: dict[int, list[Outcome]] = {}
+    by_entry: dict[int, list[Outcome]] = {}
     for outcome in outcomes:
-        found.setdefault(outcome.decided, []).append(outcome)
-    for together in found.values():
+        by_entry.setdefault(outcome.decided, []).append(outcome)
+    for together in by_entry.values():
         # The order of arrival follows that of the queue, if the record has it.
         together.sort(key=_arrival)
-    ranked = (outcome for number in sorted(found) for outcome in found[number])
+    ranked = (outcome for number in sorted(by_entry) for outcome in by_entry[number])
     for rank, outcome in enumerate(ranked):
         outcome.rank = rank
-    return found
+    return by_entry

@@ -148,12 +148,14 @@ class _Replay:
         return compared_with(outcome, verdict).agreement in AGREED
 
 
-def _explained(compared: ComparedDecision, found: Explanation) -> ComparedDecision:
+def _explained(
+    compared: ComparedDecision, explanation: Explanation
+) -> ComparedDecision:
     """Add our scores of both nodes, and why ours rejects theirs."""
-    scores = {score.node: score for score in found.scores}
+    scores = {score.node: score for score in explanation.scores}
     theirs = compared.theirs.node or compared.theirs.nominated_node
     rejections = (
-        rejection for rejection in found.rejections if rejection.node == theirs
+        rejection for rejection in explanation.rejections if rejection.node == theirs
     )
     ours: NodeScores | None = scores.get(compared.ours.node)
     return attrs.evolve(

@@ -178,13 +178,13 @@ def _ours(
 
 
 def _theirs(
-    found: Survey,
+    survey: Survey,
     meter: RunMeter,
     state: RecordState,
     offered: Mapping[str, float],
     end: float,
 ) -> Course:
-    lives = found.lives.values()
+    lives = survey.lives.values()
     waits = [life.bound - life.created for life in lives if life.bound is not None]
     waiting = [
         pod
@@ -208,9 +208,9 @@ class _Followed:
         found: The decisions of the record.
     """
 
-    def __init__(self, cluster: InMemoryCluster, found: Survey) -> None:
+    def __init__(self, cluster: InMemoryCluster, survey: Survey) -> None:
         self._cluster = cluster
-        self._lives = found.lives
+        self._lives = survey.lives
         self._kept = {pod.uid for pod in cluster.list(Pod).items if pod.node_name}
         self._refused: Counter[str] = Counter()
 

@@ -60,7 +60,7 @@ class Search:
         self._done: list[Entry] = []
 
     def width_of(self, outcome: Outcome, pod: Pod, doubts: Doubts) -> int:
-        """Find a state on which ours decides the same.
+        """Find a state on which our scheduler decides as the recorded one did.
 
         Args:
             outcome: The decision.
@@ -68,8 +68,8 @@ class Search:
             doubts: How the state may differ from the recorded one.
 
         Returns:
-            By how many changes or decisions it differs from the recorded one; 0 without
-            such a state.
+            The number of changes or decisions by which the state differs from the
+            recorded one; 0 if there is no such state.
         """
         for lag in islice(doubts.lags(), _MOST_LAGS):
             for entry in lag.entries():
@@ -104,11 +104,11 @@ class Search:
             for entry in reversed(moved.entries):
                 self._suppose(undo(entry))
         required = [*reversed(made), subject]
-        found = self._placed(subject, required, [*required, *coming], set(), set())
+        ranks = self._placed(subject, required, [*required, *coming], set(), set())
         self._go_back(0)
-        if found is None:
+        if ranks is None:
             return 0
-        return len(found ^ {moved.outcome.rank for moved in made})
+        return len(ranks ^ {moved.outcome.rank for moved in made})
 
     def _placed(
         self,
@@ -144,10 +144,10 @@ class Search:
             for entry in moved.entries:
                 self._suppose(entry)
             rest = [other for other in left if other.outcome.rank != rank]
-            found = self._placed(subject, required, rest, placed | {rank}, dead_ends)
+            ranks = self._placed(subject, required, rest, placed | {rank}, dead_ends)
             self._go_back(mark)
-            if found is not None:
-                return set(before) if rank == subject.outcome.rank else found
+            if ranks is not None:
+                return set(before) if rank == subject.outcome.rank else ranks
         dead_ends.add(before)
         return None
 

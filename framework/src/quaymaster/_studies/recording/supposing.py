@@ -186,7 +186,7 @@ class Doubts:
         may_be: Callable[[Entry], bool],
     ) -> list[Lag]:
         """Return per kind the first of these changes, the first two, and so on."""
-        found: defaultdict[str, list[Lag]] = defaultdict(list)
+        lags_by_key: defaultdict[str, list[Lag]] = defaultdict(list)
         own = {number for number, _ in self._decisions(changes)}
         ended: set[str] = set()
         settled: set[_Name] = set()
@@ -200,9 +200,9 @@ class Doubts:
                 ended.add(kind)
                 continue
             move = lag_of(change)
-            before = found[kind]
+            before = lags_by_key[kind]
             before.append(before[-1].with_another(move) if before else move)
-        return [lag for lags in found.values() for lag in lags]
+        return [lag for lags in lags_by_key.values() for lag in lags]
 
 
 def _name(entry: Entry) -> _Name:

@@ -251,16 +251,16 @@ class _Maker:
             log=log,
         ) as run:
             run.settle()
-            found = wanted.find()
-        attempts = log.of(found.key)
+            stored = wanted.find()
+        attempts = log.of(stored.key)
         if not attempts:
-            raise UnreproducibleError(found.key, _why_untried(found))
-        shown = shown_attempt(found.key, attempts, which)
+            raise UnreproducibleError(stored.key, _why_untried(stored))
+        shown = shown_attempt(stored.key, attempts, which)
         is_last = which is WhichAttempt.LAST
         if is_last and shown.outcome is AttemptOutcome.UNFINISHED and shown.number > 1:
             # A pod that waits on Permit and is refused again and again never settles.
             return self.capture(pod, objects, namespace, shown.number - 1)
-        return found.key, shown, log.captured(found.key)
+        return stored.key, shown, log.captured(stored.key)
 
     def first(self, attempt: Attempt, captured: Sequence[ApiObject]) -> list[Tree]:
         """Return an initial cluster in which the decision is the same.
@@ -363,8 +363,8 @@ class _Maker:
         except QuaymasterError as error:
             raise UnreproducibleError(self.key, str(error)) from error
         wanted = self.wanted
-        found = decision_of(explained.attempts[0])
-        if wanted is None or not found.is_renamed(wanted):
+        decision = decision_of(explained.attempts[0])
+        if wanted is None or not decision.is_renamed(wanted):
             problem = "with other names, it is decided about in another way"
             raise UnreproducibleError(self.key, problem)
         return renamed, key
@@ -380,12 +380,12 @@ class _Maker:
         return tree["kind"] == Pod.kind and _key(tree) == self.key
 
     def _objects(self, trees: Sequence[Tree]) -> list[ApiObject]:
-        found = []
+        objects = []
         for tree in trees:
             kind = self.kinds.find(tree["apiVersion"], tree["kind"])
             if kind is not None:
-                found.append(from_wire(tree, kind))
-        return found
+                objects.append(from_wire(tree, kind))
+        return objects
 
 
 def _why_untried(pod: Pod) -> str:

@@ -59,18 +59,18 @@ def _judge_placed(check: Placed, events: Events) -> Verdict:
     left = [life for life in late if _is_there(life, end)]
     wanted = check.at_least
     holds = placed >= wanted if wanted is not None else bool(selected) and not left
-    found = f"{placed} of {counted(len(selected), 'pod')} placed"
+    text = f"{placed} of {counted(len(selected), 'pod')} placed"
     bound = [
         life.bound for life in selected if life.bound is not None and life.bound <= end
     ]
     if holds and bound:
-        found += f", the last one at {span(max(bound))}"
+        text += f", the last one at {span(max(bound))}"
     what = "all pods" if wanted is None else f"at least {counted(wanted, 'pod')}"
     by = "" if check.by is None else f" by {span(end)}"
     return Verdict(
         holds=holds,
         expected=f"{what} placed{by}",
-        found=found if selected else "there was no such pod",
+        found=text if selected else "there was no such pod",
         failed_at=None if holds else end,
         objects=() if holds else _keys(left),
     )
@@ -99,14 +99,14 @@ def _judge_pending_time(check: PendingTime, events: Events, window: Window) -> V
     over = [life for length, life in waits if length > most]
     allowed = len(lengths) - rank
     holds = len(over) <= allowed
-    found = f"up to {span(lengths[rank - 1])}"
+    text = f"up to {span(lengths[rank - 1])}"
     if over:
-        found += f"; {len(over)} of {counted(len(waits), 'pod')} waited longer"
+        text += f"; {len(over)} of {counted(len(waits), 'pod')} waited longer"
     times = sorted(life.created + most for life in over)
     return Verdict(
         holds=holds,
         expected=expected,
-        found=found,
+        found=text,
         failed_at=None if holds else round(times[allowed], 6),
         objects=() if holds else _keys(over),
     )
@@ -122,25 +122,25 @@ def _end_of_wait(life: PodLife, end: float) -> float:
 
 def _judge_evictions(check: Evictions, events: Events, window: Window) -> Verdict:
     is_meant = pod_test(check.pods)
-    found = [
+    evictions = [
         eviction
         for eviction in events.evictions
         if eviction.cause in check.causes
         and window.since <= eviction.at <= window.to
         and is_meant(eviction.life)
     ]
-    holds = len(found) <= check.at_most
+    holds = len(evictions) <= check.at_most
     causes = [
         f"{number} {cause.lower()}"
         for cause in ("Preempted", "Drained", "Lost")
-        if (number := sum(eviction.cause == cause for eviction in found))
+        if (number := sum(eviction.cause == cause for eviction in evictions))
     ]
     return Verdict(
         holds=holds,
         expected=f"at most {check.at_most} evicted",
         found=", ".join(causes) or "none",
-        failed_at=None if holds else found[check.at_most].at,
-        objects=() if holds else _keys(eviction.life for eviction in found),
+        failed_at=None if holds else evictions[check.at_most].at,
+        objects=() if holds else _keys(eviction.life for eviction in evictions),
     )
 
 

@@ -148,15 +148,15 @@ class _Loading:
         config = reader.config(document.config)
         if config is not None:
             reader.knows_kinds_of(config)
-        given = document.input
-        nodes = reader.nodes(given.nodes, "input.nodes")
+        start = document.input
+        nodes = reader.nodes(start.nodes, "input.nodes")
         objects = reader.objects(
-            given.files,
-            given.objects,
+            start.files,
+            start.objects,
             "input",
-            namespace=given.namespace,
-            custom_kinds=given.custom_kinds,
-            run_cron_jobs=given.run_cron_jobs,
+            namespace=start.namespace,
+            custom_kinds=start.custom_kinds,
+            run_cron_jobs=start.run_cron_jobs,
         )
         parts = [
             self._part(step, f"steps[{index}]")
@@ -176,8 +176,8 @@ class _Loading:
             config=config,
             seed=document.seed,
             objects=with_recommendation(
-                with_autoscaler_size([*nodes, *objects], given.hpa),
-                given.vpa,
+                with_autoscaler_size([*nodes, *objects], start.hpa),
+                start.vpa,
             ),
             times=chosen_times(
                 _seconds(document.startup),
@@ -191,10 +191,10 @@ class _Loading:
             kinds=reader.kinds,
             notices=(
                 *reader.notices,
-                *notices_of_sizes(objects, given.hpa, "hpa of the input"),
+                *notices_of_sizes(objects, start.hpa, "hpa of the input"),
                 *notices_of_recommendations(
                     objects,
-                    given.vpa,
+                    start.vpa,
                     option="vpa: target or vpa: upper of the input",
                 ),
             ),

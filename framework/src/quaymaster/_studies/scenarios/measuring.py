@@ -100,9 +100,9 @@ def judge_balance(check: Balance, events: Events, window: Window) -> Verdict:
         if value is not None:
             domains.setdefault(value, []).append(node)
     if not domains:
-        found = f"no node has the label {check.topology_key}"
+        text = f"no node has the label {check.topology_key}"
         return Verdict(
-            holds=False, expected=expected, found=found, failed_at=window.since
+            holds=False, expected=expected, found=text, failed_at=window.since
         )
     is_meant = pod_test(check.pods)
     pods = _pods_by_domain(filter(is_meant, events.history.pods), domains)
@@ -150,7 +150,7 @@ def _used_nodes(pods: Iterable[PodLife], names: set[str]) -> Steps:
         if pod.bound is not None and pod.node in names and not _is_daemon(pod):
             on_node.setdefault(pod.node, []).append((pod.bound, pod.ran_until, 1))
     return steps_of(
-        interval for found in on_node.values() for interval in _merged(found)
+        interval for intervals in on_node.values() for interval in _merged(intervals)
     )
 
 
@@ -231,21 +231,21 @@ def _share_verdict(
     ]
     expected = f"{check.resource} {' and '.join(bounds)}"
     if not len(times):
-        found = f"no node has {check.resource}"
-        return Verdict(holds=False, expected=expected, found=found, failed_at=0.0)
+        text = f"no node has {check.resource}"
+        return Verdict(holds=False, expected=expected, found=text, failed_at=0.0)
     outside = np.zeros(len(times), dtype=bool)
     if low is not None:
         outside |= shares < low
     if high is not None:
         outside |= shares > high
     failed = int(np.argmax(outside)) if outside.any() else None
-    found = f"{_percent(shares.min())} to {_percent(shares.max())}"
+    text = f"{_percent(shares.min())} to {_percent(shares.max())}"
     if shares.min() == shares.max() or failed is not None:
-        found = _percent(shares[failed or 0])
+        text = _percent(shares[failed or 0])
     return Verdict(
         holds=failed is None,
         expected=expected,
-        found=found,
+        found=text,
         failed_at=None if failed is None else float(times[failed]),
     )
 
@@ -277,11 +277,11 @@ def _pods_by_domain(
     value_of = {
         span.node.name: value for value, spans in domains.items() for span in spans
     }
-    found: dict[str, list[Interval]] = {value: [] for value in domains}
+    by_domain: dict[str, list[Interval]] = {value: [] for value in domains}
     for pod in pods:
         if pod.bound is not None and pod.node in value_of:
-            found[value_of[pod.node]].append((pod.bound, pod.ran_until, 1))
-    return {value: steps_of(intervals) for value, intervals in found.items()}
+            by_domain[value_of[pod.node]].append((pod.bound, pod.ran_until, 1))
+    return {value: steps_of(intervals) for value, intervals in by_domain.items()}
 
 
 def _skews(
@@ -311,13 +311,13 @@ def _within(
     if high is not None:
         outside |= values > high
     failed = int(np.argmax(outside)) if outside.any() else None
-    found = f"{int(values.min())} to {int(values.max())}"
+    text = f"{int(values.min())} to {int(values.max())}"
     if values.min() == values.max() or failed is not None:
-        found = str(int(values[failed or 0]))
+        text = str(int(values[failed or 0]))
     return Verdict(
         holds=failed is None,
         expected=f"{what}: {_bounds(at_least, at_most, equals)}",
-        found=found,
+        found=text,
         failed_at=None if failed is None else float(times[failed]),
     )
 

@@ -83,13 +83,13 @@ class PartReader:
 
     def nodes(self, specs: Sequence[str], place: str) -> list[Node]:
         """Return the nodes that lines describe."""
-        made: list[Node] = []
+        nodes: list[Node] = []
         for index, spec in enumerate(specs):
             try:
-                made += make_nodes([spec], taken=[node.name for node in made])
+                nodes += make_nodes([spec], taken=[node.name for node in nodes])
             except NodesSpecError as error:
                 self._findings.add(f"{place}[{index}]", str(error))
-        return made
+        return nodes
 
     def objects(
         self,

@@ -33,14 +33,14 @@ def evictions_of(
     lives: dict[str, list[PodLife]] = {}
     for life in history.pods:
         lives.setdefault(life.pod.key, []).append(life)
-    found: list[Eviction] = []
+    evictions: list[Eviction] = []
     for key, at, cause in sorted(losses, key=lambda loss: loss[1]):
-        found += [
+        evictions += [
             Eviction(life=life, at=at, cause=cause)
             for life in lives.get(key, ())
             if _was_on_node(life, at) and not (cause == "Lost" and _is_daemon(life))
         ]
-    return found
+    return evictions
 
 
 def _was_on_node(life: PodLife, at: float) -> bool:

@@ -62,13 +62,13 @@ class Tally:
 
 def _states(life: PodLife) -> list[str]:
     is_there = life.gone is None
-    found = ["Any"] if is_there else []
+    states = ["Any"] if is_there else []
     if life.is_waiting:
-        found += ["Pending", _LEFT]
+        states += ["Pending", _LEFT]
     if life.is_running:
-        found.append("Running")
+        states.append("Running")
     if is_there and life.ended is not None:
-        found.append("Succeeded")
+        states.append("Succeeded")
     if life.bound is not None:
-        found.append(_PLACED)
-    return found
+        states.append(_PLACED)
+    return states

@@ -284,8 +284,8 @@ class _Run:
         now = simulation.now
         expected = f"{verdict.expected}, within {span(timeout)}"
         if verdict.holds:
-            found = f"{verdict.found}; waited for {span(now - begun)}"
-            verdict = attrs.evolve(verdict, expected=expected, found=found)
+            text = f"{verdict.found}; waited for {span(now - begun)}"
+            verdict = attrs.evolve(verdict, expected=expected, found=text)
         else:
             verdict = attrs.evolve(verdict, expected=expected, failed_at=now)
         self._results.append(_result(actor.name, self._with_reasons(verdict)))

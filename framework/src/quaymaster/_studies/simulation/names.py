@@ -200,8 +200,8 @@ class Wanted:
         begins = [name for name in called if name.startswith(f"{self._name}-")]
         same = [self._name] if self._name in called else []
         close = difflib.get_close_matches(self._name, called, n=_NEAR)
-        found = dict.fromkeys([*same, *begins[:1], *close])
-        return [called[name] for name in list(found)[:_NEAR]]
+        names = dict.fromkeys([*same, *begins[:1], *close])
+        return [called[name] for name in list(names)[:_NEAR]]
 
 
 def _listed(keys: Sequence[str]) -> str:

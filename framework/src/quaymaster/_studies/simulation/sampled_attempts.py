@@ -62,20 +62,20 @@ class SampledAttempts:
     def fail(self, pod: Pod, failure: Failure) -> None:
         """End the attempt of a pod that got no node."""
         nominated = failure.nominated_node(pod)
-        found = self._current.pop(pod.key, None)
-        is_next = not found and not nominated and self._is_next(self._failed, pod)
+        attempt = self._current.pop(pod.key, None)
+        is_next = not attempt and not nominated and self._is_next(self._failed, pod)
         if is_next and self._framework is not None:
-            found = self._explained(pod, self._framework)
-        if found is None:
+            attempt = self._explained(pod, self._framework)
+        if attempt is None:
             return
-        self._taken.append(failed_attempt(found[0], pod, failure))
+        self._taken.append(failed_attempt(attempt[0], pod, failure))
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """End the attempt of a pod that was bound."""
-        found = self._current.pop(pod.key, None)
-        if found is None:
+        sampled = self._current.pop(pod.key, None)
+        if sampled is None:
             return
-        attempt, scored = found
+        attempt, scored = sampled
         scores = _kept(scored, node_name) if scored else ()
         taken = bound_attempt(attempt, node_name)
         self._taken.append(attrs.evolve(taken, scores=scores))
@@ -123,7 +123,7 @@ def shortened(pod: str, attempt: Attempt) -> ObservedAttempt:
         pod: The pod's key.
         attempt: The attempt; the chosen node is the first of its scores.
     """
-    found = attempt.explanation
+    explanation = attempt.explanation
     return ObservedAttempt(
         pod=pod,
         uid=attempt.uid,
@@ -136,10 +136,12 @@ def shortened(pod: str, attempt: Attempt) -> ObservedAttempt:
         reasons=attempt.reasons,
         plugins=attempt.plugins,
         preempted=attempt.preempted,
-        feasible=len(found.scores) if found else 0,
-        feasible_nodes=len(found.scores) if found else 0,
-        scores=found.scores[:_BEST] if found else (),
-        rejected=grouped_rejections(found.rejections, _NAMED) if found else (),
+        feasible=len(explanation.scores) if explanation else 0,
+        feasible_nodes=len(explanation.scores) if explanation else 0,
+        scores=explanation.scores[:_BEST] if explanation else (),
+        rejected=grouped_rejections(explanation.rejections, _NAMED)
+        if explanation
+        else (),
     )
 
 

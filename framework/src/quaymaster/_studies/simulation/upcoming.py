@@ -71,8 +71,8 @@ class Upcoming:
         plain = self._framework.plain.choosing()
         attempt = Attempt.begin(CycleState(), self.pod, self.nodes)
         # PreFilter plugins write the cycle state only if nothing is cached.
-        found = plain.find_feasible(attempt)
-        if isinstance(found, FitError):
+        feasible = plain.find_feasible(attempt)
+        if isinstance(feasible, FitError):
             return {}
         scores = plain.score.run(attempt, self.rows)
         if isinstance(scores, Status):
@@ -102,16 +102,20 @@ def look_ahead(framework: Framework, pod: Pod) -> Upcoming:
     """
     algorithm = framework.algorithm.choosing()
     nodes = algorithm.nodes
-    found = algorithm.find_feasible(Attempt.begin(CycleState(), pod, nodes))
+    feasible = algorithm.find_feasible(Attempt.begin(CycleState(), pod, nodes))
     return Upcoming(
-        pod=pod, nodes=nodes, rows=_rows(nodes, found), framework=framework, found=found
+        pod=pod,
+        nodes=nodes,
+        rows=_rows(nodes, feasible),
+        framework=framework,
+        found=feasible,
     )
 
 
-def _rows(nodes: NodeTable, found: Feasible | FitError) -> RowArray:
-    if isinstance(found, FitError):
+def _rows(nodes: NodeTable, feasible: Feasible | FitError) -> RowArray:
+    if isinstance(feasible, FitError):
         return nodes.rows_of(())
-    if found.answered is not None:
+    if feasible.answered is not None:
         # Extenders may return nodes that do not exist.
-        return nodes.rows_of(found.answered.names_at(found.rows))
-    return nodes.row_numbers(found.rows)
+        return nodes.rows_of(feasible.answered.names_at(feasible.rows))
+    return nodes.row_numbers(feasible.rows)

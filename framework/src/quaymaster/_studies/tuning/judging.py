@@ -108,7 +108,7 @@ def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
         existing.append(
             Contender(name=name, profile=profile, tuned=tuned, held_out=held_out)
         )
-    found: list[Contender] = []
+    contenders: list[Contender] = []
     for place, trial in enumerate(best, 1):
         profile = tuning.candidate(trial.fields)
         name = "tuned" if len(best) == 1 else f"tuned {place}"
@@ -117,7 +117,7 @@ def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
         except FailedRunError as error:
             failed[name] = str(error)
             continue
-        found.append(
+        contenders.append(
             Contender(
                 name=name,
                 profile=profile,
@@ -135,7 +135,7 @@ def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
                 ],
             )
         )
-    return Judged(known=existing, found=found, failed=failed)
+    return Judged(known=existing, found=contenders, failed=failed)
 
 
 def mean_text(estimate: Estimate) -> str:
@@ -150,8 +150,8 @@ def _name_of(profile: Part) -> str:
     return f"{profile.name} ({values})" if values else profile.name
 
 
-def _estimates(found: Sequence[Sequence[float]]) -> Sequence[Estimate]:
-    return [estimate(column) for column in zip(*found, strict=True)]
+def _estimates(values: Sequence[Sequence[float]]) -> Sequence[Estimate]:
+    return [estimate(column) for column in zip(*values, strict=True)]
 
 
 def _differences(

@@ -98,20 +98,20 @@ class _Loading:
 
     def _profile(self) -> Part | None:
         name, profiles = self._document.profile, self._experiment.profiles
-        found = [profile for profile in profiles if profile.name == name]
+        matches = [profile for profile in profiles if profile.name == name]
         names = list(dict.fromkeys(profile.name for profile in profiles))
-        if not found:
+        if not matches:
             hint = did_you_mean(name, names)
             message = f"expected one of {', '.join(names)}, got {name!r}{hint}"
             self._findings.add("profile", message)
             return None
-        if len(found) > 1:
+        if len(matches) > 1:
             message = (
                 f"expected a profile without parameters of its own: {name!r} has "
-                f"{len(found)} configurations in the experiment"
+                f"{len(matches)} configurations in the experiment"
             )
             self._findings.add("profile", message)
-        return found[0]
+        return matches[0]
 
     def _inputs(self, names: Sequence[str], place: str) -> Sequence[Part]:
         existing = list(dict.fromkeys(part.name for part in self._experiment.inputs))

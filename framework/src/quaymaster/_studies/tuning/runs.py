@@ -97,7 +97,7 @@ class Runs:
         return self._fingerprints.of(attrs.evolve(cell, profile=plain))
 
     def _objectives(self, cell: Cell, values: Mapping[str, Value]) -> Sequence[float]:
-        found = []
+        objectives = []
         for index, objective in enumerate(self._tuning.objectives):
             value = values.get(objective.metric)
             if not isinstance(value, int | float) or isinstance(value, bool):
@@ -113,5 +113,5 @@ class Runs:
                 )
                 where = f"{self._tuning.file}: objectives[{index}].metric"
                 raise ExperimentErrors([Problem(where=where, message=message)])
-            found.append(float(value))
-        return found
+            objectives.append(float(value))
+        return objectives

@@ -121,8 +121,8 @@ def _tried(
     )
 
 
-def _means(found: Sequence[Sequence[float]]) -> Sequence[float]:
-    return [sum(column) / len(column) for column in zip(*found, strict=True)]
+def _means(values: Sequence[Sequence[float]]) -> Sequence[float]:
+    return [sum(column) / len(column) for column in zip(*values, strict=True)]
 
 
 def _distribution(dimension: Dimension) -> BaseDistribution:

@@ -17,6 +17,7 @@ from quaymaster._studies.why.changes import (
 from quaymaster._studies.why.label_families import (
     GROUP_LABELS,
     HOSTNAME,
+    INSTANCE_TYPES,
     describes_machine,
     is_identity,
 )
@@ -194,7 +195,7 @@ def _free_names(name: str, taken: set[str], count: int) -> list[str]:
 
 
 def _group(node: Node, changes: Mapping[str, str | None]) -> str:
-    for key in GROUP_LABELS:
+    for key in (*GROUP_LABELS, *INSTANCE_TYPES):
         if key in node.labels and key not in changes:
             return f" ({key}={node.labels[key]})"
     return ""

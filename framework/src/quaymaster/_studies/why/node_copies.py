@@ -141,8 +141,8 @@ def _renamed(obj: ApiObject, node: Node, new: str) -> ApiObject:
 def _replaced(value: Json, old: tuple[str, ...], new: str) -> Json:
     """Return a tree in which every text that equals one of some names is replaced.
 
-    What is available of something that can be allocated is all of it: nothing runs on
-    the new node yet.
+    Fields named ``available`` become equal to ``allocatable`` beside them, because
+    nothing runs on the new node yet.
     """
     if isinstance(value, dict):
         tree = {key: _replaced(each, old, new) for key, each in value.items()}

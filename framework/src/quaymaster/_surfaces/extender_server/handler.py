@@ -12,8 +12,14 @@ from quaymaster._base.serving.foreign_requests import (
     refusal_of,
 )
 from quaymaster._base.serving.handler import TimedHandler
-from quaymaster._surfaces.extender_server.bodies import BodiesFullError, Part, Piece
+from quaymaster._surfaces.extender_server.bodies import (
+    BodiesFullError,
+    Body,
+    Part,
+    Piece,
+)
 from quaymaster._surfaces.extender_server.messages import filter_error
+from quaymaster._surfaces.extender_server.node_lists import ReadNodes
 from quaymaster._surfaces.extender_server.service import ServiceError
 
 if TYPE_CHECKING:  # it needs this module
@@ -24,6 +30,7 @@ __all__ = ["Handler", "Reply"]
 Reply: TypeAlias = tuple[HTTPStatus, Sequence[Part]]
 """A status, and the parts of a body."""
 
+_LONGEST_PATH: Final = 200  # characters of a path in a message
 _JSON: Final = "application/json"
 
 _log = logging.getLogger(__name__)
@@ -44,14 +51,15 @@ class Handler(TimedHandler):
         elif path == "/readyz":
             self._send_readiness()
         else:
-            problem = f"expected /healthz or /readyz, got {path}"
+            problem = f"expected /healthz or /readyz, got {path[:_LONGEST_PATH]}"
             self._send(HTTPStatus.NOT_FOUND, [filter_error(problem)])
 
     def do_POST(self) -> None:  # noqa: N802 - as the library calls it
         """Answer filter or prioritize."""
         verb = self.path.rstrip("/").rsplit("/", 1)[-1]
         if verb not in ("filter", "prioritize"):
-            problem = f"expected .../filter or .../prioritize, got {self.path}"
+            path = self.path[:_LONGEST_PATH]
+            problem = f"expected .../filter or .../prioritize, got {path}"
             self._refuse(HTTPStatus.NOT_FOUND, problem)
         elif (refusal := self._refusal()) is not None:
             self._refuse(*refusal)
@@ -116,6 +124,15 @@ class Handler(TimedHandler):
         except BodiesFullError:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many large requests")
             return
+        if not self._extender.slots.acquire(blocking=False):
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once")
+            return
+        try:
+            self._answer_body(verb, body)
+        finally:
+            self._extender.slots.release()
+
+    def _answer_body(self, verb: str, body: Body | ReadNodes) -> None:
         self._extender.set_busy(self.connection, True)
         try:
             reply = self._extender.ask(verb, body).result()

@@ -49,6 +49,7 @@ class ServerOptions:
         read_seconds: How long a request may take to arrive, and a response to be read.
         ready_seconds: How long a probe of ``/readyz`` waits for its turn.
         connections: The most connections.
+        answers: The most requests that wait for their answer; more are rejected.
     """
 
     tls: ServerTLS | None = None
@@ -57,6 +58,7 @@ class ServerOptions:
     read_seconds: float = 30.0
     ready_seconds: float = 1.0
     connections: int = attrs.field(factory=most_connections)
+    answers: int = 64  # chosen, not measured: a scheduler sends one request at a time
 
 
 class ExtenderServer(TimedServer):
@@ -74,6 +76,7 @@ class ExtenderServer(TimedServer):
         options: The same.
         service: The same.
         receiver: Takes in the bodies of requests, on any thread.
+        slots: The requests that may still wait for their answer.
 
     Raises:
         OSError: The server cannot listen on the address.
@@ -91,6 +94,7 @@ class ExtenderServer(TimedServer):
         self.receiver = Receiver(
             self._reader.lists, self.options.max_request_bytes * _BODIES_AT_ONCE
         )
+        self.slots = threading.BoundedSemaphore(self.options.answers)
         self._questions = Questions(service)
         super().__init__(address, Handler, self.options)
 
@@ -129,11 +133,11 @@ class ExtenderServer(TimedServer):
         try:
             request = self._reader.read(body)
             pod = f"pod {request.pod.key}"
-            found: Sequence[Part]
+            parts: Sequence[Part]
             if verb == "filter":
-                found = filter_answer(request, self.service.filter(request))
+                parts = filter_answer(request, self.service.filter(request))
             else:
-                found = [scores_answer(self.service.prioritize(request))]
+                parts = [scores_answer(self.service.prioritize(request))]
         except QuaymasterError as error:
             problem = str(error)
             _log.warning("%s of %s failed: %s", verb, pod, problem)
@@ -141,7 +145,7 @@ class ExtenderServer(TimedServer):
             problem = str(error) or type(error).__name__
             _log.exception("%s of %s failed: %s", verb, pod, problem)
         else:
-            return HTTPStatus.OK, found
+            return HTTPStatus.OK, parts
         failed = HTTPStatus.INTERNAL_SERVER_ERROR
         return HTTPStatus.OK if verb == "filter" else failed, [filter_error(problem)]
 

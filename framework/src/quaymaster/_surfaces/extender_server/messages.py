@@ -146,8 +146,8 @@ def _names(text: msgspec.Raw) -> Sequence[str]:
     try:
         return _NAMES.decode(text)
     except msgspec.ValidationError:  # something is null, or wrong
-        given = list_of(decoded(text), "NodeNames")
-        return [text_of(name, "NodeNames[]") for name in given]
+        names = list_of(decoded(text), "NodeNames")
+        return [text_of(name, "NodeNames[]") for name in names]
 
 
 def _with_nodes(pod: Pod, nodes: NodeList) -> NodesRequest:

@@ -133,12 +133,12 @@ class NodeLists:
         ):
             return latest.nodes
         try:
-            found = _walk(body.buffer, start, body.length - len(_END), self.texts)
+            known_nodes = _walk(body.buffer, start, body.length - len(_END), self.texts)
         except (msgspec.DecodeError, ObjectError):
             return None
-        if found is None:
+        if known_nodes is None:
             return None
-        nodes = NodeList(found, Piece(body, rest[: -len(_END)]))
+        nodes = NodeList(known_nodes, Piece(body, rest[: -len(_END)]))
         self.latest = LatestList(Piece(body, rest), nodes)
         return nodes
 

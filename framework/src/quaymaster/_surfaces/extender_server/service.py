@@ -3,7 +3,7 @@
 import enum
 import functools
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from concurrent.futures import Future
 from typing import Final
 
@@ -24,17 +24,19 @@ from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.score_call import PluginScores
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.profile_runner import ProfileRunner
-from quaymaster._core.extenders.node_texts import KnownNode
 from quaymaster._core.extenders.wire import FilterAnswer
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.state.node_table import NodeTable
 from quaymaster._surfaces.extender_server.cache_feed import CacheFeed
 from quaymaster._surfaces.extender_server.messages import NodesRequest
 from quaymaster._surfaces.extender_server.requested_nodes import RequestedNodes
+from quaymaster._surfaces.extender_server.stored_nodes import StoredNodes
 
 __all__ = ["ExtenderService", "ServiceError", "UnknownNodes"]
 
 _TENTH = 10  # extenders score from 0 to 10, plugins from 0 to 100
+_MOST_REPORTED: Final = 10_000  # names of unknown nodes; further ones are not logged
+_LONGEST_NAME: Final = 253  # characters that a name of Kubernetes has at most
 _UNKNOWN: Final = Status.unresolvable("node(s) unknown to the extender")
 
 _log = logging.getLogger(__name__)
@@ -90,6 +92,7 @@ class ExtenderService:
         cluster = InMemoryCluster(
             clock, kubelet=False, controllers=False, kubernetes=config.kubernetes
         )
+        objects = tuple(objects)
         cluster.load(objects)
         self.config = config
         self._runner = ProfileRunner(
@@ -102,7 +105,8 @@ class ExtenderService:
         self._runner.start(CacheFeed(self._runner))
         self._unknown_nodes = unknown_nodes
         self._reported: set[str] = set()
-        self._described: dict[str, Node] = {}
+        own = {each.metadata.name for each in objects if isinstance(each, Node)}
+        self._stored = StoredNodes(self._runner.snapshot, own)
         self._latest: RequestedNodes | None = None
 
     def catch_up(self) -> None:
@@ -221,25 +225,21 @@ class ExtenderService:
         latest = self._latest
         if latest is not None and latest.stand_for(request.names, self._nodes()):
             return latest
-        self._learn(() if request.nodes is None else request.nodes.nodes)
+        self._stored.store(request)
         requested = self._latest = RequestedNodes.locate(request.names, self._nodes())
-        new_strangers = sorted(requested.strangers - self._reported)
-        if new_strangers:
-            self._reported.update(new_strangers)
-            listed = ", ".join(new_strangers[:3]) + (
-                ", ..." if new_strangers[3:] else ""
-            )
-            _log.warning("unknown nodes %s: %s", self._unknown_nodes.participle, listed)
+        if requested.strangers:
+            self._report(requested.strangers)
         return requested
 
-    def _learn(self, nodes: Iterable[KnownNode]) -> None:
-        described = self._described
-        # Identity: a node with unchanged content is the same object.
-        for node in [
-            node for node in nodes if described.get(node.name) is not node.node
-        ]:
-            self._runner.snapshot.add_node(node.node)
-            described[node.name] = node.node
+    def _report(self, strangers: Set[str]) -> None:
+        """Log unknown nodes once, as long as there are not too many."""
+        room = _MOST_REPORTED - len(self._reported)
+        names = sorted(name[:_LONGEST_NAME] for name in strangers)
+        new = [name for name in names if name not in self._reported][:room]
+        if new:
+            self._reported.update(new)
+            listed = ", ".join(new[:3]) + (", ..." if new[3:] else "")
+            _log.warning("unknown nodes %s: %s", self._unknown_nodes.participle, listed)
 
 
 def _served(config: SchedulerConfig) -> SchedulerConfig:

@@ -62,9 +62,11 @@ class _PageHandler(TimedHandler):
         if target.path in ALWAYS_ALLOWED and not authorization:
             self._answer(server, target, authorization)
         elif server.slots.acquire(blocking=False):
+            server.connections.set_busy(self.connection, True)
             try:
                 self._answer(server, target, authorization)
             finally:
+                server.connections.set_busy(self.connection, False)
                 server.slots.release()
         else:
             self._send(_BUSY)

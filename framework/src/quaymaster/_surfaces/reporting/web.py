@@ -28,11 +28,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.serving.bounded_answers import BoundedAnswers
 from quaymaster._base.serving.foreign_requests import SentFields, refusal_of
-from quaymaster._base.serving.timed_protocol import (
-    BACKLOG,
-    ConnectionLimits,
-    make_protocol,
-)
+from quaymaster._base.serving.limited_connections import ACCEPTS, ConnectionLimits
+from quaymaster._base.serving.loop_server import LoopServer
+from quaymaster._base.serving.timed_protocol import make_protocol
 from quaymaster._surfaces.reporting.report import assets, live_page
 from quaymaster._surfaces.reporting.workbench import BusyError, Request, Workbench
 
@@ -150,14 +148,14 @@ def make_server(
     config = uvicorn.Config(
         app,
         access_log=False,
-        backlog=BACKLOG,
+        backlog=ACCEPTS,
         http=cast("type[asyncio.Protocol]", make_protocol(limits)),
         lifespan="off",
         log_level="error",  # a warning for each invalid request could fill a disk
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    return uvicorn.Server(config)
+    return LoopServer(config)
 
 
 class _BodyError(Exception):

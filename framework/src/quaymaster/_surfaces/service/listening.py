@@ -3,13 +3,11 @@
 import socket
 import sys
 from collections.abc import Sequence
-from typing import Final
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.serving.limited_connections import BACKLOG
 
 __all__ = ["AddressError", "listen", "url_of"]
-
-_BACKLOG: Final = 128  # as of the workers
 
 
 class AddressError(QuaymasterError):
@@ -40,7 +38,7 @@ def listen(address: str, port: int, count: int = 1) -> Sequence[socket.socket]:
                 # Set after the bind, so that another program's port is not shared.
                 opened[0].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         for opened_socket in opened:
-            opened_socket.listen(_BACKLOG)
+            opened_socket.listen(BACKLOG)
     except OSError as error:
         for opened_socket in opened:
             opened_socket.close()

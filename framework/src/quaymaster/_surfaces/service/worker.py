@@ -8,11 +8,9 @@ from typing import Final, cast
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quaymaster._base.serving.timed_protocol import (
-    BACKLOG,
-    ConnectionLimits,
-    make_protocol,
-)
+from quaymaster._base.serving.limited_connections import ACCEPTS, ConnectionLimits
+from quaymaster._base.serving.loop_server import LoopServer
+from quaymaster._base.serving.timed_protocol import make_protocol
 from quaymaster._base.serving.tls import ServerTLS
 
 __all__ = ["LEAVE", "Worker"]
@@ -28,7 +26,7 @@ _LEAVING_SECONDS: Final = 5
 _CLOSE: Final = (b"connection", b"close")
 
 
-class Worker(uvicorn.Server):
+class Worker(LoopServer):
     """Serves one listening socket until a signal ends it.
 
     Args:
@@ -49,11 +47,13 @@ class Worker(uvicorn.Server):
         self._parent = os.getppid()
         self._must_leave = False
         self._is_leaving = False
+        context = None if tls is None else tls.one_context()
+        protocol = make_protocol(limits, context)
         config = uvicorn.Config(
             self._answer,
             access_log=False,
-            backlog=BACKLOG,
-            http=cast("type[asyncio.Protocol]", make_protocol(limits)),
+            backlog=ACCEPTS,
+            http=cast("type[asyncio.Protocol]", protocol),
             interface="asgi3",
             lifespan="off",
             log_level="error",  # a warning for each invalid request could fill a disk
@@ -63,9 +63,6 @@ class Worker(uvicorn.Server):
             timeout_keep_alive=_IDLE_SECONDS,
             ws="none",
         )
-        if tls is not None:
-            config.load()
-            config.ssl = tls.one_context()
         super().__init__(config)
 
     def leave(self, _number: int, _frame: object) -> None:

@@ -6,9 +6,11 @@ from quaymaster import Pod
 from quaymaster.inmemory import InMemoryCluster, PodTimes
 from quaymaster.objects import (
     DaemonSet,
+    DaemonSetUpdateStrategy,
     Deployment,
     DeploymentStrategy,
     ReplicaSet,
+    RollingUpdateDaemonSet,
     RollingUpdateDeployment,
     StatefulSet,
 )
@@ -130,3 +132,23 @@ def test_scaling_a_settled_deployment_touches_one_replica_set() -> None:
     schedule(cluster)
     scale(cluster, Deployment, 5)
     assert counts(cluster) == {"100m": 5}
+
+
+def test_old_pod_of_a_daemon_set_goes_a_second_after_the_new_one_is_available() -> None:
+    # As upstream, which counts only the oldest pod of a node as ready.
+    owner = make_daemon_set()
+    rolling = RollingUpdateDaemonSet(max_surge=1, max_unavailable=0)
+    strategy = DaemonSetUpdateStrategy(type="RollingUpdate", rolling_update=rolling)
+    spec = replace(owner.spec, min_ready_seconds=7, update_strategy=strategy)
+    cluster = make_cluster(replace(owner, spec=spec), nodes=1, times=INSTANT_END)
+    schedule(cluster)
+    pass_time(cluster, 20)
+    [owner] = cluster.list(DaemonSet).items
+    template = make_template(cpu="200m")
+    cluster.update(replace(owner, spec=replace(owner.spec, template=template)))
+    cluster.clock.run_due()
+    schedule(cluster)
+    pass_time(cluster, 7)
+    assert len(pods_of(cluster)) == 2
+    pass_time(cluster, 1)
+    assert len(pods_of(cluster)) == 1

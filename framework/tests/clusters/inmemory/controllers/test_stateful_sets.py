@@ -69,6 +69,19 @@ def test_failed_pod_is_recreated_under_its_name() -> None:
     assert cluster.get(Pod, "default/web-0").uid != pod.uid
 
 
+def test_pod_that_fails_while_it_terminates_is_replaced_when_it_is_gone() -> None:
+    clock = VirtualClock()
+    cluster = make_cluster(make_stateful_set(1), clock=clock, nodes=1)
+    schedule(cluster)
+    cluster.delete(Pod, "default/web-0")
+    pod = cluster.get(Pod, "default/web-0")
+    cluster.update(replace(pod, status=replace(pod.status, phase="Failed")))
+    react(cluster)
+    assert cluster.get(Pod, "default/web-0").uid == pod.uid
+    clock.advance(30.0)
+    assert cluster.get(Pod, "default/web-0").uid != pod.uid
+
+
 def test_name_that_another_pod_has_leaves_an_event() -> None:
     cluster = make_cluster(make_pod(name="web-0"), make_stateful_set(1), nodes=1)
     (event,) = cluster.events()

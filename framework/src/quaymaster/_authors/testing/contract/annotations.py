@@ -34,12 +34,13 @@ def _hints(function: object) -> dict[str, object]:
 
 def _problems(own: dict[str, object], spec: dict[str, object]) -> Iterator[str]:
     for name, kind in own.items():
-        given = spec.get(name, Any)
+        declared = spec.get(name, Any)
         if name == "return":
-            if not _may_be(kind, given):
-                yield f"is annotated to return {_text(kind)}, expected {_text(given)}"
-        elif name in spec and not _may_be(given, kind):
-            yield f"'{name}' is annotated as {_text(kind)}, but it is {_text(given)}"
+            if not _may_be(kind, declared):
+                expected = _text(declared)
+                yield f"is annotated to return {_text(kind)}, expected {expected}"
+        elif name in spec and not _may_be(declared, kind):
+            yield f"'{name}' is annotated as {_text(kind)}, but it is {_text(declared)}"
 
 
 def _may_be(kind: object, wider: object) -> bool:

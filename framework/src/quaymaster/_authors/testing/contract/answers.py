@@ -150,8 +150,8 @@ def filter_all(
     if not bench.subject.has("filter"):
         return {}
     nodes = bench.snapshot if node is None else [node]
-    found = {info.name: bench.ask("filter", state, pod, info) for info in nodes}
-    return {name: status for name, status in found.items() if status is not None}
+    verdicts = {info.name: bench.ask("filter", state, pod, info) for info in nodes}
+    return {name: status for name, status in verdicts.items() if status is not None}
 
 
 def verdicts_of(answer: object, names: Sequence[str]) -> dict[str, object]:
@@ -213,14 +213,14 @@ _PER_NODE: Sequence[tuple[str, Callable[[Answers], Mapping[str, object]]]] = (
 )
 
 
-def difference(found: Answers, expected: Answers) -> Difference | None:
+def difference(actual: Answers, expected: Answers) -> Difference | None:
     """Return the first difference of two attempts, or None."""
     for hook in ("pre_enqueue", "pre_filter"):
-        answer, expectation = getattr(found, hook), getattr(expected, hook)
+        answer, expectation = getattr(actual, hook), getattr(expected, hook)
         if answer != expectation:
             return Difference(hook, "", answer, expectation)
     for hook, of in _PER_NODE:
-        ours, theirs = of(found), of(expected)
+        ours, theirs = of(actual), of(expected)
         for name in dict.fromkeys((*ours, *theirs)):
             if ours.get(name) != theirs.get(name):
                 return Difference(hook, name, ours.get(name), theirs.get(name))

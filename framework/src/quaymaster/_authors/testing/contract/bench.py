@@ -13,6 +13,7 @@ from quaymaster._authors.testing.fixed_objects import FixedObjects
 from quaymaster._authors.testing.makers.nodes import make_node
 from quaymaster._base.errors import PluginError, QuaymasterError
 from quaymaster._base.raised import describe_exception
+from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
@@ -148,10 +149,10 @@ class Bench:
         Raises:
             HookFailedError: The hook raised an exception, or broke its contract.
         """
-        wanted = self.subject.wanted(hook)
+        arguments = self.subject.wanted(hook)
         own = getattr(self.plugin, hook)
         compiled = self._guards.compile(
-            self.subject.name, hook, HOOKS[hook], wanted, own
+            self.subject.name, hook, HOOKS[hook], arguments, own
         )
         answer: object = compiled(*args)
         error = self._failures.pop() if self._failures else None
@@ -169,6 +170,16 @@ class Bench:
         self.handle.retire()
         if self.subject.has("close"):
             self.ask("close")
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, with the timers of the plugin."""
+        clock = self.services.clock
+        assert isinstance(clock, VirtualClock)
+        clock.advance(seconds)
+
+    def renewed(self) -> "Bench":
+        """Return a bench on the same cluster, with a new instance of the plugin."""
+        return Bench(self.subject, SmallCluster(), services=self.services)
 
     def pre_filter(
         self, state: CycleState, pod: Pod

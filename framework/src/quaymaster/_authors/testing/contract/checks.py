@@ -8,11 +8,13 @@ from quaymaster._authors.testing.contract.arguments import ARGUMENTS
 from quaymaster._authors.testing.contract.check import Check
 from quaymaster._authors.testing.contract.choices import BINDING, CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
+from quaymaster._authors.testing.contract.effects import EFFECTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
 from quaymaster._authors.testing.contract.facts import FACTS
 from quaymaster._authors.testing.contract.failures import FAILURES
 from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
 from quaymaster._authors.testing.contract.leaks import LEAKS
+from quaymaster._authors.testing.contract.memory import MEMORY
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
@@ -24,6 +26,7 @@ from quaymaster._authors.testing.contract.skips import BINDING_SKIPS, SKIPS
 from quaymaster._authors.testing.contract.sort_keys import SORT_KEYS
 from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
 from quaymaster._authors.testing.contract.ties import TIES
+from quaymaster._authors.testing.contract.time_passing import TIME
 from quaymaster._authors.testing.contract.twin import TWIN
 
 __all__ = ["CHECKS"]
@@ -33,11 +36,15 @@ CHECKS: Final[Mapping[str, Check]] = {
     for check in (
         ANNOTATIONS,
         ARGUMENTS,
+        LEAKS,
+        MEMORY,
+        EFFECTS,
         FAILURES,
         PURITY,
         TWIN,
         DETERMINISM,
         STALENESS,
+        TIME,
         SCORE_RANGE,
         NORMALIZATION,
         TIES,
@@ -56,7 +63,6 @@ CHECKS: Final[Mapping[str, Check]] = {
         SORT_KEYS,
         HINTS,
         EVENTS,
-        LEAKS,
         RIGHTS,
     )
 }

@@ -100,6 +100,7 @@ def _bound(
         harness.state.annotate(_KEY, "yes")
         # Other checks report other failures.
         with suppress(Exception):
+            harness.start()
             harness.bind(replace(pod, node_name=node_name), node_name)
         with suppress(QuaymasterError):
             return harness.cluster.get(Pod, pod.key)

@@ -1,8 +1,13 @@
 """Checks: equal calls get equal answers, and answers follow the cluster."""
 
-from quaymaster._authors.testing.contract.answers import answers, difference
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import answers, difference, shown
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.reserving import (
+    first_open_node,
+    reserve_and_return,
+)
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 
@@ -21,6 +26,23 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
             if changed is not None:
                 text = f"{changed} as before, {who} with an unchanged cluster"
                 fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
+        _ask_permit(subject, cluster, pod)
+
+
+def _ask_permit(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
+    """Compare Reserve and Permit of two new instances."""
+    if not subject.has("reserve") and not subject.has("permit"):
+        return
+    bench, again = Bench(subject, cluster), Bench(subject, cluster)
+    node_name = first_open_node(bench, pod)
+    if not node_name or first_open_node(again, pod) != node_name:
+        return
+    expected = reserve_and_return(bench, pod, node_name)
+    for hook, answer in reserve_and_return(again, pod, node_name).items():
+        if answer != expected.get(hook):
+            text = f"{shown(answer)}, expected {shown(expected.get(hook))} as from"
+            text = f"{text} another instance with the same cluster"
+            fail(hook, text, pod, cluster.nodes, cluster.pods)
 
 
 def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
@@ -28,13 +50,9 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
     for pod in cluster.pending:
         answers(bench, pod)
     bench.become(cluster, other)
-    old = bench.plugin
-    young, _ = subject.make(bench.services)
+    renewed = bench.renewed()
     for pod in cluster.pending:
-        bench.plugin = old
-        found = answers(bench, pod)
-        bench.plugin = young
-        changed = difference(found, answers(bench, pod))
+        changed = difference(answers(bench, pod), answers(renewed, pod))
         if changed is not None:
             text = f"{changed} as from a new instance"
             fail(

@@ -9,16 +9,18 @@ from quaymaster._authors.testing.contract.answers import Answers, answers
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import Step, is_of, steps, updates_of
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.other_events import ask_permit, crowded
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._base.raised import describe_exception
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint, QueueingHint
+from quaymaster._core.contract.declarations import PodUse
 from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
 
 __all__ = ["EVENTS", "HINTS"]
 
-_REJECTING = frozenset({"pre_enqueue", "pre_filter", "filter"})
+_REJECTING = frozenset({"pre_enqueue", "pre_filter", "filter", "reserve", "permit"})
 
 
 def _events(bench: Bench) -> tuple[ClusterEventWithHint, ...]:
@@ -90,6 +92,19 @@ def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) ->
             for updated in updates_of(pod, rival):
                 step = Step(old=pod, new=updated)
                 _ask_step(subject, cluster, updated, before, step)
+
+
+def _ask_all(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    if not subject.has("events_to_register"):
+        return  # all events wake its pods
+    _ask_events(subject, cluster, other)
+    if subject.has("reserve") or subject.has("permit"):
+        ask_permit(subject, cluster, other, _is_woken, _after)
+    if subject.has("filter") and subject.pod_use is not PodUse.NONE:
+        for pod in (*cluster.pending[:1], *other.pending[:1]):
+            full = crowded(subject, cluster, pod)
+            if full is not None:
+                _ask_events(subject, full, SmallCluster())
 
 
 def _is_rejected(found: Answers) -> bool:
@@ -174,11 +189,7 @@ HINTS = Check(
 EVENTS = Check(
     name="events",
     promise="no rejected pod stays in the queue when a change makes it fit",
-    ask=lambda subject, cluster, other: (
-        _ask_events(subject, cluster, other)
-        if subject.has("events_to_register")
-        else None
-    ),
+    ask=_ask_all,
     hooks=_REJECTING,
     needs_other=True,
 )

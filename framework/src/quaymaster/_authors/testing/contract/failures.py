@@ -3,14 +3,17 @@
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.companions import (
+    post_filter_harnesses,
+    preempting,
+)
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
+from quaymaster._authors.testing.contract_error import ContractError
 from quaymaster._authors.testing.harness import PluginHarness, PluginStatusError
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.raised import describe_exception
-from quaymaster._core.contract.hook_marks import hookimpl
-from quaymaster._core.contract.status import Status
 
 __all__ = ["FAILURES"]
 
@@ -32,33 +35,20 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
             fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
 
 
-class NoRoom:
-    """Rejects every node, so that PostFilter is called."""
-
-    def __init__(self, args: object, handle: object) -> None:
-        pass
-
-    @hookimpl
-    def filter(self) -> Status | None:
-        return Status.unschedulable("no room")
-
-
 def _post_filter(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     if not cluster.nodes:
         return
-    harness = PluginHarness(
-        subject.plugin,
-        args=subject.args,
-        kubernetes=subject.kubernetes,
-        nodes=cluster.nodes,
-        pods=cluster.pods,
-        objects=subject.objects,
-        beside=[NoRoom],
-    )
+    for harness in post_filter_harnesses(subject, cluster):
+        with harness:
+            _ask_post_filter(harness, pod)
+
+
+def _ask_post_filter(harness: PluginHarness, pod: Pod) -> None:
     try:
-        harness.post_filter(pod)
-    except PluginStatusError:
-        return
+        harness.start()
+        harness.post_filter(preempting(pod))
+    except (PluginStatusError, ContractError):
+        return  # an undeclared write is a matter of another check
     except QuaymasterError as error:
         raise HookFailedError("post_filter", str(error)) from error
     except Exception as error:

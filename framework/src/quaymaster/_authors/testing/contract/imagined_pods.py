@@ -1,4 +1,4 @@
-"""Checks of ``add_pod`` and ``remove_pod``: pods imagined on a node or away from it."""
+"""Checks of ``add_pod`` and ``remove_pod``, which imagine a node with other pods."""
 
 from collections.abc import Iterator
 

@@ -1,15 +1,25 @@
 """A check: Unreserve undoes Reserve, also twice, and also without Reserve."""
 
 from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.answers import answers, difference, is_open
+from quaymaster._authors.testing.contract.answers import (
+    answers,
+    difference,
+    is_open,
+    shown,
+)
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.reserving import (
+    first_open_node,
+    reserve_and_return,
+)
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = ["UNRESERVE"]
 
+_ATTEMPTS = 5
 _ORDERS = {
     "without reserve": ("unreserve", "unreserve"),
     "after reserve": ("reserve", "unreserve"),
@@ -19,8 +29,9 @@ _ORDERS = {
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
-        for when, hooks in _ORDERS.items():
+        for when, hooks in _ORDERS.items() if subject.has("unreserve") else ():
             _ask_in_order(Bench(subject, cluster), pod, when, hooks)
+        _ask_again(Bench(subject, cluster), pod)
 
 
 def _ask_in_order(bench: Bench, pod: Pod, when: str, hooks: tuple[str, ...]) -> None:
@@ -46,9 +57,28 @@ def _ask_in_order(bench: Bench, pod: Pod, when: str, hooks: tuple[str, ...]) -> 
         fail("unreserve", text, pod, node.node)
 
 
+def _ask_again(bench: Bench, pod: Pod) -> None:
+    """Reserve and unreserve a pod several times, as attempts that fail later do."""
+    node_name = first_open_node(bench, pod)
+    if not node_name:
+        return
+    first = reserve_and_return(bench, pod, node_name)
+    for attempt in range(2, _ATTEMPTS + 1):
+        if first_open_node(bench, pod) != node_name:
+            return
+        for hook, answer in reserve_and_return(bench, pod, node_name).items():
+            expected = first.get(hook)
+            if answer != expected:
+                text = (
+                    f"leaves state behind: {hook} says {shown(answer)} in attempt "
+                    f"{attempt}, expected {shown(expected)} as in the first one"
+                )
+                fail("unreserve", text, pod)
+
+
 UNRESERVE = Check(
     name="unreserve",
     promise="unreserve undoes reserve, may come twice, and without reserve",
     ask=_ask,
-    hooks=frozenset({"unreserve"}),
+    hooks=frozenset({"reserve", "unreserve"}),
 )

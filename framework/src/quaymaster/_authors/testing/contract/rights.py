@@ -1,9 +1,15 @@
 """A check: a plugin makes only the writes that its class declares."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.companions import (
+    post_filter_harnesses,
+    preempting,
+)
 from quaymaster._authors.testing.contract.harnesses import admitted_harness
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -18,18 +24,34 @@ _STEPS = ("reserve", "permit", "pre_bind", "bind", "post_bind", "unreserve")
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
-        for step in ("post_filter", *_STEPS):
-            if subject.has(step):
-                _ask_step(subject, cluster, pod, step)
+        _ask_pod(subject, cluster, pod)
 
 
-def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: str) -> None:
-    harness = admitted_harness(subject, cluster)
-    if harness is None:
-        return
+def _ask_pod(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
+    for step in _STEPS:
+        if subject.has(step):
+            harness = admitted_harness(subject, cluster)
+            if harness is None:
+                break
+            run_step = partial(_run, harness, subject, pod, step)
+            _ask_step(harness, cluster, pod, step, run_step)
+    if subject.has("post_filter"):
+        for harness in post_filter_harnesses(subject, cluster):
+            run_post_filter = partial(harness.post_filter, preempting(pod))
+            _ask_step(harness, cluster, pod, "post_filter", run_post_filter)
+
+
+def _ask_step(
+    harness: PluginHarness,
+    cluster: SmallCluster,
+    pod: Pod,
+    step: str,
+    run: Callable[[], object],
+) -> None:
     # Other checks report other failures.
     with harness, suppress(Exception):
-        _run(harness, subject, pod, step)
+        harness.start()
+        run()
     if harness.refused:
         problem = undeclared(harness.refused[0])
         fail(step, problem, pod, cluster.nodes, cluster.pods)
@@ -37,9 +59,6 @@ def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: str) -> N
 
 def _run(harness: PluginHarness, subject: Subject, pod: Pod, step: str) -> None:
     """Run one hook, after all that come before it in an attempt."""
-    if step == "post_filter":
-        harness.post_filter(pod)
-        return
     rejected = harness.filter(pod) if subject.has("filter") else {}
     if not subject.has("filter") and subject.has("pre_filter"):
         harness.pre_filter(pod)

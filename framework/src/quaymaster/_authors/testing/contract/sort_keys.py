@@ -7,6 +7,7 @@ from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.waiting_keys import ask_while_waiting
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._base.raised import describe_exception
 
@@ -42,6 +43,7 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
         again = cast(Any, bench.ask("queue_sort", queued_pod))
         if again < key or key < again:
             fail("queue_sort", f"{key!r}, then {again!r} for the same queued pod", pod)
+    ask_while_waiting(bench, cluster, queued)
 
 
 SORT_KEYS = Check(

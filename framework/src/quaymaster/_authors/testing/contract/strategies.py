@@ -75,28 +75,31 @@ def draw_clusters(
 def _features(
     own: Iterable[Feature], usual: Sequence[Feature]
 ) -> SearchStrategy[list[Feature]]:
-    wanted = list(own)
-    every = st.sampled_from([*wanted, *usual])
+    features = list(own)
+    every = st.sampled_from([*features, *usual])
     some = st.lists(every, max_size=_MOST_FEATURES)
-    if not wanted:
+    if not features:
         return some
-    mine = st.lists(st.sampled_from(wanted), max_size=2)
+    mine = st.lists(st.sampled_from(features), max_size=2)
     return st.tuples(mine, some).map(lambda both: both[0] + both[1])
 
 
 def _merged(features: Iterable[Feature]) -> _Arguments:
     """Merge features into one; of two with the same argument, the later one wins."""
-    found: _Arguments = {}
+    merged: _Arguments = {}
     for feature in features:
         for name, value in feature.items():
-            before = found.get(name)
+            before = merged.get(name)
             if isinstance(value, Mapping) and isinstance(before, Mapping):
-                found[name] = {**before, **value}
+                merged[name] = {**before, **value}
             elif isinstance(value, list) and isinstance(before, list):
-                found[name] = [*before, *(item for item in value if item not in before)]
+                merged[name] = [
+                    *before,
+                    *(item for item in value if item not in before),
+                ]
             else:
-                found[name] = value
-    return found
+                merged[name] = value
+    return merged
 
 
 def _made_pod(features: Iterable[Feature]) -> Pod:

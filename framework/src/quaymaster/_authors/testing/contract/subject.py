@@ -1,6 +1,7 @@
 """A plugin under test: its class, its arguments, and how to build an instance."""
 
 import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, Protocol
@@ -38,8 +39,8 @@ HOOKS: Final[Mapping[str, Sequence[str]]] = {
 
 def declared_opt_outs(plugin: type) -> Mapping[str, str]:
     """Return the checks that a plugin's class declares it may fail -> why."""
-    found: Mapping[str, str] = getattr(plugin, "contract_opt_outs", {})
-    return found
+    opt_outs: Mapping[str, str] = getattr(plugin, "contract_opt_outs", {})
+    return opt_outs
 
 
 class _RecordingHandle(EngineHandle):
@@ -76,6 +77,7 @@ class Subject:
         kubernetes: The Kubernetes version to simulate.
         benches: The benches of its instances, which must be closed.
         versions_read: The versions that instances have read from their handles.
+        effects: What hooks did, how often: the counts of one check.
     """
 
     plugin: type
@@ -84,6 +86,7 @@ class Subject:
     kubernetes: Kubernetes = DEFAULT_KUBERNETES
     benches: list[Closeable] = attrs.field(factory=list, init=False)
     versions_read: set[Kubernetes] = attrs.field(factory=set, init=False)
+    effects: Counter[str] = attrs.field(factory=Counter)
 
     @property
     def name(self) -> str:
@@ -102,16 +105,16 @@ class Subject:
     @property
     def scope(self) -> Scope:
         """The scope that it declares."""
-        found: Scope = getattr(self.plugin, "scope", Scope.CLUSTER)
-        return found
+        scope: Scope = getattr(self.plugin, "scope", Scope.CLUSTER)
+        return scope
 
     @property
     def pod_use(self) -> PodUse:
         """The `PodUse` that it declares, as the framework reads it."""
         if self.has("add_pod") or self.has("remove_pod"):
             return PodUse.PODS
-        found: PodUse = getattr(self.plugin, "pod_use", PodUse.PODS)
-        return found
+        pod_use: PodUse = getattr(self.plugin, "pod_use", PodUse.PODS)
+        return pod_use
 
     @cached_property
     def config(self) -> ProfileConfig:
@@ -201,12 +204,12 @@ class Subject:
     @cached_property
     def _wanted(self) -> Mapping[str, Sequence[str]]:
         """The names of the arguments that each hook takes."""
-        found = {}
+        arguments = {}
         for hook, offered in HOOKS.items():
             function = getattr(self.plugin, hook, None)
             mark = getattr(function, "quaymaster_impl", None)
             if function is None or mark is None or mark["wrapper"]:
                 continue
             taken = inspect.signature(function).parameters
-            found[hook] = [name for name in taken if name in offered]
-        return found
+            arguments[hook] = [name for name in taken if name in offered]
+        return arguments

@@ -10,6 +10,11 @@ from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.testing.contract.bench import HookFailedError
 from quaymaster._authors.testing.contract.check import Check, Finding
 from quaymaster._authors.testing.contract.checks import CHECKS
+from quaymaster._authors.testing.contract.effects import (
+    EFFECTS,
+    effects_of,
+    warn_of,
+)
 from quaymaster._authors.testing.contract.features import Feature
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject, declared_opt_outs
@@ -140,6 +145,8 @@ def check_plugin(
     violations = list(_violations(subject, chosen, clusters, tuple(kubernetes)))
     if violations:
         raise ContractError(violations)
+    if EFFECTS in chosen:
+        warn_of(subject, stacklevel=2)
 
 
 def stable_violations(
@@ -218,19 +225,19 @@ def _of_check(
 ) -> Iterator[Violation]:
     for subject in subjects:
         if check.is_about(subject):
-            found = _found(check, subject, clusters, stable=stable)
-            if found is not None:
-                yield _violation(check.name, subject, found)
+            finding = _found(check, subject, clusters, stable=stable)
+            if finding is not None:
+                yield _violation(check.name, subject, finding)
 
 
-def _violation(check: str, subject: Subject, found: Finding) -> Violation:
+def _violation(check: str, subject: Subject, finding: Finding) -> Violation:
     is_usual = subject.kubernetes == DEFAULT_KUBERNETES
     return Violation(
         check=check,
         plugin=subject.name,
-        hook=found.hook,
-        problem=found.problem,
-        example=found.example,
+        hook=finding.hook,
+        problem=finding.problem,
+        example=finding.example,
         kubernetes="" if is_usual else str(subject.kubernetes),
     )
 
@@ -337,11 +344,16 @@ class PluginContract:
     def test_contract(self, check: str) -> None:
         """Run one check on the plugin."""
         checks = [CHECKS[check]] if check in CHECKS else []
-        found = list(
-            _violations(self._subject(), checks, self.clusters(), self.kubernetes)
+        subject = self._subject()
+        violations = list(
+            _violations(subject, checks, self.clusters(), self.kubernetes)
         )
-        if found:
-            raise ContractError(found)
+        if violations:
+            raise ContractError(violations)
+        if EFFECTS in checks:
+            # pytest shows it with -rP, or with -s.
+            print("\n".join(map(str, effects_of(subject))))  # noqa: T201 - a test prints
+            warn_of(subject, stacklevel=1)
 
     def _subject(self) -> Subject:
         return Subject(plugin=self.plugin, args=self.args, objects=tuple(self.objects))

@@ -104,8 +104,8 @@ def _scores_of(
     found = _first("score_nodes", names, scores, expected)
     if found is not None:
         return found
-    given = scores if is_frozen(scores) else freeze(scores.view())
-    ours = normalized(bench, state, pod, given, rows)
+    frozen = scores if is_frozen(scores) else freeze(scores.view())
+    ours = normalized(bench, state, pod, frozen, rows)
     theirs = normalized(bench, state, pod, freeze(expected), rows)
     if isinstance(ours, Status) or isinstance(theirs, Status):
         return None

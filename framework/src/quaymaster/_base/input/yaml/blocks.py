@@ -122,14 +122,14 @@ class _Block:
 
     def item(self, column: int, items: list[object]) -> _Mapping:
         """Return a new mapping, which begins as an item."""
-        made: _Mapping = {}
-        items.append(made)
+        mapping: _Mapping = {}
+        items.append(mapping)
         self._columns.append(column)
-        self._open.append(made)
-        return made
+        self._open.append(mapping)
+        return mapping
 
     def _begin(
-        self, column: int, top: object, made: _Mapping | list[object]
+        self, column: int, top: object, collection: _Mapping | list[object]
     ) -> _Mapping | list[object]:
         """Begin a container as the value of the key in the line before."""
         # Identity: the key must be of the innermost mapping, not of an equal one.
@@ -138,10 +138,10 @@ class _Block:
         if len(self._columns) > _DEEPEST:
             raise NotPlainError
         mapping, key = self.awaited
-        mapping[key] = made
+        mapping[key] = collection
         self._columns.append(column)
-        self._open.append(made)
-        return made
+        self._open.append(collection)
+        return collection
 
 
 def read_scalar(text: str) -> object:

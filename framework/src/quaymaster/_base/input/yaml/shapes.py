@@ -38,10 +38,10 @@ class _Values(dict[str, bytes]):
             raise NotPlainError
         if len(self) >= _MOST_VALUES:
             self.clear()
-        found = msgspec.json.encode(read_scalar(text))
+        encoded = msgspec.json.encode(read_scalar(text))
         if len(text) <= _LONGEST_VALUE:
-            self[text] = found
-        return found
+            self[text] = encoded
+        return encoded
 
 
 class Shapes:

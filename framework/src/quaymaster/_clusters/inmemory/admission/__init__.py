@@ -1,1 +1,5 @@
-"""Admission: what an API server does to objects before it stores them."""
+"""Admission: what an API server does to objects before it stores them.
+
+`Admission` in ``admission.py`` is the only way in; it completes and checks objects by
+kind.
+"""

@@ -60,20 +60,22 @@ def resolve_priority(
     name = spec.priority_class_name
     if not name and spec.priority is not None:
         return replace(spec, preemption_policy=spec.preemption_policy or _USUAL_POLICY)
-    found = _find(name, classes)
-    if found is None:
+    priority_class = _find(name, classes)
+    if priority_class is None:
         return _without_class(spec, report)
-    if spec.priority not in (None, found.value):
-        expected = f"{found.value}, the value of its class {found.name}"
+    if spec.priority not in (None, priority_class.value):
+        expected = (
+            f"{priority_class.value}, the value of its class {priority_class.name}"
+        )
         report.expect(False, "priority", expected, spec.priority)
-    policy = found.preemption_policy or _USUAL_POLICY
+    policy = priority_class.preemption_policy or _USUAL_POLICY
     if spec.preemption_policy not in (None, policy):
-        expected = f"{policy}, as its class {found.name} says"
+        expected = f"{policy}, as its class {priority_class.name} says"
         report.expect(False, "preemptionPolicy", expected, spec.preemption_policy)
     return replace(
         spec,
-        priority_class_name=found.name,
-        priority=found.value,
+        priority_class_name=priority_class.name,
+        priority=priority_class.value,
         preemption_policy=policy,
     )
 

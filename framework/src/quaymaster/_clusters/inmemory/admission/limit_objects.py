@@ -67,22 +67,26 @@ def examine_limit_range(limit_range: LimitRange, report: Report) -> LimitRange:
 
 
 def examine_runtime_class(
-    found: RuntimeClass, report: Report, *, kubernetes: Kubernetes
+    runtime_class: RuntimeClass, report: Report, *, kubernetes: Kubernetes
 ) -> RuntimeClass:
     """Fill in and check a new runtime class."""
-    report.expect(bool(found.handler), "handler", "a name", found.handler)
-    if found.overhead is not None:
-        amounts = round_amounts(found.overhead.pod_fixed)
+    report.expect(
+        bool(runtime_class.handler), "handler", "a name", runtime_class.handler
+    )
+    if runtime_class.overhead is not None:
+        amounts = round_amounts(runtime_class.overhead.pod_fixed)
         check_overhead(amounts, "overhead", report)  # the server's path: .limits
-        found = replace(found, overhead=replace(found.overhead, pod_fixed=amounts))
-    if found.scheduling is not None:
+        runtime_class = replace(
+            runtime_class, overhead=replace(runtime_class.overhead, pod_fixed=amounts)
+        )
+    if runtime_class.scheduling is not None:
         allows = kubernetes.enabled(TOLERATION_COMPARISONS)
-        tolerations = found.scheduling.tolerations
+        tolerations = runtime_class.scheduling.tolerations
         check_tolerations(tolerations, "scheduling.tolerations", report, allows)
         _check_repeated(tolerations, report)
-        selector = found.scheduling.node_selector
+        selector = runtime_class.scheduling.node_selector
         check_labels(selector, "scheduling.nodeSelector", report)
-    return found
+    return runtime_class
 
 
 def _check_repeated(tolerations: Iterable[Toleration], report: Report) -> None:

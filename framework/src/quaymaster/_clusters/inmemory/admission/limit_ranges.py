@@ -123,15 +123,15 @@ def check_claim(claim: PersistentVolumeClaim, ranges: Iterable[LimitRange]) -> N
     for limit_range in ranges:
         items = [item for item in limit_range.spec.limits if item.type == _CLAIM]
         _refuse(
-            found
+            problem
             for item in items
             for rule, bounds in ((_least, item.min), (_most_requested, item.max))
-            for found in _broken(rule, bounds, _CLAIM, requests, {})
+            for problem in _broken(rule, bounds, _CLAIM, requests, {})
         )
 
 
-def _refuse(found: Iterable[str]) -> None:
-    messages = tuple(dict.fromkeys(found))
+def _refuse(problems: Iterable[str]) -> None:
+    messages = tuple(dict.fromkeys(problems))
     if messages:
         text = ", ".join(messages)
         raise Refusal(f"[{text}]" if len(messages) > 1 else text)

@@ -172,12 +172,12 @@ class PodAdmission:
             spec = replace(spec, priority=old.spec.priority)
         if spec.preemption_policy is None:
             spec = replace(spec, preemption_policy=old.spec.preemption_policy)
-        found = Report()
+        own_report = Report()
         allows = has_comparisons(old.spec) or self._kubernetes.enabled(
             TOLERATION_COMPARISONS
         )
-        check_pod_spec(spec, found, allows_comparisons=allows)
-        report.include(found, "spec")
+        check_pod_spec(spec, own_report, allows_comparisons=allows)
+        report.include(own_report, "spec")
         spec = without_unread_volumes(spec)
         self._check_own(pod, spec, report)
         return pod if report else replace(pod, spec=self._pool.share_spec(spec))
@@ -250,11 +250,11 @@ class PodAdmission:
         narrowed = None if reference is None else reference()
         if narrowed is None:
             narrowed = merge_label_keys(spec, labels)
-            found = Report()
+            own_report = Report()
             constraints = narrowed.topology_spread_constraints
-            check_narrowed_selectors(narrowed.affinity, constraints, found)
-            if found:
-                report.include(found, "spec")
+            check_narrowed_selectors(narrowed.affinity, constraints, own_report)
+            if own_report:
+                report.include(own_report, "spec")
                 return narrowed
             narrowed = self._pool.share_spec(narrowed)
             self._remember(narrowed, narrowed, rules)
@@ -295,15 +295,15 @@ def _examined(
     spec: PodSpec, report: Report, path: str, rules: SpecRules
 ) -> tuple[PodSpec, bool]:
     """Fill in a spec, and return whether it is valid; problems go to the report."""
-    found = Report()
+    narrowing = Report()
     try:
-        spec = rules.fill_in(spec, found)
-        rules.check(spec, found)
+        spec = rules.fill_in(spec, narrowing)
+        rules.check(spec, narrowing)
     except Refusal as refusal:
         report.add("", f"forbidden: {refusal}")
         return spec, False
-    report.include(found, path)
-    return without_unread_volumes(spec), not found
+    report.include(narrowing, path)
+    return without_unread_volumes(spec), not narrowing
 
 
 def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:

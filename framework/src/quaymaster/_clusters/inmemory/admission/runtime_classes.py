@@ -26,26 +26,26 @@ def apply_runtime_class(spec: PodSpec, classes: Mapping[str, RuntimeClass]) -> P
         Refusal: The class does not exist, or the spec contradicts it.
     """
     name = spec.runtime_class_name
-    found = None
+    runtime_class = None
     if name is not None:
-        found = classes.get(name)
-        if found is None:
+        runtime_class = classes.get(name)
+        if runtime_class is None:
             raise Refusal(f'pod rejected: RuntimeClass "{name}" not found')
-    spec = _with_overhead(spec, found)
-    if found is None or found.scheduling is None:
+    spec = _with_overhead(spec, runtime_class)
+    if runtime_class is None or runtime_class.scheduling is None:
         return spec
-    return _with_scheduling(spec, found.scheduling)
+    return _with_scheduling(spec, runtime_class.scheduling)
 
 
-def _with_overhead(spec: PodSpec, found: RuntimeClass | None) -> PodSpec:
-    if found is None or found.overhead is None:
+def _with_overhead(spec: PodSpec, runtime_class: RuntimeClass | None) -> PodSpec:
+    if runtime_class is None or runtime_class.overhead is None:
         if spec.overhead:
             raise Refusal(
                 "pod rejected: Pod Overhead set without corresponding RuntimeClass "
                 "defined Overhead"
             )
         return spec
-    overhead = found.overhead.pod_fixed
+    overhead = runtime_class.overhead.pod_fixed
     if spec.overhead and spec.overhead != overhead:
         raise Refusal(
             "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"

@@ -30,8 +30,8 @@ def default_deployment_strategy(strategy: DeploymentStrategy) -> DeploymentStrat
     """Fill in a Deployment's strategy: by default, a quarter of its pods at a time."""
     if strategy.type not in ("", _ROLLING):
         return strategy
-    given = strategy.rolling_update or RollingUpdateDeployment()
-    fewest, most = given.max_unavailable, given.max_surge
+    update = strategy.rolling_update or RollingUpdateDeployment()
+    fewest, most = update.max_unavailable, update.max_surge
     rolling = RollingUpdateDeployment(
         max_unavailable=_QUARTER if fewest is None else fewest,
         max_surge=_QUARTER if most is None else most,
@@ -45,8 +45,8 @@ def default_daemon_set_strategy(
     """Fill in a DaemonSet's strategy: by default, one node at a time."""
     if strategy.type not in ("", _ROLLING):
         return strategy
-    given = strategy.rolling_update or RollingUpdateDaemonSet()
-    fewest, most = given.max_unavailable, given.max_surge
+    update = strategy.rolling_update or RollingUpdateDaemonSet()
+    fewest, most = update.max_unavailable, update.max_surge
     rolling = RollingUpdateDaemonSet(
         max_unavailable=1 if fewest is None else fewest,
         max_surge=0 if most is None else most,

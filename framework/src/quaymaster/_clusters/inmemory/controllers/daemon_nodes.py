@@ -71,12 +71,23 @@ class Daemons:
         """Record the pods that have become available with time.
 
         Returns:
-            When the next pod will be available; None if no pod is waiting for that.
+            When the controller looks for the next available pod; None if no pod is
+            waiting for that.
         """
         for key in [key for key, due in self._ripening.items() if due <= now]:
             del self._ripening[key]
             self._add_available(key)
-        return min(self._ripening.values(), default=None)
+        return min(map(self._next_look, self._ripening), default=None)
+
+    def _next_look(self, key: str) -> float:
+        """Return when the controller finds that a ready pod is available.
+
+        Upstream counts only the oldest pod of a node as ready, and looks again when it
+        is due (``updateDaemonSetStatus``). A younger one is found a second later
+        (``updatePod``).
+        """
+        oldest = next(iter(self.by_node[self._nodes[key]]))
+        return self._ripening[key] + (key != oldest)
 
     def note_wanted(self, name: str, is_wanted: bool) -> None:
         """Record whether a node should have a pod."""

@@ -239,9 +239,9 @@ def _is_same(mine: PodTemplateSpec, theirs: PodTemplateSpec) -> bool:
 
 def _is_resized(deployment: Deployment, sets: Sequence[ReplicaSet]) -> bool:
     """Return whether the size of a Deployment has changed since its last scaling."""
-    wanted = replicas_of(deployment)
+    replicas = replicas_of(deployment)
     return any(
-        replicas_of(each) and desired_replicas(each) not in (None, wanted)
+        replicas_of(each) and desired_replicas(each) not in (None, replicas)
         for each in sets
     )
 

@@ -177,31 +177,31 @@ class DeviceClaimController:
         self._orphans.update(self._owned.get(pod.uid, ()))
 
     def _made_for(
-        self, pod: Pod, wanted: PodResourceClaim
+        self, pod: Pod, reference: PodResourceClaim
     ) -> PodResourceClaimStatus | None:
         """Return the generated claim of a pod, found or created; None if not needed."""
-        template_name = wanted.resource_claim_template_name
+        template_name = reference.resource_claim_template_name
         if template_name is None:
             return None
-        is_decided, name = _named(pod, wanted)
+        is_decided, name = _named(pod, reference)
         if is_decided and (name is None or self._is_for(pod, name)):
             return None
         for key in self._owned.get(pod.uid, ()):
             claim = self._claims[key]
-            if claim.metadata.annotations.get(CLAIM_OF_POD) == wanted.name:
-                return _status(wanted, claim)
+            if claim.metadata.annotations.get(CLAIM_OF_POD) == reference.name:
+                return _status(reference, claim)
         template_key = f"{pod.namespace}/{template_name}"
         template = self._cluster.objects(ResourceClaimTemplate).get(template_key)
         if template is None:
             self._waiting.setdefault(template_key, {})[pod.key] = None
             text = f'resource claim template "{template_name}": not found'
-            self._cluster.record(_failure(pod, wanted, text))
+            self._cluster.record(_failure(pod, reference, text))
             return None
         try:
-            made = self._cluster.admit(_claim_of(pod, wanted, template))
-            return _status(wanted, self._cluster.add(made))
+            made = self._cluster.admit(_claim_of(pod, reference, template))
+            return _status(reference, self._cluster.add(made))
         except (ForbiddenError, InvalidError) as error:
-            self._cluster.record(_failure(pod, wanted, error))
+            self._cluster.record(_failure(pod, reference, error))
             return None
 
     def _is_for(self, pod: Pod, name: str) -> bool:
@@ -297,12 +297,12 @@ def _owner_uid(claim: ResourceClaim) -> str:
     return reference.uid if reference is not None and reference.kind == Pod.kind else ""
 
 
-def _named(pod: Pod, wanted: PodResourceClaim) -> tuple[bool, str | None]:
+def _named(pod: Pod, reference: PodResourceClaim) -> tuple[bool, str | None]:
     """Return whether the name of a pod's claim is decided, and the name, if any."""
-    if wanted.resource_claim_name is not None:
-        return True, wanted.resource_claim_name
+    if reference.resource_claim_name is not None:
+        return True, reference.resource_claim_name
     for status in pod.status.resource_claim_statuses:
-        if status.name == wanted.name:
+        if status.name == reference.name:
             return True, status.resource_claim_name
     return False, None
 
@@ -312,25 +312,27 @@ def _claim_keys(pod: Pod) -> Iterable[str]:
     return [f"{pod.namespace}/{name}" for name in names if name]
 
 
-def _status(wanted: PodResourceClaim, claim: ResourceClaim) -> PodResourceClaimStatus:
-    return PodResourceClaimStatus(name=wanted.name, resource_claim_name=claim.name)
+def _status(
+    reference: PodResourceClaim, claim: ResourceClaim
+) -> PodResourceClaimStatus:
+    return PodResourceClaimStatus(name=reference.name, resource_claim_name=claim.name)
 
 
 def _claim_of(
-    pod: Pod, wanted: PodResourceClaim, template: ResourceClaimTemplate
+    pod: Pod, reference: PodResourceClaim, template: ResourceClaimTemplate
 ) -> ResourceClaim:
-    base = f"{pod.name}-{wanted.name}-"
+    base = f"{pod.name}-{reference.name}-"
     if len(base) > _LONGEST_BASE:
         of_pod = len(pod.name) * _LONGEST_BASE // len(base)
-        of_claim = len(wanted.name) * _LONGEST_BASE // len(base)
-        base = f"{pod.name[:of_pod]}-{wanted.name[:of_claim]}"
-    given = template.spec.metadata
+        of_claim = len(reference.name) * _LONGEST_BASE // len(base)
+        base = f"{pod.name[:of_pod]}-{reference.name[:of_claim]}"
+    metadata = template.spec.metadata
     return ResourceClaim(
         metadata=ObjectMeta(
             generate_name=base,
             namespace=pod.namespace,
-            labels=given.labels,
-            annotations={**given.annotations, CLAIM_OF_POD: wanted.name},
+            labels=metadata.labels,
+            annotations={**metadata.annotations, CLAIM_OF_POD: reference.name},
             owner_references=(owner_reference(pod),),
         ),
         spec=template.spec.spec,
@@ -343,12 +345,12 @@ def _place(
     return device.driver, device.pool, device.device, device.share_id
 
 
-def _failure(pod: Pod, wanted: PodResourceClaim, error: ApiError | str) -> EventNote:
+def _failure(pod: Pod, reference: PodResourceClaim, error: ApiError | str) -> EventNote:
     return EventNote(
         regarding=pod,
         type="Warning",
         reason="FailedResourceClaimCreation",
         action="Create",
-        note=f"PodResourceClaim {wanted.name}: {error}",
+        note=f"PodResourceClaim {reference.name}: {error}",
         reporter="resource_claim",
     )

@@ -101,11 +101,11 @@ class DeviceEvictionController:
         """Handle a claim that was created (no old), changed, or removed (no new)."""
         if self._devices.is_empty and not self._due:
             return
-        found: dict[str, Pod] = {}
+        pods: dict[str, Pod] = {}
         for claim in (old, new):
             if claim is not None:
-                found |= {pod.uid: pod for pod in self._consumers(claim)}
-        for pod in found.values():
+                pods |= {pod.uid: pod for pod in self._consumers(claim)}
+        for pod in pods.values():
             self._examine(pod)
 
     def slice_changed(
@@ -168,15 +168,15 @@ class DeviceEvictionController:
         """Return when a pod must be evicted; None if it may stay."""
         if not pod.node_name:
             return None
-        found: Eviction | None = None
+        first: Eviction | None = None
         for key, is_owned in claim_keys(pod):
             claim = self._claims.get(key)
             if claim is None or not is_reserved_for(claim, pod, is_owned=is_owned):
                 continue
             eviction = self._devices.claim_eviction(claim, rules)
             if eviction is not None:
-                found = eviction.joined(found)
-        return found
+                first = eviction.joined(first)
+        return first
 
     def _pods_to_evict(self, rule: DeviceTaintRule) -> Iterator[Pod]:
         """Yield the pods that a rule evicts, or would with the effect NoExecute."""

@@ -31,9 +31,9 @@ def add_slices(cluster: ClusterAccess, node: Node) -> None:
     """Publish the devices of a node; existing slices of the same names are kept."""
     slices, classes = cluster.objects(ResourceSlice), cluster.objects(DeviceClass)
     for driver, count in devices_of(node.metadata.annotations).items():
-        for made in _slices(node, driver, count):
-            if made.name not in slices:
-                cluster.add(cluster.admit(made))
+        for slice_ in _slices(node, driver, count):
+            if slice_.name not in slices:
+                cluster.add(cluster.admit(slice_))
         if driver not in classes:
             cluster.add(cluster.admit(_class_of(driver)))
 
@@ -42,10 +42,10 @@ def remove_slices(cluster: ClusterAccess, node: Node) -> None:
     """Remove the slices that `add_slices` created for a removed node."""
     slices = cluster.objects(ResourceSlice)
     for driver, count in devices_of(node.metadata.annotations).items():
-        for made in _slices(node, driver, count):
-            found = slices.get(made.name)
-            if found is not None:
-                cluster.delete(found)
+        for slice_ in _slices(node, driver, count):
+            stored = slices.get(slice_.name)
+            if stored is not None:
+                cluster.delete(stored)
 
 
 def _slices(node: Node, driver: str, count: int) -> list[ResourceSlice]:

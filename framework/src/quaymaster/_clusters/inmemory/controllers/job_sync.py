@@ -199,8 +199,8 @@ class JobSync:
     def _manage(self, delayed: dict[int, Pod]) -> None:
         """Delete surplus pods, or create missing ones."""
         active = len(self._family.active)
-        wanted = wanted_pods(self._job, self._family, self._total_succeeded())
-        surplus = active - wanted
+        parallelism = wanted_pods(self._job, self._family, self._total_succeeded())
+        surplus = active - parallelism
         indexes = self._pods.indexes
         if surplus > 0 or (indexes is not None and indexes.surplus):
             self._delete_surplus(surplus)
@@ -208,7 +208,7 @@ class JobSync:
         creation = JobCreation(
             self._cluster, self._job, self._family, self._pods, delayed
         )
-        self.retry_after = creation.create(wanted - active, self.backoff)
+        self.retry_after = creation.create(parallelism - active, self.backoff)
 
     def _delete_surplus(self, count: int) -> None:
         indexes, stored = self._pods.indexes, self._cluster.objects(Pod)

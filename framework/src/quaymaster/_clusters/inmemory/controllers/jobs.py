@@ -63,10 +63,10 @@ class JobController:
         family = self._families.of(job.uid)
         pods, job = self._pods_of(job)
         if job.spec.managed_by not in (None, _OUR_NAME):
-            wanted = wanted_pods(job, family, job.status.succeeded)
+            parallelism = wanted_pods(job, family, job.status.succeeded)
             self._cluster.shortfalls.add(
                 job,
-                wanted - len(family.active),
+                parallelism - len(family.active),
                 refusal=f"{job.spec.managed_by} manages this Job",
             )
             return

@@ -47,15 +47,15 @@ class NodeTaintController:
 
     def needs_sync(self, old: Node | None, new: Node) -> bool:
         """Note the causes that have ended; return whether taints have to change."""
-        wanted = set(_wanted_keys(new))
+        keys = set(_wanted_keys(new))
         ended = self._ended.setdefault(new.name, set())
         present = set(_present_keys(new))
         ended |= _checked_keys(new)
         if old is not None:
             ended |= set(_wanted_keys(old))
             ended |= _ALL_KEYS & present - set(_present_keys(old))
-        ended -= wanted
-        if wanted <= present and not ended & present:
+        ended -= keys
+        if keys <= present and not ended & present:
             del self._ended[new.name]
             return False
         return True

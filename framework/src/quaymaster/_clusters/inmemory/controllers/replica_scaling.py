@@ -73,12 +73,12 @@ class ReplicaScaler:
             new: The ReplicaSet with its template, if any.
             old: The other ReplicaSets.
         """
-        wanted = replicas_of(deployment)
+        replicas = replicas_of(deployment)
         active = [each for each in (*old, *([new] if new else ())) if replicas_of(each)]
         if len(active) <= 1:
             target = active[0] if active else new or _newest(old)
             if target is not None:
-                self.scale(deployment, target, wanted)
+                self.scale(deployment, target, replicas)
         elif new is not None and self._is_saturated(deployment, new):
             for each in active:
                 # Identity: `new` is one of these very objects.
@@ -89,11 +89,11 @@ class ReplicaScaler:
 
     def _is_saturated(self, deployment: Deployment, new: ReplicaSet) -> bool:
         """Return whether the newest ReplicaSet has all pods, and all are available."""
-        wanted = replicas_of(deployment)
+        replicas = replicas_of(deployment)
         return (
-            replicas_of(new) == wanted
-            and desired_replicas(new) == wanted
-            and self.available(deployment, new) == wanted
+            replicas_of(new) == replicas
+            and desired_replicas(new) == replicas
+            and self.available(deployment, new) == replicas
         )
 
     def _rescale_in_proportion(
@@ -151,10 +151,10 @@ def replicas_of(workload: Deployment | ReplicaSet) -> int:
 
 def max_replicas(deployment: Deployment) -> int:
     """Return how many pods a Deployment may have during an update."""
-    wanted, strategy = replicas_of(deployment), deployment.spec.strategy
+    replicas, strategy = replicas_of(deployment), deployment.spec.strategy
     if strategy.type != "RollingUpdate":
-        return wanted
-    return wanted + deployment_limits(strategy, wanted)[0]
+        return replicas
+    return replicas + deployment_limits(strategy, replicas)[0]
 
 
 def oldest_first(sets: Sequence[ReplicaSet]) -> list[ReplicaSet]:

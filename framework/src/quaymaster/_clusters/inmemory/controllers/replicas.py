@@ -44,9 +44,9 @@ class ReplicaController:
         if template is None or owner.metadata.deletion_timestamp is not None:
             return
         family = self._families.of(owner.uid)
-        wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
+        replicas = 1 if owner.spec.replicas is None else owner.spec.replicas
         done = len(family.succeeded) if has_run_time(template.metadata) else 0
-        missing = wanted - len(family.active) - done
+        missing = replicas - len(family.active) - done
         if missing > 0:
             add_pods(self._cluster, owner, pod_of_template(owner, template), missing)
         elif missing < 0 and family.active:

@@ -25,12 +25,12 @@ def new_replicas(deployment: Deployment, count: int, total: int) -> int:
         count: How many the ReplicaSet has.
         total: How many all of its ReplicaSets have.
     """
-    wanted, strategy = replicas_of(deployment), deployment.spec.strategy
+    replicas, strategy = replicas_of(deployment), deployment.spec.strategy
     if strategy.type == "Recreate":
-        return wanted
-    surge, _ = deployment_limits(strategy, wanted)
-    room = max(0, wanted + surge - total)
-    return count + min(room, wanted - count)
+        return replicas
+    surge, _ = deployment_limits(strategy, replicas)
+    room = max(0, replicas + surge - total)
+    return count + min(room, replicas - count)
 
 
 class RollingUpdater:
@@ -53,10 +53,10 @@ class RollingUpdater:
             new: The ReplicaSet with its template.
             old: The other ReplicaSets.
         """
-        wanted, count = replicas_of(deployment), replicas_of(new)
+        replicas, count = replicas_of(deployment), replicas_of(new)
         total = count + sum(map(replicas_of, old))
-        size = min(wanted, count)
-        if count < wanted:
+        size = min(replicas, count)
+        if count < replicas:
             size = new_replicas(deployment, count, total)
         if size != count:
             # This change leads to the next step.
@@ -69,9 +69,9 @@ class RollingUpdater:
     def _shrink(
         self, deployment: Deployment, new: ReplicaSet, old: Sequence[ReplicaSet]
     ) -> None:
-        wanted = replicas_of(deployment)
-        _, unavailable = deployment_limits(deployment.spec.strategy, wanted)
-        least = wanted - unavailable
+        replicas = replicas_of(deployment)
+        _, unavailable = deployment_limits(deployment.spec.strategy, replicas)
+        least = replicas - unavailable
         total = replicas_of(new) + sum(map(replicas_of, old))
         ready = self._scaler.available(deployment, new)
         budget = total - least - (replicas_of(new) - ready)

@@ -14,31 +14,31 @@ from quaymaster._api.objects import (
 __all__ = ["daemon_limits", "deployment_limits", "scaled"]
 
 
-def deployment_limits(strategy: DeploymentStrategy, wanted: int) -> tuple[int, int]:
+def deployment_limits(strategy: DeploymentStrategy, replicas: int) -> tuple[int, int]:
     """Return how many pods a Deployment may have too many, and too few, in an update.
 
     Args:
         strategy: Its strategy, as it is stored; Recreate has no limits.
-        wanted: Its number of replicas.
+        replicas: Its number of replicas.
     """
     rolling = strategy.rolling_update or RollingUpdateDeployment()
-    surge = scaled(rolling.max_surge, wanted)
-    unavailable = scaled(rolling.max_unavailable, wanted, rounds_up=False)
+    surge = scaled(rolling.max_surge, replicas)
+    unavailable = scaled(rolling.max_unavailable, replicas, rounds_up=False)
     if surge == unavailable == 0:
         unavailable = 1
-    return surge, min(unavailable, wanted)
+    return surge, min(unavailable, replicas)
 
 
-def daemon_limits(strategy: DaemonSetUpdateStrategy, wanted: int) -> tuple[int, int]:
+def daemon_limits(strategy: DaemonSetUpdateStrategy, pods: int) -> tuple[int, int]:
     """Return on how many nodes a DaemonSet may have two pods, and none, in an update.
 
     Args:
         strategy: Its strategy, as it is stored.
-        wanted: The number of nodes that should have a pod.
+        pods: The number of nodes that should have a pod.
     """
     rolling = strategy.rolling_update or RollingUpdateDaemonSet()
-    surge = scaled(rolling.max_surge, wanted)
-    unavailable = scaled(rolling.max_unavailable, wanted)
+    surge = scaled(rolling.max_surge, pods)
+    unavailable = scaled(rolling.max_unavailable, pods)
     if surge == unavailable == 0:
         unavailable = 1
     return surge, unavailable

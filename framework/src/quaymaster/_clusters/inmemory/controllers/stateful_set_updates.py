@@ -36,16 +36,16 @@ class Replica:
         return pod if pod and self.is_old and not pod.is_terminating else None
 
 
-def unavailable_limit(strategy: StatefulSetUpdateStrategy, wanted: int) -> int:
+def unavailable_limit(strategy: StatefulSetUpdateStrategy, replicas: int) -> int:
     """Return how many pods may be unavailable during an update; at least one.
 
     Args:
         strategy: The set's strategy.
-        wanted: The number of replicas; percentages are rounded down.
+        replicas: The number of replicas; percentages are rounded down.
     """
     rolling = strategy.rolling_update
     limit = None if rolling is None else rolling.max_unavailable
-    return max(1, scaled(limit, wanted, rounds_up=False))
+    return max(1, scaled(limit, replicas, rounds_up=False))
 
 
 def first_outdated(replicas: Sequence[Replica], partition: int) -> Iterator[Pod]:

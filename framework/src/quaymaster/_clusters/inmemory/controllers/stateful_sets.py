@@ -112,12 +112,12 @@ class StatefulSetController:
         is_on_delete = owner.spec.update_strategy.type == "OnDelete"
         if is_on_delete and not self._completes_on_delete:
             return
-        wanted = ordinals(owner)
+        numbers = ordinals(owner)
         numbered = {ordinal for ordinal in by_ordinal if ordinal >= 0}
-        if numbered == set(wanted) and all(
+        if numbered == set(numbers) and all(
             _is_running(by_ordinal[ordinal])
             and history.of(by_ordinal[ordinal].labels) == history.newest
-            for ordinal in wanted
+            for ordinal in numbers
         ):
             history.current = history.newest
 
@@ -148,9 +148,9 @@ class StatefulSetController:
         Returns:
             Whether outdated pods may be replaced now.
         """
-        wanted = ordinals(owner)
+        numbers = ordinals(owner)
         surplus = [
-            ordinal for ordinal in by_ordinal if ordinal >= 0 and ordinal not in wanted
+            ordinal for ordinal in by_ordinal if ordinal >= 0 and ordinal not in numbers
         ]
         for ordinal in surplus:
             self._claims.mark(owner, ordinal, by_ordinal[ordinal], is_condemned=True)
@@ -184,16 +184,17 @@ class StatefulSetController:
             return
         # Read them again: some may have been created or deleted a moment ago.
         by_ordinal = self._by_ordinal(owner)
-        wanted = ordinals(owner)
+        numbers = ordinals(owner)
         replicas = [
-            self._replica(owner, by_ordinal.get(ordinal), history) for ordinal in wanted
+            self._replica(owner, by_ordinal.get(ordinal), history)
+            for ordinal in numbers
         ]
         partition = _partition(owner)
         outdated = (
             outdated_within(
                 replicas,
                 partition,
-                unavailable_limit(strategy, len(wanted)),
+                unavailable_limit(strategy, len(numbers)),
                 in_order=starts_in_order(owner),
             )
             if self._has_limits
@@ -230,10 +231,12 @@ class StatefulSetController:
     def _present(self, owner: StatefulSet, ordinal: int, pod: Pod | None) -> Pod | None:
         """Return the pod of an ordinal; if there is none, create it and return None.
 
-        As upstream, an ended pod is deleted, and replaced when it is gone.
+        As upstream, an ended pod is deleted, unless it terminates already, and
+        replaced when it is gone.
         """
         if pod is not None and _has_ended(pod):
-            self._cluster.delete(pod)
+            if not pod.is_terminating:
+                self._cluster.delete(pod)
             pod = self._cluster.objects(Pod).get(pod.key)
             if pod is not None:
                 self._cluster.shortfalls.add(owner, 1, waits_for=pod.name)

@@ -108,13 +108,13 @@ class TaintedDevices:
             rules: The rules to apply, all with the effect NoExecute.
         """
         allocation = claim.status.allocation
-        found: Eviction | None = None
+        eviction: Eviction | None = None
         for result in allocation.devices.results if allocation is not None else ():
             for taint, rule in self._taints_of(result, rules):
                 when = _end_of_toleration(result, taint)
                 if when is not None:
-                    found = Eviction(when, frozenset(rule)).joined(found)
-        return found
+                    eviction = Eviction(when, frozenset(rule)).joined(eviction)
+        return eviction
 
     def _taints_of(
         self,
@@ -182,15 +182,15 @@ def is_reserved_for(claim: ResourceClaim, pod: Pod, *, is_owned: bool) -> bool:
 
 
 def _taints_in(pool: PoolId, slices: Iterable[ResourceSlice]) -> _Taints:
-    found: dict[DeviceId, tuple[DeviceTaint, ...]] = {}
+    taints_by_device: dict[DeviceId, tuple[DeviceTaint, ...]] = {}
     for resource_slice in slices:
         for device in resource_slice.spec.devices:
             taints = tuple(
                 taint for taint in device.taints if taint.effect == NO_EXECUTE
             )
             if taints:
-                found.setdefault(DeviceId(*pool, device.name), taints)
-    return found
+                taints_by_device.setdefault(DeviceId(*pool, device.name), taints)
+    return taints_by_device
 
 
 def _end_of_toleration(

@@ -82,14 +82,14 @@ def import_trace(
     """
     reader = _READERS[trace]
     tables = [Path(path) for path in paths]
-    found = find_tables(tables, reader.TABLES)
-    for stem, files in found.items():
+    table_files = find_tables(tables, reader.TABLES)
+    for stem, files in table_files.items():
         if not files and stem == reader.TABLES[0].stem:
             where = ", ".join(map(str, tables))
             raise RecordError(where, f"expected a table {stem}*.csv or {stem}*.csv.gz")
     if Path(file).exists() and Path(file).stat().st_size:
         raise RecordError(str(file), "expected a new file: a trace has no end to go on")
-    events = sorted(reader.events(found), key=lambda event: event.at)
+    events = sorted(reader.events(table_files), key=lambda event: event.at)
     return _written(trace, _limited(events, max_pods), file)
 
 

@@ -1,0 +1,89 @@
+"""Filters beside a plugin, so that its PostFilter hook has work."""
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.harness import PluginHarness
+from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._core.contract.hook_marks import hookimpl
+from quaymaster._core.contract.status import Status
+from quaymaster._core.state.node_info import NodeInfo
+
+__all__ = ["post_filter_harnesses", "preempting"]
+
+_HIGHEST_PRIORITY = 1_000_000_000
+
+
+class NoRoom:
+    """Rejects every node, so that PostFilter is called."""
+
+    reads = ()
+    writes = ()
+
+    def __init__(self, args: object, handle: object) -> None:
+        pass
+
+    @hookimpl
+    def filter(self) -> Status | None:
+        return Status.unschedulable("no room")
+
+
+class Occupied:
+    """Rejects nodes with pods, so that preemption of these pods helps."""
+
+    reads = ()
+    writes = ()
+
+    def __init__(self, args: object, handle: object) -> None:
+        pass
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return Status.unschedulable("the node is occupied") if node.pods else None
+
+
+def post_filter_harnesses(
+    subject: Subject, cluster: SmallCluster
+) -> Iterator[PluginHarness]:
+    """Yield harnesses in which no node has room, or only nodes without pods.
+
+    Args:
+        subject: The plugin.
+        cluster: The cluster. Objects that no API server would accept are left out.
+    """
+    yield _harness(subject, cluster, NoRoom)
+    names = {pod.node_name for pod in cluster.pods}
+    nodes = tuple(node for node in cluster.nodes if node.name in names)
+    if nodes:
+        yield _harness(subject, attrs.evolve(cluster, nodes=nodes), Occupied)
+
+
+def _harness(subject: Subject, cluster: SmallCluster, companion: type) -> PluginHarness:
+    def make(objects: Iterable[ApiObject]) -> PluginHarness:
+        return PluginHarness(
+            subject.plugin,
+            args=subject.args,
+            kubernetes=subject.kubernetes,
+            nodes=cluster.nodes,
+            pods=cluster.pods,
+            objects=objects,
+            beside=[companion],
+        )
+
+    try:
+        return make(cluster.objects)
+    except AdmissionError:
+        return make(subject.objects)
+
+
+def preempting(pod: Pod) -> Pod:
+    """Return the pod with a priority that may preempt all others."""
+    spec = replace(
+        pod.spec, priority=_HIGHEST_PRIORITY, preemption_policy="PreemptLowerPriority"
+    )
+    return replace(pod, spec=spec)

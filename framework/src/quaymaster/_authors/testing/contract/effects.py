@@ -1,0 +1,179 @@
+"""Counts the effects of hooks on the clusters of a run; a suite may be vacuous."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import answers, is_open
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check
+from quaymaster._authors.testing.contract.reserving import (
+    first_open_node,
+    reserve_and_return,
+)
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._base.errors import counted
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.results import PermitWait
+from quaymaster._core.contract.status import Status
+
+__all__ = ["EFFECTS", "Effect", "VacuousContractWarning", "effects_of", "warn_of"]
+
+
+_ENOUGH_PODS: Final = 40
+"""The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
+
+
+class VacuousContractWarning(UserWarning):
+    """A hook had no effect on any cluster of a contract suite.
+
+    The checks of such a hook compare nothing. Draw clusters on which the hook decides:
+    see `PluginContract.clusters`.
+    """
+
+
+@attrs.frozen
+class Effect:
+    """The effect of a hook on all clusters of a run.
+
+    Attributes:
+        hook: The hook.
+        text: How often it did what.
+        is_vacuous: Whether it had none, although its results would show one.
+    """
+
+    hook: str
+    text: str
+    is_vacuous: bool
+
+    def __str__(self) -> str:
+        return f"{self.hook} {self.text}"
+
+
+def effects_of(subject: Subject) -> Sequence[Effect]:
+    """Return the effects of the hooks that a run has counted."""
+    return [
+        Effect(hook, *describe(subject))
+        for hook, describe in _DESCRIPTIONS.items()
+        if subject.has(hook)
+    ]
+
+
+def warn_of(subject: Subject, *, stacklevel: int) -> None:
+    """Warn of the hooks that had no effect, unless there were only a few clusters."""
+    if subject.effects["pods"] < _ENOUGH_PODS:
+        return
+    vacuous = [str(effect) for effect in effects_of(subject) if effect.is_vacuous]
+    if vacuous:
+        text = f"{subject.name}: {'; '.join(vacuous)}: the clusters do not exercise it"
+        warnings.warn(text, VacuousContractWarning, stacklevel=stacklevel + 1)
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    bench = Bench(subject, cluster)
+    for pod in cluster.pending:
+        _count_attempt(bench, pod)
+        _count_binding(bench, pod)
+
+
+def _count_attempt(bench: Bench, pod: Pod) -> None:
+    counts = bench.subject.effects
+    found = answers(bench, pod)
+    counts["pods"] += 1
+    counts["pre_enqueue rejected"] += _rejects(found.pre_enqueue)
+    counts["pre_filter rejected"] += _rejects(found.pre_filter)
+    is_skip = isinstance(found.pre_filter, Status) and found.pre_filter.is_skip
+    counts["pre_filter skipped"] += is_skip
+    if is_open(found.pre_filter) and not is_skip:
+        counts["filter called"] += len(list(bench.snapshot))
+        counts["filter rejected"] += len(found.rejected)
+    counts["score called"] += len(found.score)
+    for score in found.score.values():
+        if not isinstance(score, Status):
+            counts[f"score {score}"] += 1
+
+
+def _count_binding(bench: Bench, pod: Pod) -> None:
+    subject, counts = bench.subject, bench.subject.effects
+    if not subject.has("reserve") and not subject.has("permit"):
+        return
+    node_name = first_open_node(bench, pod)
+    if not node_name:
+        return
+    state = CycleState()
+    found = reserve_and_return(bench, pod, node_name, state)
+    counts["reserve annotated"] += bool(state.annotations)
+    for hook, answer in found.items():
+        counts[f"{hook} called"] += 1
+        counts[f"{hook} rejected"] += _rejects(answer)
+        counts[f"{hook} waits"] += isinstance(answer, PermitWait)
+
+
+def _rejects(answer: object) -> bool:
+    return isinstance(answer, Status) and answer.is_rejected
+
+
+def _pre_enqueue(subject: Subject) -> tuple[str, bool]:
+    counts = subject.effects
+    rejected = counts["pre_enqueue rejected"]
+    return f"rejected {rejected} of {counted(counts['pods'], 'pod')}", not rejected
+
+
+def _pre_filter(subject: Subject) -> tuple[str, bool]:
+    counts = subject.effects
+    rejected, skipped = counts["pre_filter rejected"], counts["pre_filter skipped"]
+    pods = counted(counts["pods"], "pod")
+    text = f"rejected {rejected} of {pods} and skipped {skipped}"
+    return text, skipped == counts["pods"]
+
+
+def _filter(subject: Subject) -> tuple[str, bool]:
+    counts = subject.effects
+    nodes, rejected = counts["filter called"], counts["filter rejected"]
+    return f"rejected {rejected} of {counted(nodes, 'node')}", not rejected
+
+
+def _score(subject: Subject) -> tuple[str, bool]:
+    values = sum(
+        name.startswith("score ") and name != "score called"
+        for name, count in subject.effects.items()
+        if count
+    )
+    nodes = counted(subject.effects["score called"], "node")
+    return f"returned {counted(values, 'value')} for {nodes}", values < 2
+
+
+def _reserve(subject: Subject) -> tuple[str, bool]:
+    counts = subject.effects
+    rejected, annotated = counts["reserve rejected"], counts["reserve annotated"]
+    pods = counted(counts["reserve called"], "pod")
+    # It may only keep a state of its own, which nothing shows.
+    return f"rejected {rejected} of {pods} and annotated {annotated}", False
+
+
+def _permit(subject: Subject) -> tuple[str, bool]:
+    counts = subject.effects
+    rejected, waits = counts["permit rejected"], counts["permit waits"]
+    pods = counted(counts["permit called"], "pod")
+    return f"rejected {rejected} of {pods} and let {waits} wait", not rejected + waits
+
+
+_DESCRIPTIONS: Final[dict[str, Callable[[Subject], tuple[str, bool]]]] = {
+    "pre_enqueue": _pre_enqueue,
+    "pre_filter": _pre_filter,
+    "filter": _filter,
+    "score": _score,
+    "reserve": _reserve,
+    "permit": _permit,
+}
+
+EFFECTS = Check(
+    name="effects",
+    promise="each hook has an effect on some of the clusters; otherwise a warning",
+    ask=_ask,
+    hooks=frozenset(_DESCRIPTIONS),
+)

@@ -1,0 +1,112 @@
+"""A check: a plugin forgets the pods that are gone."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.reserving import first_open_node
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.walk import walk
+from quaymaster._authors.testing.makers.nodes import make_node
+from quaymaster._authors.testing.makers.pods import make_pod
+from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
+from quaymaster._core.contract.cycle_state import CycleState
+
+__all__ = ["MEMORY"]
+
+_PODS: Final = 64
+"""The pods of each round."""
+
+_DEPTH: Final = 6
+_BINDING_HOOKS: Final = ("reserve", "permit", "pre_bind_pre_flight", "post_bind")
+_CLUSTER: Final = SmallCluster(
+    nodes=(make_node(name="n0"), make_node(name="n1")),
+    pending=(make_pod(name="w0"),),
+)
+
+
+def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None:
+    bench = Bench(subject, _CLUSTER, services=subject.make_services())
+    try:
+        before, between, after = (_sizes_after_round(bench, at) for at in range(3))
+    finally:
+        subject.close()
+    for name, size in after.items():
+        middle = between.get(name, 0)
+        if min(size - middle, middle - before.get(name, 0)) >= _PODS:
+            text = (
+                f"self.{name} grows with each pod that comes and goes: it has "
+                f"{size - middle} more entries after {_PODS} more pods"
+            )
+            fail("", text)
+
+
+def _sizes_after_round(bench: Bench, number: int) -> Mapping[str, int]:
+    for at in range(_PODS):
+        _live(bench, make_pod(name=f"g{number}-{at}"))
+    # Plugins may forget pods when they are called the next time.
+    walk(bench, _CLUSTER.pending[0])
+    return {name: _size(value, set()) for name, value in _attributes(bench.plugin)}
+
+
+def _live(bench: Bench, pod: Pod) -> None:
+    """Run a pod through its life: it waits, is bound, and is deleted."""
+    subject, state = bench.subject, CycleState()
+    bench.add(pod)
+    if subject.has("queue_sort"):
+        bench.ask("queue_sort", make_queued_pod(pod))
+    node_name = first_open_node(bench, pod)
+    if node_name:
+        bench.pre_filter(state, pod)
+        with bench.assuming(pod, node_name) as assumed:
+            for hook in _BINDING_HOOKS:
+                if subject.has(hook):
+                    bench.ask(hook, state, assumed, node_name)
+        pod = assumed
+        bench.add(pod)
+    bench.remove(pod)
+
+
+def _size(value: object, seen: set[int], depth: int = _DEPTH) -> int:
+    """Count the entries of a plugin's own containers, but not of the framework's."""
+    if id(value) in seen or not depth:
+        return 0
+    seen.add(id(value))
+    parts: list[object] = []
+    own = 0
+    if isinstance(value, Mapping):
+        own, parts = len(value), list(value.values())
+    elif isinstance(value, list | tuple | deque | AbstractSet):
+        own, parts = len(value), list(value)
+    else:
+        parts = [part for _, part in _attributes(value)]
+    return own + sum(_size(part, seen, depth - 1) for part in parts)
+
+
+def _attributes(value: object) -> Iterator[tuple[str, object]]:
+    """Yield the attributes of an object of the plugin's own classes."""
+    kind = type(value)
+    if isinstance(value, type) or kind.__module__.partition(".")[0] in _FOREIGN:
+        return
+    names = {*getattr(value, "__dict__", ())}
+    for base in kind.__mro__:
+        slots = vars(base).get("__slots__", ())
+        names.update([slots] if isinstance(slots, str) else slots)
+    for name in sorted(names):
+        if not name.startswith("__") and hasattr(value, name):
+            yield name, getattr(value, name)
+
+
+_FOREIGN: Final = frozenset({"builtins", "numpy", "quaymaster", "threading", "types"})
+
+MEMORY = Check(
+    name="memory",
+    promise="its own containers do not grow with the pods that are gone",
+    ask=_ask,
+    needs_clusters=False,
+)

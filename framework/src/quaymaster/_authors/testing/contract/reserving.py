@@ -1,0 +1,45 @@
+"""Runs a pod through Reserve and Permit, and back."""
+
+from collections.abc import Mapping
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import answers, is_open
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._core.contract.cycle_state import CycleState
+
+__all__ = ["first_open_node", "reserve_and_return"]
+
+
+def first_open_node(bench: Bench, pod: Pod) -> str:
+    """Return the first node that the plugin accepts for a pod, or empty."""
+    found = answers(bench, pod)
+    if not is_open(found.pre_filter):
+        return ""
+    names = (info.name for info in bench.snapshot if info.name not in found.rejected)
+    return next(names, "")
+
+
+def reserve_and_return(
+    bench: Bench, pod: Pod, node_name: str, state: CycleState | None = None
+) -> Mapping[str, object]:
+    """Run Reserve, Permit and Unreserve of one attempt; return their answers.
+
+    Args:
+        bench: The plugin and its cluster.
+        pod: The pod, which passes the filters.
+        node_name: The node, which is assumed for the pod meanwhile.
+        state: The state of the attempt; by default a new one.
+    """
+    subject, state = bench.subject, state or CycleState()
+    info = bench.snapshot.get(node_name)
+    bench.pre_filter(state, pod)
+    if subject.has("filter"):
+        bench.ask("filter", state, pod, info)
+    found: dict[str, object] = {}
+    with bench.assuming(pod, node_name) as assumed:
+        for hook in ("reserve", "permit"):
+            if subject.has(hook) and found.get("reserve") is None:
+                found[hook] = bench.ask(hook, state, assumed, node_name)
+        if subject.has("unreserve"):
+            bench.ask("unreserve", state, assumed, node_name)
+    return found

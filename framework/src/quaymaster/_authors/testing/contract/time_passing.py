@@ -1,0 +1,61 @@
+"""A check: remembered answers do not depend on the time."""
+
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import Answers, answers, difference
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+
+__all__ = ["TIME"]
+
+_SECONDS: Final = (1, 8, 31, 67, 601)
+"""Steps of the clock, so that rules by the second, minute and hour change."""
+
+_LONG_SECONDS: Final = (13 * 3600, 3 * 24 * 3600)
+"""Steps for plugins without timers; a timer of a second would run too often."""
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    if not subject.has("sign_pod"):
+        return  # nothing is remembered
+    bench = Bench(subject, cluster)
+    for pod in cluster.pending:
+        if bench.ask("sign_pod", pod) is not None:
+            _ask_later(bench, pod, cluster)
+
+
+def _ask_later(bench: Bench, pod: Pod, cluster: SmallCluster) -> None:
+    clock, changed_plugins = bench.services.clock, bench.handle.changed_plugins
+    expected = _remembered(bench, pod)
+    has_timers = clock.next_due() is not None
+    for seconds in _SECONDS if has_timers else (*_SECONDS, *_LONG_SECONDS):
+        changed_plugins.clear()
+        bench.advance(seconds)
+        found = _remembered(bench, pod)
+        changed = difference(found, expected)
+        if changed is not None and not changed_plugins:
+            text = (
+                f"{changed} as {seconds:,} s before, with an unchanged cluster: "
+                "answers are remembered, so a timer has to call Handle.changed"
+            )
+            fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
+        expected = found
+
+
+def _remembered(bench: Bench, pod: Pod) -> Answers:
+    """Return the answers that the framework remembers; the others may change."""
+    found = answers(bench, pod)
+    return attrs.evolve(found, pre_enqueue=None, tied=(), tie=None)
+
+
+TIME = Check(
+    name="time",
+    promise="answers that are remembered do not change with the time alone",
+    ask=_ask,
+    hooks=frozenset({"pre_filter", "filter", "score"}),
+)

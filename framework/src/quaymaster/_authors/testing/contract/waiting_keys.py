@@ -1,0 +1,67 @@
+"""Asks for the sort keys of pods again, while they wait."""
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.makers.metadata import make_uid
+from quaymaster._core.contract.queueing import QueuedPodInfo
+
+__all__ = ["ask_while_waiting"]
+
+_SECONDS: Final = 61
+
+
+def ask_while_waiting(
+    bench: Bench, cluster: SmallCluster, queued: Sequence[QueuedPodInfo]
+) -> None:
+    """Compare the sort keys of pods before and after changes of the cluster.
+
+    The queue asks for a key when a pod enters it, so keys must not follow the time or
+    the pods on nodes. They may follow other objects.
+
+    Args:
+        bench: The plugin and its cluster.
+        cluster: The cluster of the bench.
+        queued: The pods that wait.
+    """
+    # Any: every comparable object can be a key.
+    keys = [cast(Any, bench.ask("queue_sort", info)) for info in queued]
+    siblings = [
+        _sibling(info.pod, number, cluster)
+        for number, info in enumerate(queued)
+        if cluster.nodes
+    ]
+
+    def compare(when: str) -> None:
+        for info, key in zip(queued, keys, strict=True):
+            again = cast(Any, bench.ask("queue_sort", info))
+            if again < key or key < again:
+                text = f"{key!r}, then {again!r} {when}, while the pod waits"
+                fail("queue_sort", text, info.pod, cluster.nodes, cluster.pods)
+
+    for sibling in siblings:
+        bench.add(sibling)
+    compare("once pods like it run on nodes")
+    for pod in (*siblings, *cluster.pods):
+        bench.remove(pod)
+    compare("once pods have left their nodes")
+    bench.advance(_SECONDS)
+    compare(f"{_SECONDS} s later")
+
+
+def _sibling(pod: Pod, number: int, cluster: SmallCluster) -> Pod:
+    """Return a pod of the same workload that runs on a node."""
+    name = f"{pod.name}-sibling-{number}"
+    uid = make_uid(Pod, name, pod.namespace)
+    return replace(
+        pod,
+        metadata=replace(pod.metadata, name=name, uid=uid),
+        spec=replace(pod.spec, scheduling_gates=()),
+        node_name=cluster.nodes[0].name,
+    )

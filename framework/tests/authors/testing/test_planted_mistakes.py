@@ -1,0 +1,79 @@
+"""The contract suite finds the mistakes that were planted in plugins of third parties.
+
+The clusters are those of the plugins' authors, and there are as many as by default.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+from hypothesis.strategies import SearchStrategy
+
+from quaymaster.testing import (
+    ContractError,
+    SmallCluster,
+    VacuousContractWarning,
+    check_plugin,
+)
+from tests.kit.internals.testing import CHECKS
+from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
+from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
+from tests.kit.planted.mistake import Mistake
+from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
+from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices
+from tests.kit.planted.queues import (
+    FRIENDS,
+    QUEUE_MISTAKES,
+    TENANTS,
+    Approves,
+    Evicts,
+    FairShare,
+    Neighbours,
+)
+from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
+from tests.kit.planted.zones import ZONE_MISTAKES, Zones
+
+pytestmark = pytest.mark.filterwarnings(
+    "error::quaymaster.testing.VacuousContractWarning"
+)
+MISTAKES = (*GPU_MISTAKES, *PRICE_MISTAKES, *ZONE_MISTAKES, *QUEUE_MISTAKES)
+CORRECT = [
+    (Gpus, GPU_CLUSTERS),
+    (Prices, PRICE_CLUSTERS),
+    (Zones, ZONE_CLUSTERS),
+    (Approves, None),
+    (FairShare, TENANTS),
+    (Evicts, None),
+    (Neighbours, FRIENDS),
+]
+
+
+@pytest.fixture
+def _usual_examples() -> Iterator[None]:
+    """Try as many clusters as hypothesis does by default, the same in each run."""
+    before = settings.get_current_profile_name()
+    settings.load_profile("sure")
+    STOP.clear()
+    yield
+    STOP.set()
+    settings.load_profile(before)
+
+
+@pytest.mark.usefixtures("_usual_examples")
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "mistake", MISTAKES, ids=[mistake.plugin.__qualname__ for mistake in MISTAKES]
+)
+def test_planted_mistake_is_found(mistake: Mistake) -> None:
+    others = {name: "not asked here" for name in CHECKS if name not in mistake.checks}
+    with pytest.raises((ContractError, VacuousContractWarning)):
+        check_plugin(mistake.plugin, clusters=mistake.clusters, opt_outs=others)
+
+
+@pytest.mark.usefixtures("_usual_examples")
+@pytest.mark.long
+@pytest.mark.parametrize(("plugin", "clusters"), CORRECT)
+def test_plugin_without_the_mistake_passes(
+    plugin: type, clusters: SearchStrategy[SmallCluster] | None
+) -> None:
+    check_plugin(plugin, clusters=clusters)

@@ -1,0 +1,1 @@
+"""Texts that Go parsed, and its answers: see README.md."""

@@ -1,0 +1,227 @@
+"""Mistakes in a plugin that shares GPUs: devices on nodes, choices on pods."""
+
+import time
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from quaymaster import (
+    Change,
+    ClusterEventWithHint,
+    CycleState,
+    Handle,
+    NodeInfo,
+    NodeTable,
+    NodeVerdicts,
+    Pod,
+    Rows,
+    Scope,
+    Status,
+    hookimpl,
+    on_node,
+    on_pod,
+)
+from quaymaster.testing import clusters, nodes, pods
+from tests.kit.planted.mistake import Mistake, Plugin
+
+__all__ = ["GPU_MISTAKES", "Gpus"]
+
+DEVICES, MEMORY, DEVICE = "gpu/devices", "gpu/memory", "gpu/device"
+FULL = Status.unschedulable("no GPU has so much memory left")
+OWN = clusters(
+    nodes=nodes(*({"annotations": {DEVICES: text}} for text in ("10", "10,6", "4"))),
+    pods=pods(*({"annotations": {MEMORY: text}} for text in ("6", "4"))),
+)
+
+
+def wish_of(pod: Pod) -> int:
+    return int(pod.annotations.get(MEMORY, "0"))
+
+
+class Gpus(Plugin):
+    """Correct: a pod gets a part of one device."""
+
+    scope = Scope.NODE
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return wish_of(pod)
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        updates = Change.ADD | Change.UPDATE_NODE_ANNOTATION
+        return [on_node(updates), on_pod.assigned(Change.DELETE)]
+
+    def _free(self, node: NodeInfo) -> list[int]:
+        text = node.node.metadata.annotations.get(DEVICES, "")
+        left = [int(part) for part in text.split(",") if part]
+        for pod in node.pods.values():
+            device = pod.annotations.get(DEVICE)
+            if device is not None and int(device) < len(left):
+                left[int(device)] -= wish_of(pod)
+        return left
+
+    def _rejects(self, pod: Pod, node: NodeInfo) -> bool:
+        wish = wish_of(pod)
+        return bool(wish) and not any(part >= wish for part in self._free(node))
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        return FULL if self._rejects(pod, node) else None
+
+    @hookimpl
+    def filter_nodes(
+        self, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | None:
+        codes = [self._rejects(pod, info) for info in nodes.infos_at(rows)]
+        return NodeVerdicts.reject_where(np.array(codes, dtype=np.bool_), FULL)
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return min(100, max(0, *self._free(node), 0))
+
+    def _choose(self, state: CycleState, pod: Pod, node_name: str) -> str | None:
+        node = self.handle.snapshot.get(node_name)
+        assert node is not None
+        for number, left in enumerate(self._free(node)):
+            if left >= wish_of(pod):
+                return str(number)
+        return None
+
+    @hookimpl
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        if not wish_of(pod):
+            return None
+        device = self._choose(state, pod, node_name)
+        if device is None:
+            return FULL
+        state.annotate(DEVICE, device)
+        return None
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        return None
+
+
+class WritesToNodes(Gpus):
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        node.requested.milli_cpu += 1
+        return super().filter(pod, node)
+
+
+class CountsInFilter(Gpus):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.calls: dict[str, int] = {}
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        self.calls[node.name] = self.calls.get(node.name, 0) + 1
+        return FULL if self.calls[node.name] > 3 else super().filter(pod, node)
+
+
+class TwinWithGreater(Gpus):
+    @hookimpl
+    def filter_nodes(
+        self, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | None:
+        wish = wish_of(pod)
+        codes = [
+            bool(wish) and not any(part > wish for part in self._free(info))
+            for info in nodes.infos_at(rows)
+        ]
+        return NodeVerdicts.reject_where(np.array(codes, dtype=np.bool_), FULL)
+
+
+class ForgetsThatPodsGo(Gpus):
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [on_node(Change.ADD | Change.UPDATE_NODE_ANNOTATION)]
+
+
+class LeaksInUnreserve(Gpus):
+    scope = Scope.CLUSTER
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.taken: dict[str, str] = {}
+
+    @hookimpl
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        self.taken[pod.uid] = node_name
+        return super().reserve(state, pod, node_name)
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return 50 if node.name in self.taken.values() else super().score(node)
+
+
+class ScoresByTheWallClock(Gpus):
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return time.time_ns() % 100
+
+
+class ScoresByTheClock(Gpus):
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return int(self.handle.clock.now() // 60) % 100
+
+
+class FiltersByTheClock(Gpus):
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        is_late = self.handle.clock.now() % 100 > 50
+        return FULL if is_late else super().filter(pod, node)
+
+    @hookimpl
+    def filter_nodes(
+        self, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | None:
+        if self.handle.clock.now() % 100 > 50:
+            everything = np.ones(nodes.count(rows), dtype=np.bool_)
+            return NodeVerdicts.reject_where(everything, FULL)
+        return super().filter_nodes(pod, nodes, rows)
+
+
+class KeepsChoicesInMemory(Gpus):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.devices: dict[str, str] = {}
+
+    def _free(self, node: NodeInfo) -> list[int]:
+        left = super()._free(node)
+        for pod in node.pods.values():
+            device = self.devices.get(pod.uid)
+            if device is not None and int(device) < len(left):
+                left[int(device)] -= wish_of(pod)
+        return left
+
+    @hookimpl
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        if not wish_of(pod):
+            return None
+        device = self._choose(state, pod, node_name)
+        if device is None:
+            return FULL
+        self.devices[pod.uid] = device
+        state.annotate("gpu/seen", "yes")
+        return None
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        self.devices.pop(pod.uid, None)
+
+
+GPU_MISTAKES: Sequence[Mistake] = (
+    Mistake(WritesToNodes, ["purity"], OWN),
+    Mistake(CountsInFilter, ["determinism"], OWN),
+    Mistake(TwinWithGreater, ["twin"], OWN),
+    Mistake(ForgetsThatPodsGo, ["events"], OWN),
+    Mistake(LeaksInUnreserve, ["unreserve"], OWN),
+    Mistake(ScoresByTheWallClock, ["determinism"], OWN),
+    Mistake(ScoresByTheClock, ["time"], OWN),
+    Mistake(FiltersByTheClock, ["time"], OWN),
+    Mistake(KeepsChoicesInMemory, ["choices", "memory"], OWN),
+)

@@ -1,0 +1,33 @@
+"""A planted mistake: a plugin, its clusters, and the check that finds it."""
+
+from collections.abc import Sequence
+
+import attrs
+from hypothesis.strategies import SearchStrategy
+
+from quaymaster import Handle
+from quaymaster.testing import SmallCluster
+
+__all__ = ["Mistake", "Plugin"]
+
+
+class Plugin:
+    """Keeps its handle."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.handle = handle
+
+
+@attrs.frozen
+class Mistake:
+    """A mistake of an author.
+
+    Attributes:
+        plugin: The plugin with the mistake.
+        checks: The checks of the contract suite that find it.
+        clusters: The author's own clusters; None for the default ones.
+    """
+
+    plugin: type
+    checks: Sequence[str]
+    clusters: SearchStrategy[SmallCluster] | None = None
