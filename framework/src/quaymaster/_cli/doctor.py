@@ -138,15 +138,11 @@ def _print(findings: list[Finding], output: OutputFormat) -> None:
         ]
         print_table(("CHECK", "STATE", Heading("FOUND", Fit.SENTENCE)), rows)
         return
-    documents = [_document(finding) for finding in found]
+    documents = [_document(finding) for finding in findings]
     if output is OutputFormat.CSV:
         print_csv(documents, ("check", "state", "found", "right", "neededBy"))
     else:
-<<<<<<< HEAD
         print_document(documents, output)
-=======
-        print_document([_document(finding) for finding in findings], output)
->>>>>>> main
 
 
 def _document(finding: Finding) -> dict[str, Any]:
