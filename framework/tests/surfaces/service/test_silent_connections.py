@@ -71,7 +71,8 @@ def test_silent_connection_is_closed_in_time(said: list[bytes], waits: bool) -> 
         config = uvicorn.Config(answer, lifespan="off")
         config.load()
         loop = cast("asyncio.AbstractEventLoop", timers)
-        protocol = make_protocol()(config, ServerState(), {}, loop)
+        made = make_protocol()(config, ServerState(), {}, loop)
+        protocol = cast("asyncio.Protocol", made)
         protocol.connection_made(connection)
         for data in said:
             protocol.data_received(data)
@@ -98,7 +99,7 @@ def play(protocols: int, *said: bytes, most: int = 9) -> list[Connection]:
         state, connections = ServerState(), []
         make = make_protocol(ConnectionLimits(connections=most))
         for _ in range(protocols):
-            protocol = make(config, state, {})
+            protocol = cast("asyncio.Protocol", make(config, state, {}))
             connections.append(Connection())
             protocol.connection_made(connections[-1])
             for data in said:
@@ -167,7 +168,7 @@ def test_client_that_reads_slowest_makes_room_for_another() -> None:
         make = make_protocol(ConnectionLimits(unread_responses=2))
         state, connections = ServerState(), [Connection() for _ in range(3)]
         for connection in connections:
-            protocol = make(config, state, {})
+            protocol = cast("asyncio.Protocol", make(config, state, {}))
             protocol.connection_made(connection)
             protocol.pause_writing()
         return [connection.is_closed for connection in connections]

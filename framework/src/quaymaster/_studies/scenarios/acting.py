@@ -27,7 +27,7 @@ from quaymaster._studies.changes.rotation import RotateNodes
 from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
 from quaymaster._studies.changes.target import Target
 from quaymaster._studies.changes.workload_changes import Scale, SetImage
-from quaymaster._studies.scenarios import model
+from quaymaster._studies.scenarios import actions
 from quaymaster._studies.scenarios.model import ACTIONS, Step
 from quaymaster._studies.scenarios.run_times import run_times
 from quaymaster._studies.scenarios.scenario import Scenario, StepPart, StepResult
@@ -201,7 +201,7 @@ class Actor:
         else:
             yield from self._changes_by_name()
 
-    def _drains(self, drain: model.Drain) -> Iterator[ClusterChange]:
+    def _drains(self, drain: actions.Drain) -> Iterator[ClusterChange]:
         grace = drain.grace_period
         change = Drain(
             nodes=drain.nodes,
@@ -217,7 +217,7 @@ class Actor:
     def _changes_by_name(self) -> Iterator[ClusterChange]:
         """Return the changes that need only the names of nodes."""
         step, action = self.step, self.step.action
-        choice: model.NodeChoice | model.FailNodes = getattr(step, action)
+        choice: actions.NodeChoice | actions.FailNodes = getattr(step, action)
         is_failure = step.fail_nodes is not None
         if choice.count is None and not is_failure:
             yield _BY_NAME[action](choice.nodes)
