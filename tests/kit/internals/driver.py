@@ -3,6 +3,7 @@
 from quaymaster._clusters.driver.cluster import KubernetesCluster
 from quaymaster._clusters.driver.counts import REQUEST_SECONDS, RequestCounts
 from quaymaster._clusters.driver.engine_stack import StackReader, place_in
+from quaymaster._clusters.driver.event_lines import LONGEST_EVENT, EventLines
 from quaymaster._clusters.driver.first_message import first_message
 from quaymaster._clusters.driver.followed import Followed
 from quaymaster._clusters.driver.frame_socket import FrameError, FrameSocket
@@ -30,6 +31,7 @@ from quaymaster._clusters.driver.wakeup import Wakeup
 
 __all__ = [
     "IO_PROGRAM",
+    "LONGEST_EVENT",
     "REQUEST_SECONDS",
     "Begin",
     "Changed",
@@ -37,6 +39,7 @@ __all__ = [
     "Current",
     "Durations",
     "Election",
+    "EventLines",
     "Followed",
     "FrameError",
     "FrameSocket",

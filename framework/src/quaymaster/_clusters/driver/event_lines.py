@@ -1,0 +1,33 @@
+"""Splits the blocks of a watch into lines; each line is an event."""
+
+from typing import Final
+
+__all__ = ["LONGEST_EVENT", "EventLines"]
+
+LONGEST_EVENT: Final = 1 << 25
+"""The most bytes of an event; etcd stores objects of up to 1.5 MiB."""
+
+
+class EventLines:
+    """The lines of one stream, whose last line may be incomplete.
+
+    The time is linear in the bytes, however small the blocks are.
+    """
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    @property
+    def rest(self) -> int:
+        """The number of bytes of the incomplete last line."""
+        return len(self._rest)
+
+    def take(self, block: bytes) -> list[bytes]:
+        """Return the lines that end in this block."""
+        *lines, rest = block.split(b"\n")
+        if lines and self._rest:
+            self._rest += lines[0]
+            lines[0] = bytes(self._rest)
+            self._rest = bytearray()
+        self._rest += rest
+        return lines
