@@ -3,7 +3,6 @@
 from quaymaster._clusters.driver.cluster import KubernetesCluster
 from quaymaster._clusters.driver.counts import REQUEST_SECONDS, RequestCounts
 from quaymaster._clusters.driver.engine_stack import StackReader, place_in
-from quaymaster._clusters.driver.event_lines import LONGEST_EVENT, EventLines
 from quaymaster._clusters.driver.first_message import first_message
 from quaymaster._clusters.driver.followed import Followed
 from quaymaster._clusters.driver.frame_socket import FrameError, FrameSocket
@@ -24,7 +23,7 @@ from quaymaster._clusters.driver.lease_health import LeaseHealth
 from quaymaster._clusters.driver.link import IO_PROGRAM, Link
 from quaymaster._clusters.driver.liveness import Liveness
 from quaymaster._clusters.driver.packing import PodPacker
-from quaymaster._clusters.driver.reflector import Reflector
+from quaymaster._clusters.driver.reflector import LONGEST_EVENT, Reflector
 from quaymaster._clusters.driver.sent_versions import as_text
 from quaymaster._clusters.driver.suspects import Suspects, pause_seconds
 from quaymaster._clusters.driver.wakeup import Wakeup
@@ -39,7 +38,6 @@ __all__ = [
     "Current",
     "Durations",
     "Election",
-    "EventLines",
     "Followed",
     "FrameError",
     "FrameSocket",

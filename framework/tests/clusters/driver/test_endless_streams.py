@@ -2,18 +2,12 @@
 
 import contextlib
 import itertools
-import time
-import tracemalloc
 from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.kit.internals.driver import (
-    LONGEST_EVENT,
     Changed,
-    EventLines,
     Message,
     Reflector,
     Trouble,
@@ -120,38 +114,3 @@ def test_list_that_its_server_does_not_end_is_read_in_pages() -> None:
     stage.reflector.step()
     stage.reflector.step()
     assert stage.requests == ["list", "page"]
-
-
-@given(st.lists(st.binary(max_size=5) | st.sampled_from([b"\n", b"a\nb", b""])))
-def test_lines_do_not_depend_on_the_blocks(blocks: list[bytes]) -> None:
-    lines = EventLines()
-    taken = [line for block in blocks for line in lines.take(block)]
-    *whole, rest = b"".join(blocks).split(b"\n")
-    assert taken == whole
-    assert lines.rest == len(rest)
-
-
-def cpu_seconds(blocks: int) -> float:
-    """The time for a line of 4 MiB and then blocks of one byte."""
-    lines = EventLines()
-    lines.take(b"x" * (LONGEST_EVENT >> 3))
-    start = time.process_time()
-    for _ in range(blocks):
-        lines.take(b"x")
-    return time.process_time() - start
-
-
-def test_slow_bytes_of_a_long_event_cost_no_copies_of_it() -> None:
-    assert cpu_seconds(5_000) < 0.1  # 5,000 copies take 2 s
-
-
-def test_event_needs_little_more_memory_than_its_bytes() -> None:
-    lines, block = EventLines(), b"x" * STEP
-    tracemalloc.start()
-    try:
-        while lines.rest < LONGEST_EVENT >> 2:
-            lines.take(block)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 1.5 * lines.rest + (1 << 20)

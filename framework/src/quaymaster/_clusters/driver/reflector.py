@@ -14,9 +14,9 @@ from typing import Final, Protocol
 
 import msgspec
 
+from quaymaster._base.block_lines import BlockLines
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._clusters.driver.backoff import Backoff
-from quaymaster._clusters.driver.event_lines import LONGEST_EVENT, EventLines
 from quaymaster._clusters.driver.frames import Message, Trouble
 from quaymaster._clusters.driver.list_messages import (
     BOOKMARKS,
@@ -36,10 +36,13 @@ from quaymaster._clusters.driver.sent_versions import (
 from quaymaster._clusters.driver.stalls import StreamProgress
 from quaymaster._clusters.kubernetes.errors import ApiError
 
-__all__ = ["SECONDS_OF_SILENCE", "Reader", "Reflector"]
+__all__ = ["LONGEST_EVENT", "SECONDS_OF_SILENCE", "Reader", "Reflector"]
 
 SECONDS_OF_SILENCE: Final = 150.0
 """A watch that is silent for so long is dead, because bookmarks come every minute."""
+
+LONGEST_EVENT: Final = 1 << 25
+"""The most bytes of an event; etcd stores objects of up to 1.5 MiB."""
 
 _PAGE: Final = 500  # objects
 _SHORTEST_WATCH: Final = 300  # seconds; the longest is twice as long
@@ -268,7 +271,7 @@ class Reflector:
 
         An incomplete last line is discarded; the next stream contains it again.
         """
-        begun, has_events, lines = self._now(), False, EventLines()
+        begun, has_events, lines = self._now(), False, BlockLines()
         for block in blocks:
             events = lines.take(block)
             for event in events:

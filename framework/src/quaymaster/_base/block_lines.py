@@ -1,14 +1,9 @@
-"""Splits the blocks of a watch into lines; each line is an event."""
+"""Splits a stream of blocks into lines."""
 
-from typing import Final
-
-__all__ = ["LONGEST_EVENT", "EventLines"]
-
-LONGEST_EVENT: Final = 1 << 25
-"""The most bytes of an event; etcd stores objects of up to 1.5 MiB."""
+__all__ = ["BlockLines"]
 
 
-class EventLines:
+class BlockLines:
     """The lines of one stream, whose last line may be incomplete.
 
     The time is linear in the bytes, however small the blocks are.
@@ -23,7 +18,7 @@ class EventLines:
         return len(self._rest)
 
     def take(self, block: bytes) -> list[bytes]:
-        """Return the lines that end in this block."""
+        """Return the lines that end in this block, without line ends."""
         *lines, rest = block.split(b"\n")
         if lines and self._rest:
             self._rest += lines[0]
