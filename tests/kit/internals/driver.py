@@ -23,14 +23,13 @@ from quaymaster._clusters.driver.lease_health import LeaseHealth
 from quaymaster._clusters.driver.link import IO_PROGRAM, Link
 from quaymaster._clusters.driver.liveness import Liveness
 from quaymaster._clusters.driver.packing import PodPacker
-from quaymaster._clusters.driver.reflector import LONGEST_EVENT, Reflector
+from quaymaster._clusters.driver.reflector import Reflector
 from quaymaster._clusters.driver.sent_versions import as_text
 from quaymaster._clusters.driver.suspects import Suspects, pause_seconds
 from quaymaster._clusters.driver.wakeup import Wakeup
 
 __all__ = [
     "IO_PROGRAM",
-    "LONGEST_EVENT",
     "REQUEST_SECONDS",
     "Begin",
     "Changed",

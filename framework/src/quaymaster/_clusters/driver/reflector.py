@@ -36,18 +36,16 @@ from quaymaster._clusters.driver.sent_versions import (
 from quaymaster._clusters.driver.stalls import StreamProgress
 from quaymaster._clusters.kubernetes.errors import ApiError
 
-__all__ = ["LONGEST_EVENT", "SECONDS_OF_SILENCE", "Reader", "Reflector"]
+__all__ = ["SECONDS_OF_SILENCE", "Reader", "Reflector"]
 
 SECONDS_OF_SILENCE: Final = 150.0
 """A watch that is silent for so long is dead, because bookmarks come every minute."""
-
-LONGEST_EVENT: Final = 1 << 25
-"""The most bytes of an event; etcd stores objects of up to 1.5 MiB."""
 
 _PAGE: Final = 500  # objects
 _SHORTEST_WATCH: Final = 300  # seconds; the longest is twice as long
 _TOO_SHORT: Final = 1.0  # seconds that a watch without events lasts at least
 _LONG_ENOUGH: Final = 10.0  # seconds that a stream lasts if the server works
+_LONGEST_EVENT: Final = 1 << 25  # bytes; etcd stores objects of up to 1.5 MiB
 _SECONDS_TO_END: Final = 60  # that a server may need to end a watch
 _END_OF_LIST: Final = "k8s.io/initial-events-end"
 
@@ -294,9 +292,9 @@ class Reflector:
             rest: The bytes of the incomplete event.
             seconds: How long ago the server should have ended the stream.
         """
-        if rest > LONGEST_EVENT:
+        if rest > _LONGEST_EVENT:
             self._must_list = True  # this event would come again, but not with a list
-            problem = f"an event exceeds {LONGEST_EVENT >> 20} MiB"
+            problem = f"an event exceeds {_LONGEST_EVENT >> 20} MiB"
             raise ApiError(self._path, problem)
         if seconds > _SECONDS_TO_END:
             raise ApiError(self._path, "the server did not end the watch in time")
