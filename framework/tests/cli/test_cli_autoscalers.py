@@ -160,3 +160,64 @@ def test_autoscalers_with_opposite_limits_end_with_a_warning(tmp_path: Path) -> 
     result = simulate(tmp_path, f"{WEB}---{other}", "--strict")
     assert result.exit_code == 1
     assert "2 autoscalers size Deployment default/web" in result.stderr
+
+
+CONSUMER = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: consumer}
+spec:
+  selector: {matchLabels: {app: consumer}}
+  template:
+    metadata: {labels: {app: consumer}}
+    spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: consumer}
+spec:
+  scaleTargetRef: {name: consumer}
+  minReplicaCount: 2
+  maxReplicaCount: 6
+  triggers:
+  - type: cron
+    metadata:
+      {timezone: UTC, start: "0 6 * * *", end: "0 20 * * *", desiredReplicas: "5"}
+"""
+
+
+def test_a_cron_trigger_of_keda_gets_a_warning(tmp_path: Path) -> None:
+    result = simulate(tmp_path, CONSUMER, "--strict")
+    assert result.exit_code == 1
+    assert "1 autoscaler of KEDA has a cron trigger" in result.stderr
+    assert "ScaledObject default/consumer" in result.stderr
+
+
+@pytest.mark.parametrize("size", ["min", "max", "as-it-is"])
+def test_a_cron_trigger_gets_none_if_the_size_is_chosen(
+    tmp_path: Path, size: str
+) -> None:
+    result = simulate(tmp_path, CONSUMER, "--strict", "--hpa", size)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param('Replicas: "5"', 'Replicas: "2"', id="no more pods than without"),
+        pytest.param("ReplicaCount: 6", "ReplicaCount: 2", id="equal limits"),
+        pytest.param("type: cron", "type: kafka", id="another trigger"),
+        pytest.param(
+            "kind: ScaledObject\nmetadata: {name: consumer}",
+            "kind: ScaledObject\nmetadata: {name: consumer, annotations: "
+            '{autoscaling.keda.sh/paused-replicas: "2"}}',
+            id="paused",
+        ),
+    ],
+)
+def test_a_cron_trigger_that_adds_no_pods_gets_none(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    assert old in CONSUMER
+    result = simulate(tmp_path, CONSUMER.replace(old, new), "--strict")
+    assert (result.exit_code, result.stderr) == (0, "")

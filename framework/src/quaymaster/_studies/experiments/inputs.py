@@ -8,6 +8,7 @@ import attrs
 import msgspec
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.notices import Notice
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
 
@@ -53,11 +54,13 @@ class Workload:
         arrivals: The arrivals, in order; each is tried before the next one arrives.
         turn_away: Whether an arrived pod that found no node is deleted, instead of
             waiting for another attempt.
+        notices: What the input contains and the workload leaves out.
     """
 
     objects: Sequence[ApiObject]
     arrivals: Iterable[Arrival] = ()
     turn_away: bool = False
+    notices: Sequence[Notice] = ()
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -93,6 +93,7 @@ class Manifests(ExperimentInput):
             objects=[*nodes, *there],
             arrivals=self._arrivals(coming, context.seed),
             turn_away=self.turn_away,
+            notices=loaded.notices,
         )
 
     def reads(self, folder: Path) -> Iterable[Path]:

@@ -3,7 +3,7 @@
 import platform
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -12,12 +12,17 @@ from quaymaster._core.config.load import parse_config
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._studies.experiments.driving import drive
 from quaymaster._studies.experiments.experiment import Cell, Experiment, registry_with
-from quaymaster._studies.experiments.inputs import InputContext
+from quaymaster._studies.experiments.inputs import InputContext, Workload
 from quaymaster._studies.experiments.metrics import Measured
 from quaymaster._studies.experiments.offers import INPUTS, METRICS
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["RunResult", "run_cell"]
+
+_NOTHING_TRIED: Final = (
+    "the scheduler tried no pod, so it placed none: pods that have nodes, and their "
+    "workloads, exist from the beginning, and pods of other schedulers are not tried"
+)
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +34,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
         seconds: Its duration.
         cpu_seconds: Its processor time.
         host: The machine that made it.
+        warnings: What its input contains and the result leaves out.
     """
 
     values: dict[str, bool | int | float | str | None]
@@ -36,6 +42,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     host: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResult:
@@ -76,13 +83,24 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
         options=SchedulerOptions(verify=verify),
     ) as run:
         found = drive(run, workload, metrics)
+        warnings = _warnings(run, workload)
     return RunResult(
         values=_values(found),
         curves=_curves(found),
         seconds=time.perf_counter() - began,
         cpu_seconds=time.process_time() - cpu_began,
         host=platform.node(),
+        warnings=warnings,
     )
+
+
+def _warnings(run: Run, workload: Workload) -> tuple[str, ...]:
+    """Return what the input contains and the result of a run leaves out."""
+    warnings = [str(notice) for notice in workload.notices]
+    state = run.observe()
+    if not state.attempts and not state.pending:
+        warnings.append(_NOTHING_TRIED)
+    return tuple(warnings)
 
 
 def _values(

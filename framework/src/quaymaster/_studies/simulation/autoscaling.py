@@ -1,7 +1,7 @@
 """Sets the sizes that autoscalers give to their workloads, as the caller chooses."""
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
     pauses_scale_in,
     pauses_scale_out,
 )
+from quaymaster._studies.simulation.scheduled_sizes import notices_of_schedules
 
 __all__ = ["AutoscalerSize", "notices_of_sizes", "with_autoscaler_size"]
 
@@ -151,7 +152,7 @@ def notices_of_sizes(
     size: AutoscalerSize | None,
     option: str = "--hpa min, max or as-it-is",
 ) -> Sequence[Notice]:
-    """Return a notice if sizes that depend on metrics are assumed to stay.
+    """Return notices if sizes that depend on metrics or schedules are assumed to stay.
 
     Args:
         objects: All objects.
@@ -160,13 +161,22 @@ def notices_of_sizes(
     """
     if size is not None:
         return ()
+    objects = list(objects)
+    return (
+        *_notices_of_metrics(objects, option),
+        *notices_of_schedules(objects, option),
+    )
+
+
+def _notices_of_metrics(objects: Iterable[ApiObject], option: str) -> Iterator[Notice]:
+    """Yield a notice about the autoscalers that follow metrics in the cluster."""
     assumed = [
         obj
         for obj in objects
         if isinstance(obj, HorizontalPodAutoscaler) and _is_assumed(obj)
     ]
     if not assumed:
-        return ()
+        return
     names = ", ".join(obj.key for obj in assumed[:_SHOWN])
     more = f" and {len(assumed) - _SHOWN} more" if len(assumed) > _SHOWN else ""
     verb = "follows" if len(assumed) == 1 else "follow"
@@ -175,7 +185,7 @@ def notices_of_sizes(
         "cluster; here the sizes of their workloads are assumed to stay, within the "
         f"limits ({option} chooses): {names}{more}"
     )
-    return (Notice(reason=NoticeReason.ASSUMED_SIZES, message=message),)
+    yield Notice(reason=NoticeReason.ASSUMED_SIZES, message=message)
 
 
 def _is_assumed(scaler: HorizontalPodAutoscaler) -> bool:

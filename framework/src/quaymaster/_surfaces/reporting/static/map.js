@@ -67,9 +67,11 @@ Q.map = (run, open) => {
   };
 
   const fit = (groups, width) => {
+    // On a narrow screen each group has a row of its own, so the map may be higher.
+    const highest = width < 600 ? 960 : 480;
     for (const cell of [44, 36, 30, 24, 20, 17, 14, 12, 11, 10, 9, 8, 7, 6]) {
       const found = arrange(groups, width, cell);
-      if (found.height <= 480) return { cell, ...found };
+      if (found.height <= highest) return { cell, ...found };
     }
     return { cell: 6, ...arrange(groups, width, 6) };
   };

@@ -2,7 +2,7 @@
 // The state of the cluster: the headline, the totals, and what pending pods need.
 Q.summary = (run) => {
   const { summary, nodes, pods } = run;
-  const section = Q.section("summary", "In all");
+  const section = Q.section("summary", "Cluster");
   const tile = (value, words, tone) => Q.el("div", { class: `tile ${tone || ""}` }, Q.el("b", {}, value), Q.el("span", {}, words));
   const finished = pods.state.values.indexOf("finished");
   const running = pods.node.filter((node, row) => node >= 0 && pods.state.codes[row] !== finished).length;
