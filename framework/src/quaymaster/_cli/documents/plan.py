@@ -10,6 +10,7 @@ __all__ = [
     "CostSharePart",
     "CostsPart",
     "LackPart",
+    "PackingPart",
     "PlacedPodPart",
     "PlanDocument",
     "PlanSummary",
@@ -195,6 +196,20 @@ class UnplacedKindPart(DocumentPart, frozen=True):
     lacks: dict[str, LackPart]
 
 
+class PackingPart(DocumentPart, frozen=True):
+    """A plan with the profile that packs pods.
+
+    Attributes:
+        config: The name of the profile for --config.
+        nodes: How many nodes the plan adds.
+        cost: Their price; null without prices.
+    """
+
+    config: str
+    nodes: int
+    cost: float | None
+
+
 class PlanDocument(DocumentPart, frozen=True):
     """The fewest or cheapest nodes for some manifests: ``plan -o json``.
 
@@ -212,6 +227,7 @@ class PlanDocument(DocumentPart, frozen=True):
         unplaced: The pods that the plan does not place.
         unplaced_kinds: The same pods, grouped by workload and reason.
         partial: The plan for the other pods, if there is none for all; else null.
+        with_packing: A plan with the profile bin-packing, if that is better; else null.
         warnings: What was left out or assumed.
     """
 
@@ -228,4 +244,5 @@ class PlanDocument(DocumentPart, frozen=True):
     unplaced: list[UnplacedPodPart]
     unplaced_kinds: list[UnplacedKindPart]
     partial: "PlanDocument | None"
+    with_packing: PackingPart | None
     warnings: list[WarningPart]
