@@ -15,7 +15,7 @@ PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
 GROUPS: Mapping[str, Sequence[set[str]]] = {
     "_base": (
-        {"gunzip"},
+        {"block_lines", "gunzip"},
         {
             "errors",
             "garbage",

@@ -47,6 +47,13 @@ spec:
   containers:
   - {{name: c, image: i, resources: {{requests: {{cpu: "{1}"}}}}}}
 """
+NODE = """
+---
+apiVersion: v1
+kind: Node
+metadata: {{name: n{0}}}
+status: {{allocatable: {{cpu: "8", memory: 32Gi, pods: "110"}}}}
+"""
 SMALL = "name=small,cpu=2,memory=4Gi,price=0.10"
 LARGE = "name=large,cpu=4,memory=8Gi,price=0.18"
 
@@ -231,12 +238,32 @@ def test_rounds_are_printed_with_the_price_of_the_last_pods(web: str) -> None:
     shown = run(web, *options)
     assert "in rounds: each adds nodes for the pods that are still" in shown.stdout
     assert " of 10 pods for " in shown.stdout
-    assert "--add-nodes 2:name=l,cpu=8,memory=32Gi" in shown.stdout
+    assert "--add-nodes 1:name=l,cpu=8,memory=32Gi" in shown.stdout
+    assert "24 (one of the same cost may have fewer nodes, " in shown.stdout
     document = json.loads(run(web, *options, "-o", "json").stdout)
     assert document["rounds"][0] == {"nodes": {}, "pending": 10, "cost": 0.0}
     assert document["rounds"][-1]["pending"] == 0
     at_once = json.loads(run(web, *options, "--at-once", "-o", "json").stdout)
     assert at_once["rounds"] == []
+
+
+@pytest.mark.long
+def test_plan_with_packing_is_named_if_it_costs_less(web: str) -> None:
+    sizes = {f"a-{n}": "1" for n in range(20)} | {"b-0": "7", "b-1": "7"}
+    texts = [SIZED.format(name, cpu) for name, cpu in sizes.items()]
+    nodes = [NODE.format(n) for n in range(3)]
+    Path(web).write_text("".join([*nodes, *texts]))
+    group = ("--node-group", "name=l,cpu=8,memory=32Gi,price=8", "--at-once")
+    shown = run(web, *group)
+    packed = json.loads(
+        run(web, *group, "--config", "bin-packing", "-o", "json").stdout
+    )
+    nodes_and_cost = packed["summary"]["nodes"], packed["summary"]["cost"]
+    line = f"with bin-packing: {nodes_and_cost[0]} more nodes at a cost of "
+    assert f"{line}{nodes_and_cost[1]} (--config bin-packing)" in shown.stdout
+    document = json.loads(run(web, *group, "-o", "json").stdout)["withPacking"]
+    assert (document["nodes"], document["cost"]) == nodes_and_cost
+    assert "bin-packing" not in run(web, *group, "--no-compare-packing").stdout
 
 
 def test_no_group_is_refused(web: str) -> None:

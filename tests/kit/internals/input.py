@@ -1,5 +1,6 @@
-"""What tests see of ``quaymaster._base.input``, and of what it decompresses with."""
+"""What tests see of ``quaymaster._base.input``, and of what it is built on."""
 
+from quaymaster._base.block_lines import BlockLines
 from quaymaster._base.gunzip import gunzip
 from quaymaster._base.input.reading import UnreadableError, read_file
 from quaymaster._base.input.yaml.blocks import NotPlainError, read_block
@@ -13,6 +14,7 @@ __all__ = [
     "LONGEST_STREAM",
     "MAPPED_FROM",
     "PATIENCE_MS",
+    "BlockLines",
     "NotPlainError",
     "Shapes",
     "UnreadableError",

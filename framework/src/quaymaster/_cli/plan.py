@@ -1,10 +1,12 @@
 """``quaymaster plan``."""
 
+import math
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from fractions import Fraction
+from time import monotonic
 from typing import Final
 
 import attrs
@@ -24,6 +26,7 @@ from quaymaster._cli.output import (
     warn,
 )
 from quaymaster._cli.plan_failures import obstacle
+from quaymaster._cli.plan_packing import plan_with_packing
 from quaymaster._cli.plan_progress import plan_progress
 from quaymaster._cli.plans import (
     plan_document,
@@ -67,6 +70,7 @@ class _Request:
     time_limit: float | None
     at_once: bool
     daemon_sets_first: bool
+    compare_packing: bool
 
 
 def _limits(
@@ -192,6 +196,14 @@ def _seconds(
 )
 @daemon_sets_option(is_default=True)
 @click.option(
+    "--compare-packing/--no-compare-packing",
+    default=True,
+    show_default=True,
+    help="If the plan of the default profile costs more than the lower bound, plan "
+    "again with the profile bin-packing, and print what that costs if it is less. The "
+    "time limit holds for both.",
+)
+@click.option(
     "--write-nodes",
     "nodes_file",
     metavar="FILE",
@@ -220,6 +232,7 @@ def command(
     time_limit: float | None,
     at_once: bool,
     daemon_sets_first: bool,
+    compare_packing: bool,
     nodes_file: str | None,
     report_file: str | None,
     strict: bool,
@@ -245,9 +258,12 @@ def command(
         time_limit=time_limit,
         at_once=at_once,
         daemon_sets_first=daemon_sets_first,
+        compare_packing=compare_packing,
     )
     inputs = read_inputs(options)
+    end = math.inf if time_limit is None else monotonic() + time_limit
     found = _planned(inputs, options, request)
+    packed = _packed(found, inputs, options, request, end)
     bought = found if found.is_found else found.partial
     if nodes_file is not None and bought is not None:
         _write(bought, nodes_file)
@@ -255,16 +271,16 @@ def command(
         # Imported only if a report is written.
         from quaymaster._cli.plan_report import write_plan_report  # noqa: PLC0415
 
-        write_plan_report(found, inputs, options, report_file)
+        write_plan_report(found, inputs, options, report_file, packed=packed)
     match output:
         case OutputFormat.TABLE | OutputFormat.WIDE:
-            print_plan(found, is_wide=output is OutputFormat.WIDE)
+            print_plan(found, is_wide=output is OutputFormat.WIDE, packed=packed)
         case OutputFormat.CSV:
             print_plan_csv(found)
             if not found.is_found:
                 warn(obstacle(found))
         case _:
-            print_document(plan_document(found), output)
+            print_document(plan_document(found, packed), output)
     print_notices(found.notices)
     if not found.is_found:
         sys.exit(NO_PLAN if found.is_final else NONE_FOUND)
@@ -306,6 +322,19 @@ def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
             max_pods=options.max_pods,
         )
     return attrs.evolve(found, notices=(*inputs.notices, *found.notices))
+
+
+def _packed(
+    found: Plan, inputs: Inputs, options: InputOptions, request: _Request, end: float
+) -> Plan | None:
+    """Plan with packing, in the time that is left."""
+    left = end - monotonic()
+    if not request.compare_packing or left <= 0:
+        return None
+    rest = attrs.evolve(request, time_limit=left if math.isfinite(left) else None)
+    return plan_with_packing(
+        found, inputs, options, lambda packing: _planned(packing, options, rest)
+    )
 
 
 def _write(found: Plan, file: str) -> None:

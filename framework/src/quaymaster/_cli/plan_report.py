@@ -10,6 +10,7 @@ from quaymaster._cli.amounts import plain_amount, price
 from quaymaster._cli.inputs import InputOptions, Inputs
 from quaymaster._cli.plan_details import cost_rows
 from quaymaster._cli.plan_failures import obstacle, unplaced_table
+from quaymaster._cli.plan_packing import packing_text
 from quaymaster._cli.plan_rounds import round_rows, trade_off
 from quaymaster._cli.plans import bound_text, group_table
 from quaymaster._cli.reports import write_report
@@ -20,7 +21,12 @@ __all__ = ["write_plan_report"]
 
 
 def write_plan_report(
-    found: Plan, inputs: Inputs, options: InputOptions, file: str
+    found: Plan,
+    inputs: Inputs,
+    options: InputOptions,
+    file: str,
+    *,
+    packed: Plan | None = None,
 ) -> None:
     """Write the page: the input with the plan's nodes, prices, bound and costs.
 
@@ -29,6 +35,7 @@ def write_plan_report(
         inputs: The input.
         options: The options about the input.
         file: The path of the page.
+        packed: A plan with packing that costs less.
     """
     shown = found if found.is_found else found.partial or found
     with inputs.located():
@@ -42,11 +49,14 @@ def write_plan_report(
         )
     notices = (*inputs.notices, *run.result.notices)
     run = attrs.evolve(run, result=attrs.evolve(run.result, notices=notices))
-    write_report(file, [run], title="Plan", tables=list(_tables(found, shown)))
+    write_report(file, [run], title="Plan", tables=list(_tables(found, shown, packed)))
 
 
-def _tables(found: Plan, shown: Plan) -> Iterable[Any]:
-    yield _table("Answer", ("What", "Value"), _answer(found, shown))
+def _tables(found: Plan, shown: Plan, packed: Plan | None) -> Iterable[Any]:
+    answer = list(_answer(found, shown))
+    if packed is not None:
+        answer.append(("Alternative", packing_text(packed)))
+    yield _table("Answer", ("What", "Value"), answer)
     if not found.is_found:
         yield _table("Pods that are not placed", *unplaced_table(found))
     yield _table("Groups of nodes", *group_table(shown))

@@ -17,6 +17,7 @@ from quaymaster._cli.plan_failures import (
     pod_documents,
     print_obstacle,
 )
+from quaymaster._cli.plan_packing import packing_document, packing_text
 from quaymaster._cli.plan_rounds import print_rounds, round_documents
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
@@ -27,12 +28,15 @@ _SHOWN: Final = ("cpu", "memory", "pods")
 _BEST_AT_ONCE: Final = "the best that is bought at once"
 
 
-def print_plan(found: Plan, *, is_wide: bool = False) -> None:
+def print_plan(
+    found: Plan, *, is_wide: bool = False, packed: Plan | None = None
+) -> None:
     """Print a plan as a table, or why there is none and what fits nevertheless.
 
     Args:
         found: The plan.
         is_wide: Whether costs are printed, too.
+        packed: A plan with packing that costs less.
     """
     shown = found
     if not found.is_found:
@@ -44,7 +48,7 @@ def print_plan(found: Plan, *, is_wide: bool = False) -> None:
         print_line()
         print_line(_partial_heading(found, shown))
         print_line()
-    _print_found(shown)
+    _print_found(shown, packed)
     if is_wide:
         print_costs(shown)
 
@@ -57,7 +61,7 @@ def _partial_heading(found: Plan, partial: Plan) -> str:
     return f"for all pods but {len(partial.unplaced)}:"
 
 
-def _print_found(found: Plan) -> None:
+def _print_found(found: Plan, packed: Plan | None) -> None:
     resources = _resources(found)
     _columns(found).print(found.groups)
     print_rounds(found)
@@ -73,6 +77,8 @@ def _print_found(found: Plan) -> None:
     print_line(f"plan: {counted(len(found.nodes), 'more node')}{cost}{kept}")
     if found.has_bound:
         print_line(f"lower bound: {bound_text(found)}")
+    if packed is not None:
+        print_line(packing_text(packed))
     for line in _commands(found):
         print_line(line)
     if found.daemon_sets_first:
@@ -99,10 +105,14 @@ def _commands(found: Plan) -> list[str]:
     return lines
 
 
-def plan_document(found: Plan) -> dict[str, object]:
+def plan_document(found: Plan, packed: Plan | None = None) -> dict[str, object]:
     """The plan as plain data, in the form of ``-o json``.
 
     CPU is in millicores, memory and storage are in bytes.
+
+    Args:
+        found: The plan.
+        packed: A plan with packing that costs less.
     """
     return {
         "groups": _columns(found).documents(found.groups),
@@ -120,6 +130,7 @@ def plan_document(found: Plan) -> dict[str, object]:
             "tried": found.tried,
             "obstacle": found.obstacle,
         },
+        "withPacking": packing_document(packed),
         "utilization": _shares(found.utilization),
         **detail_documents(found),
         "placements": [
@@ -229,6 +240,9 @@ def _certainty(found: Plan) -> str:
         return f"proven to be {best}, {tried}"
     if found.is_final_at_once and not found.rounds:
         return f"proven to be {_BEST_AT_ONCE}, {tried}"
+    if found.gap == 0:
+        same = "one of the same cost may have fewer nodes"
+        return f"{same}, {tried}; more with --max-trials"
     gap = "" if found.gap == float("inf") else f": the gap is {found.gap:.1%}"
     return f"the best plan may be better{gap}, {tried}; more with --max-trials"
 

@@ -46,6 +46,11 @@ def test_answer_that_differs_is_reported_with_its_case_and_call() -> None:
         check_recorded(FewPods, [recorded("node(s) are full")])
 
 
+def test_list_that_go_writes_as_null_is_empty() -> None:
+    case = recorded("too many pods", objects=None, snapshot=None, args=None)
+    assert check_recorded(FewPods, [case]).equal == 1
+
+
 def test_calls_of_other_plugins_are_left_out() -> None:
     other = recorded("anything", on="Other")
     assert check_recorded(FewPods, [other, recorded("too many pods")]).equal == 1

@@ -14,9 +14,19 @@ from typing import Final, Protocol
 
 import msgspec
 
+from quaymaster._base.block_lines import BlockLines
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._clusters.driver.backoff import Backoff
 from quaymaster._clusters.driver.frames import Message, Trouble
+from quaymaster._clusters.driver.list_messages import (
+    BOOKMARKS,
+    EVENTS,
+    OBJECTS,
+    PAGES,
+    STATUSES,
+    Event,
+    EventStatus,
+)
 from quaymaster._clusters.driver.sent_versions import (
     Packer,
     SentVersions,
@@ -36,6 +46,7 @@ _SHORTEST_WATCH: Final = 300  # seconds; the longest is twice as long
 _TOO_SHORT: Final = 1.0  # seconds that a watch without events lasts at least
 _LONG_ENOUGH: Final = 10.0  # seconds that a stream lasts if the server works
 _LONGEST_EVENT: Final = 1 << 25  # bytes; etcd stores objects of up to 1.5 MiB
+_SECONDS_TO_END: Final = 60  # that a server may need to end a watch
 _END_OF_LIST: Final = "k8s.io/initial-events-end"
 
 _NOT_FOUND: Final = 404
@@ -58,55 +69,10 @@ class Reader(Protocol):
         """Stream the response of one resource."""
 
 
-class _ListMeta(msgspec.Struct):
-    resource_version: str = msgspec.field(default="", name="resourceVersion")
-    further: str = msgspec.field(default="", name="continue")
-
-
-class _Page(msgspec.Struct):
-    metadata: _ListMeta
-    items: list[msgspec.Raw] | None = None
-
-
-class _Object(msgspec.Struct):
-    metadata: Versioned
-
-
-class _Annotated(msgspec.Struct):
-    annotations: dict[str, str] = {}
-
-
-class _Bookmark(msgspec.Struct):
-    metadata: _Annotated
-
-
-class _Event(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
-
-
-class _Details(msgspec.Struct):
-    seconds: float | None = msgspec.field(default=None, name="retryAfterSeconds")
-
-
-class _Status(msgspec.Struct):
-    message: str = ""
-    reason: str = ""
-    code: int = 0
-    details: _Details | None = None
-
-
-_PAGES: Final = msgspec.json.Decoder(_Page)
-_OBJECTS: Final = msgspec.json.Decoder(_Object)
-_EVENTS: Final = msgspec.json.Decoder(_Event)
-_BOOKMARKS: Final = msgspec.json.Decoder(_Bookmark)
-_STATUSES: Final = msgspec.json.Decoder(_Status)
-
-
 class _EventError(ApiError):
     """The stream contains an error event."""
 
-    def __init__(self, path: str, status: _Status) -> None:
+    def __init__(self, path: str, status: EventStatus) -> None:
         message = f"the watch ended: {status.message or status.reason}"
         super().__init__(path, message, code=status.code, reason=status.reason)
         self.seconds = status.details.seconds if status.details else None
@@ -250,7 +216,7 @@ class Reflector:
     def _list_pages(self, query: dict[str, str | int]) -> None:
         self._sent.begin()
         while True:
-            page = _PAGES.decode(self._reader.get(self._path, query))
+            page = PAGES.decode(self._reader.get(self._path, query))
             for item in page.items or ():
                 meta = _metadata(item)
                 if meta is None:
@@ -279,10 +245,11 @@ class Reflector:
     def _read_stream(self, query: dict[str, str | int]) -> bool:
         """Read a stream to its end; return whether there were any events."""
         is_list, has_events = self._must_list, False
+        seconds = int(self._uniform(_SHORTEST_WATCH, 2 * _SHORTEST_WATCH))
         whole = {
             "watch": 1,
             "allowWatchBookmarks": "true",
-            "timeoutSeconds": int(self._uniform(_SHORTEST_WATCH, 2 * _SHORTEST_WATCH)),
+            "timeoutSeconds": seconds,
             **query,
         }
         with self._reader.stream(self._path, whole) as blocks:
@@ -290,29 +257,27 @@ class Reflector:
                 self._recovered()
             self._progress.begin(is_list=is_list)
             try:
-                has_events = self._take_blocks(blocks)
+                has_events = self._take_blocks(blocks, seconds)
             finally:
                 self._progress.end()
         if self._must_list:
             raise ApiError(self._path, "the stream ended before its list was complete")
         return has_events
 
-    def _take_blocks(self, blocks: Iterator[bytes]) -> bool:
+    def _take_blocks(self, blocks: Iterator[bytes], seconds: int) -> bool:
         """Handle the events of a stream; return whether there were any.
 
         An incomplete last line is discarded; the next stream contains it again.
         """
-        begun, has_events, rest = self._now(), False, b""
+        begun, has_events, lines = self._now(), False, BlockLines()
         for block in blocks:
-            *lines, rest = (rest + block).split(b"\n") if rest else block.split(b"\n")
-            for line in lines:
-                self._take_line(line)
-            if len(rest) > _LONGEST_EVENT:
-                problem = f"an event exceeds {_LONGEST_EVENT >> 20} MiB"
-                raise ApiError(self._path, problem)
+            events = lines.take(block)
+            for event in events:
+                self._take_line(event)
             self._sent.flush()
-            now, has_event = self._now(), bool(lines)
-            self._progress.received(now, has_event=has_event, has_rest=bool(rest))
+            now, has_event = self._now(), bool(events)
+            self._check_stream(lines.rest, now - begun - seconds)
+            self._progress.received(now, has_event=has_event, has_rest=bool(lines.rest))
             if self._is_stalled:
                 self.check()
             has_events = has_events or has_event
@@ -320,11 +285,25 @@ class Reflector:
                 self._backoff.reset()
         return has_events
 
+    def _check_stream(self, rest: int, seconds: float) -> None:
+        """Raise an error if an event or the stream should have ended long ago.
+
+        Args:
+            rest: The bytes of the incomplete event.
+            seconds: How long ago the server should have ended the stream.
+        """
+        if rest > _LONGEST_EVENT:
+            self._must_list = True  # this event would come again, but not with a list
+            problem = f"an event exceeds {_LONGEST_EVENT >> 20} MiB"
+            raise ApiError(self._path, problem)
+        if seconds > _SECONDS_TO_END:
+            raise ApiError(self._path, "the server did not end the watch in time")
+
     def _take_line(self, line: bytes) -> None:
-        event = _EVENTS.decode(line)
+        event = EVENTS.decode(line)
         if event.type == "ERROR":
             self._sent.flush()
-            raise _EventError(self._path, _STATUSES.decode(event.object))
+            raise _EventError(self._path, STATUSES.decode(event.object))
         if event.type not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
             raise msgspec.DecodeError(f"an event of type {event.type!r}")
         meta = _metadata(event.object)
@@ -336,7 +315,7 @@ class Reflector:
             self._has_moved = True
             self._take_change(event, meta)
 
-    def _take_listed(self, event: _Event, meta: Versioned) -> None:
+    def _take_listed(self, event: Event, meta: Versioned) -> None:
         if event.type == "DELETED":
             self._sent.unlisted(meta, event.object)
         elif event.type != "BOOKMARK":
@@ -344,7 +323,7 @@ class Reflector:
         elif _ends_list(event):
             self._listed(meta.resource_version)
 
-    def _take_change(self, event: _Event, meta: Versioned) -> None:
+    def _take_change(self, event: Event, meta: Versioned) -> None:
         if event.type == "BOOKMARK":
             self._sent.reached(meta.resource_version)
         else:
@@ -397,12 +376,12 @@ class Reflector:
 def _metadata(text: msgspec.Raw) -> Versioned | None:
     """Return the name and version of an object; None if they are invalid."""
     try:
-        meta = _OBJECTS.decode(text).metadata
+        meta = OBJECTS.decode(text).metadata
     except msgspec.ValidationError:
         return None
     return meta
 
 
-def _ends_list(bookmark: _Event) -> bool:
-    annotations = _BOOKMARKS.decode(bookmark.object).metadata.annotations
+def _ends_list(bookmark: Event) -> bool:
+    annotations = BOOKMARKS.decode(bookmark.object).metadata.annotations
     return annotations.get(_END_OF_LIST) == "true"

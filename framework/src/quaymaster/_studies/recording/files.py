@@ -14,7 +14,9 @@ from typing import Final, Self
 
 import msgspec
 
+from quaymaster._base.block_lines import BlockLines
 from quaymaster._base.errors import QuaymasterError, one_line
+from quaymaster._base.gunzip import expands_too_much
 from quaymaster._studies.recording.lines import (
     FORMAT,
     Begin,
@@ -70,14 +72,13 @@ class RecordFile:
             RecordError: The file cannot be read.
         """
         self.is_whole = True
-        rest = b""
+        lines = BlockLines()
         try:
             for block in self._blocks():
-                *lines, rest = (rest + block).split(b"\n")
-                yield from lines
+                yield from lines.take(block)
         except OSError as error:
             raise _refused(self._path, error) from error
-        if rest:
+        if lines.rest:
             self.is_whole = False
 
     def lines(self) -> Iterator[Line]:
@@ -122,21 +123,33 @@ class RecordFile:
             yield from self._unzipped(first, iter(lambda: file.read(_BLOCK), b""))
 
     def _unzipped(self, block: bytes, more: Iterator[bytes]) -> Iterator[bytes]:
-        unzip, is_inside = zlib.decompressobj(_GZIP_BITS), False
-        while block:
+        unzip, is_inside, has_more = zlib.decompressobj(_GZIP_BITS), False, False
+        compressed = size = 0
+        while block or has_more:
+            compressed += len(block)
             try:
-                content = unzip.decompress(block)
+                content = unzip.decompress(block, _BLOCK)
             except zlib.error:
                 self.is_whole = False  # the end was being written
                 return
             if content:
                 yield content
-            is_inside, block = not unzip.eof, unzip.unused_data
+            size += len(content)
+            is_inside, block = not unzip.eof, unzip.unused_data or unzip.unconsumed_tail
+            compressed -= len(block)
+            self._check_size(compressed, size)
+            has_more = is_inside and len(content) == _BLOCK
             if unzip.eof:
                 unzip = zlib.decompressobj(_GZIP_BITS)
-            block = block or next(more, b"")
+            if not has_more:
+                block = block or next(more, b"")
         if is_inside:
             self.is_whole = False
+
+    def _check_size(self, compressed: int, content: int) -> None:
+        if expands_too_much(compressed, content):
+            message = "a gzip file that expands more than 500 times"
+            raise RecordError(str(self._path), message)
 
 
 class RecordWriter:

@@ -124,7 +124,9 @@ def _case(record: object, where: str) -> RecordedCase:
         raise RecordedCaseError(
             f"{where}: expected an answer to each of {calls} calls, got {len(answers)}"
         )
-    return RecordedCase(tree, answers)
+    # Go writes an empty list as null.
+    fields = {key: value for key, value in tree.items() if value is not None}
+    return RecordedCase(fields, answers)
 
 
 def _can_have(gates: Mapping[str, bool]) -> bool:
