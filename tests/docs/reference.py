@@ -13,7 +13,7 @@ from pathlib import Path
 from quaymaster import hookspecs
 from quaymaster.hookspecs import EXTENSION_POINTS, ExtensionPoint
 from quaymaster.scheduler import PluginRegistry
-from tests.docs import experiment_files, provisioners, scenario_files
+from tests.docs import experiment_files, provisioners, results, scenario_files
 from tests.docs.conformance import CONFORMANCE, conformance_page
 from tests.docs.modules import modules_page
 
@@ -74,11 +74,17 @@ def write() -> None:
     experiment_files.PAGE.write_text(experiments, encoding="utf-8")
     tunings = experiment_files.tuning_page()
     experiment_files.TUNING_PAGE.write_text(tunings, encoding="utf-8")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for old in FOLDER.glob("*.md"):
+    results.PAGE.write_text(results.results_page(), encoding="utf-8")
+    _write_folder(results.SCHEMAS, results.result_schemas())
+    _write_folder(FOLDER, pages())
+
+
+def _write_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
         old.unlink()
-    for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def slug(point: ExtensionPoint) -> str:

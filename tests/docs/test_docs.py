@@ -20,6 +20,8 @@ from tests.docs.reference import (
     pages,
     plugin_index,
 )
+from tests.docs.results import PAGE as RESULTS
+from tests.docs.results import SCHEMAS, result_schemas, results_page
 from tests.docs.scenario_files import PAGE as SCENARIO_FILES
 from tests.docs.scenario_files import scenario_page
 from tests.docs.snippets import Command, read_page
@@ -53,6 +55,14 @@ def test_reference_pages_are_up_to_date() -> None:
 def test_page_of_the_modules_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of docstrings."""
     assert MODULES.read_text(encoding="utf-8") == modules_page()
+
+
+@pytest.mark.house
+def test_page_and_schemas_of_results_are_up_to_date() -> None:
+    """Run ``python -m tests.docs.reference`` after a change of their types."""
+    assert RESULTS.read_text(encoding="utf-8") == results_page()
+    there = {path.name: path.read_text(encoding="utf-8") for path in SCHEMAS.iterdir()}
+    assert there == dict(result_schemas())
 
 
 @pytest.mark.house

@@ -5,6 +5,9 @@ from quaymaster._cli.app import app
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.configuration import ConfigSource, read_config
 from quaymaster._cli.csv_rows import print_csv
+from quaymaster._cli.doctor import finding_document
+from quaymaster._cli.documents.parts import DocumentPart
+from quaymaster._cli.documents.results import RESULTS
 from quaymaster._cli.folding import folded, shortened
 from quaymaster._cli.help_pages import HELP_PAGES, help_page
 from quaymaster._cli.logs import logging_to_stderr
@@ -18,11 +21,13 @@ __all__ = [
     "HELP_PAGES",
     "LINE_WIDTH",
     "MAIN",
+    "RESULTS",
     "RUN_APART",
     "SIMULATE",
     "Column",
     "Columns",
     "ConfigSource",
+    "DocumentPart",
     "Fit",
     "Heading",
     "Message",
@@ -30,6 +35,7 @@ __all__ = [
     "Table",
     "app",
     "bold",
+    "finding_document",
     "folded",
     "help_page",
     "is_styled",

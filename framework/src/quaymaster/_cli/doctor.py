@@ -35,7 +35,7 @@ from quaymaster._surfaces.deploy.patient import Patient
 from quaymaster._surfaces.deploy.plan import PORT
 from quaymaster._surfaces.deploy.rights import rights_of
 
-__all__ = ["command"]
+__all__ = ["command", "finding_document"]
 
 NOT_WELL: Final = 1
 _TIMEOUT: Final = 10.0  # seconds
@@ -138,14 +138,15 @@ def _print(findings: list[Finding], output: OutputFormat) -> None:
         ]
         print_table(("CHECK", "STATE", Heading("FOUND", Fit.SENTENCE)), rows)
         return
-    documents = [_document(finding) for finding in findings]
+    documents = [finding_document(finding) for finding in findings]
     if output is OutputFormat.CSV:
         print_csv(documents, ("check", "state", "found", "right", "neededBy"))
     else:
         print_document(documents, output)
 
 
-def _document(finding: Finding) -> dict[str, Any]:
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """The finding as plain data, in the form of ``-o json``."""
     tree = {"check": finding.check, "state": finding.state.value, "found": finding.text}
     if finding.need is None:
         return tree

@@ -306,7 +306,7 @@ def scores_document(scores: NodeScores) -> dict[str, object]:
 
 
 WHY: Final[Sequence[Column[NodeRejection] | str]] = (
-    *("reasons", "details", "post_filter"),
+    *("reasons", "details", "postFilter"),
     Column(heading="Reasons", value=_why, fit=Fit.MESSAGE),
     Column(heading="On this node", value=_here, fit=Fit.SENTENCE, is_optional=True),
 )

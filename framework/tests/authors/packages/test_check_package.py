@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from quaymaster.hookspecs import Deprecation, ExtensionPoint, HookAge
 from tests.kit.internals.cli import app
 from tests.kit.packages import MakeDistribution
+from tests.kit.results import checked_result
 
 MakeFolder: TypeAlias = Callable[..., str]
 
@@ -481,6 +482,7 @@ def test_report_is_available_as_json(make_folder: MakeFolder) -> None:
     result = check(make_folder(code=code), "-o", "json")
     assert result.exit_code == 1
     report: dict[str, Any] = json.loads(result.stdout)
+    checked_result("plugins-check", report)
     (found,) = report.pop("findings")
     assert report == {
         "distribution": "acme-gates",

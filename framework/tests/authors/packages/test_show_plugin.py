@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from quaymaster.hookspecs import Deprecation, ExtensionPoint, HookAge
 from tests.kit.internals.cli import app
 from tests.kit.packages import MakeDistribution
+from tests.kit.results import checked_result
 
 LANES = '''
 from typing import ClassVar
@@ -72,7 +73,9 @@ def run(*arguments: str) -> Result:
 def document(*arguments: str) -> Any:  # noqa: ANN401 - JSON has any form
     result = run(*arguments, "-o", "json")
     assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    document = json.loads(result.stdout)
+    checked_result(f"plugins-{arguments[0]}", document)
+    return document
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from tests.kit.internals.cli import app
 from tests.kit.internals.perf import PerfErrors
+from tests.kit.results import checked_result
 
 WORKLOAD = """\
 - name: Small
@@ -72,6 +73,7 @@ def test_the_spread_of_the_runs_decides(speeds: list[float], verdict: str) -> No
     assert done.exit_code == 0, done.output
     assert done.stdout.rstrip().endswith(verdict)
     document = json.loads(Path("result.json").read_text())
+    checked_result("perf", document)
     assert [result["run"] for result in document["results"]] == [1, 2, 3]
     [found] = document["against"]
     assert found["verdict"] == verdict

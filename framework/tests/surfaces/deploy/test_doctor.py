@@ -14,6 +14,7 @@ from quaymaster.config import Kubernetes, SchedulerConfig, parse_config
 from quaymaster.objects import Time
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.documents import HEADER
+from tests.kit.internals.cli import finding_document
 from tests.kit.internals.deploy import (
     Finding,
     Patient,
@@ -24,6 +25,7 @@ from tests.kit.internals.deploy import (
 )
 from tests.kit.internals.kubernetes import Answer, ApiError
 from tests.kit.kinds import PodGroup
+from tests.kit.results import checked_result
 
 Tree: TypeAlias = dict[str, Any]
 
@@ -190,6 +192,20 @@ def test_missing_right_is_named_with_the_component_that_needs_it() -> None:
         "patch",
         "pods/status",
     )
+
+
+def test_findings_have_the_documented_type() -> None:
+    findings = found(Server(refused=("patch pods/status",)))
+    documents = [
+        finding_document(each) for group in findings.values() for each in group
+    ]
+    [missing] = [
+        finding
+        for finding in checked_result("doctor", documents)
+        if finding.state is State.MISSING
+    ]
+    assert missing.right.resource == "pods/status"
+    assert missing.needed_by
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""The types of the results that commands print as JSON and YAML."""
