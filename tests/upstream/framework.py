@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from quaymaster import NodeInfo, Pod
-from quaymaster.objects import Resources, host_ports, pod_usage
+from quaymaster import Node, NodeInfo, Pod, Snapshot
+from quaymaster.objects import ObjectMeta, Resources, host_ports, pod_usage
+from tests.kit.internals.cycle import Diagnosis
 from tests.kit.internals.engine import PodChanges, node_changes
 from tests.kit.internals.preemption import importance
 from tests.kit.internals.testing import (
@@ -21,7 +22,23 @@ __all__ = ["play", "resources_tree"]
 
 def play(case: RecordedCase) -> Sequence[Json | str]:
     """Play a case of the packages framework and util."""
-    return play_calls(case, _PLAYS)
+    return play_calls(case, _PLAYS, _NOT_PLAYED)
+
+
+def _fit_error(_calls: Calls, call: Json) -> Json:
+    fields = call["before"]["fields"]
+    recorded = fields["Diagnosis"]
+    if not recorded["PreFilterMsg"]:
+        raise CallNotPlayedError("the record lacks why each node was rejected")
+    snapshot = Snapshot()
+    for number in range(fields["NumAllNodes"]):
+        snapshot.add_node(Node(metadata=ObjectMeta(name=f"node-{number}")))
+    diagnosis = Diagnosis(
+        snapshot.nodes,
+        pre_filter_message=recorded["PreFilterMsg"],
+        post_filter_message=recorded["PostFilterMsg"],
+    )
+    return {"results": [diagnosis.message()]}
 
 
 def _node_changes(calls: Calls, call: Json) -> Json:
@@ -135,7 +152,13 @@ def _sums(info: NodeInfo) -> Json:
     }
 
 
+_NOT_PLAYED: Final[Mapping[str, str]] = {
+    "CycleState.Clone": "the record lacks what the test writes into the state",
+}
+"""Call -> why it is not played."""
+
 _PLAYS: Final[Mapping[str, Play]] = {
+    "FitError.Error": _fit_error,
     "framework.NodeSchedulingPropertiesChange": _node_changes,
     "framework.extractNodeAllocatableChange": _node_change,
     "framework.extractNodeConditionsChange": _node_change,

@@ -29,7 +29,7 @@ __all__ = ["play"]
 
 def play(case: RecordedCase) -> Sequence[Json | str]:
     """Play a case of component-helpers."""
-    return play_calls(case, _PLAYS)
+    return play_calls(case, _PLAYS, _NOT_PLAYED)
 
 
 def _affinity_of(**node_affinity: object) -> NodeAffinity:
@@ -132,6 +132,15 @@ def _style(pod: Pod) -> QuantityFormat:
                 return amount.format
     return QuantityFormat.BINARY_SI
 
+
+_NODE_RESOURCES: Final = "only used with the gate DRANodeAllocatableResources"
+_NOT_PLAYED: Final[Mapping[str, str]] = {
+    "resource.AggregateContainerLimits": _NODE_RESOURCES,
+    "resource.AggregateContainerRequests": "a part of PodRequests, which is played",
+    "resource.GetContainerDRAAllocations": _NODE_RESOURCES,
+    "resource.PodLimits": "only used for metrics of pods (metrics/resources)",
+}
+"""Call -> why it is not played."""
 
 _PLAYS: Final[Mapping[str, Play]] = {
     "corev1.MatchNodeSelectorTerms": _match_terms,
