@@ -70,6 +70,8 @@ def _view(tree: Tree) -> object:
     spec = tree.get("spec", {})
     if tree["kind"] == "Pod":
         spec = _pod_spec(spec)
+    elif tree["kind"] == "CronJob":
+        spec = spec | {"jobTemplate": _job_template(spec["jobTemplate"])}
     elif isinstance(spec, dict) and "template" in spec:
         claims = spec.get("volumeClaimTemplates") or []
         spec = {name: value for name, value in spec.items() if name != "selector"} | {
@@ -80,6 +82,12 @@ def _view(tree: Tree) -> object:
             ],
         }
     return _plain(spec)
+
+
+def _job_template(template: Tree) -> Tree:
+    spec = template["spec"]
+    pod = _pod_spec(spec["template"].get("spec", {}))
+    return template | {"spec": spec | {"template": pod}}
 
 
 def _pod_spec(spec: Tree) -> Tree:

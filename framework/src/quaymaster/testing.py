@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         make_volume_attachment,
     )
     from quaymaster._authors.testing.makers.workloads import (
+        make_cron_job,
         make_daemon_set,
         make_deployment,
         make_job,
@@ -106,6 +107,7 @@ __all__ = [
     "clusters",
     "make_affinity_term",
     "make_container",
+    "make_cron_job",
     "make_csi_driver",
     "make_csi_node",
     "make_csi_storage_capacity",
@@ -215,6 +217,7 @@ if not TYPE_CHECKING:
                 "make_volume_attachment",
             ),
             "quaymaster._authors.testing.makers.workloads": (
+                "make_cron_job",
                 "make_daemon_set",
                 "make_deployment",
                 "make_job",

@@ -311,19 +311,23 @@ def test_explain_of_an_unknown_pod_is_an_error(
 def test_explain_of_a_missing_pod_lists_skipped_objects(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    template = {"spec": {"restartPolicy": "Never", "containers": [{"image": "x"}]}}
+    containers = [{"name": "main", "image": "x"}]
+    template = {"spec": {"restartPolicy": "Never", "containers": containers}}
     job = {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
         "metadata": {"name": "tick"},
-        "spec": {"jobTemplate": {"spec": {"template": template}}},
+        "spec": {
+            "schedule": "@daily",
+            "jobTemplate": {"spec": {"template": template}},
+        },
     }
     (folder / "job.yaml").write_text(yaml.safe_dump(job))
     arguments = ("explain", "cj/tick", "job.yaml")
     code, stderr = run_main(*arguments, monkeypatch=monkeypatch, capsys=capsys)
     warning, error = stderr.splitlines()
     assert warning.endswith("--run-cronjobs makes one Job of each")
-    assert (code, error) == (2, "pod 'cj/tick': no such CronJob")
+    assert (code, error) == (2, "pod 'cj/tick': the CronJob has no pods")
 
 
 def test_plugins_list_names_distribution_and_points() -> None:

@@ -9,6 +9,7 @@ from quaymaster.objects import KINDS, LabelSelector, Quantity, from_wire, to_wir
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import (
     SchedulerHarness,
+    make_cron_job,
     make_csi_driver,
     make_csi_storage_capacity,
     make_daemon_set,
@@ -34,6 +35,7 @@ MADE = [
     make_deployment(replicas=0),
     make_device_class(),
     make_horizontal_pod_autoscaler(target=make_deployment(), min_replicas=2),
+    make_cron_job(schedule="@daily", suspend=True),
     make_job(completions=3, parallelism=2, indexed=True, suspend=True),
     make_limit_range(max={"cpu": "2"}, default_request={"cpu": "100m"}),
     make_replication_controller(selector={"app": "web"}, replicas=0),

@@ -17,6 +17,7 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.columns import RowArray
+from quaymaster.objects import Namespace
 from quaymaster.testing import (
     ContractError,
     PluginHarness,
@@ -24,6 +25,7 @@ from quaymaster.testing import (
     ScheduleError,
     SchedulerHarness,
     UnexpectedHookErrors,
+    make_namespace,
     make_node,
     make_pod,
     profile_config,
@@ -87,6 +89,24 @@ def test_pods_can_be_added_and_removed_in_an_attempt() -> None:
     assert harness.filter_imagined(pod, "node") is None
     with pytest.raises(LookupError, match="no node 'nowhere'"):
         harness.add_pod(pod, other, "nowhere")
+
+
+def test_pods_can_be_added_before_the_first_filter() -> None:
+    harness = PluginHarness(AtMostTwo, nodes=[make_node()])
+    pod = make_pod()
+    harness.pre_filter(pod)
+    for name in ("first", "second"):
+        harness.add_pod(pod, make_pod(name=name), "node")
+    assert harness.state[_COUNT] == 2
+    assert harness.filter_imagined(pod, "node") == FULL
+
+
+def test_a_plugin_reads_the_namespaces_among_the_objects() -> None:
+    shop = make_namespace(name="shop", labels={"team": "web"})
+    harness = PluginHarness(AtMostTwo, objects=[shop])
+    listed = harness.handle.informers.get(Namespace, "shop")
+    assert listed is not None
+    assert listed.metadata.labels["team"] == "web"
 
 
 def test_permit_post_bind_and_sign_pod() -> None:

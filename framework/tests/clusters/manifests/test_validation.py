@@ -270,9 +270,12 @@ def test_value_of_a_wrong_type_is_reported_once(tmp_path: Path) -> None:
     assert [
         str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems
     ] == [
-        f"c.json (CronJob a): {place}.parallelism: expected an integer, got '2'",
         (
-            f"c.json (CronJob a): {place}.template.spec.containers: "
+            f"c.json (CronJob default/a): {place}.parallelism: "
+            "expected an integer, got '2'"
+        ),
+        (
+            f"c.json (CronJob default/a): {place}.template.spec.containers: "
             "expected a list, got 'c'"
         ),
     ]

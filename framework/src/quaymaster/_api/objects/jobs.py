@@ -1,20 +1,28 @@
-"""Jobs, which run pods to completion, and their policies.
+"""Jobs, which run pods to completion, their policies, and CronJobs.
 
 Mirrors k8s.io/api v0.37, ``batch/v1/types.go``.
 """
 
 from typing import ClassVar
 
-from quaymaster._api.objects.meta import ApiObject, ApiValue, LabelSelector
+from quaymaster._api.objects.meta import (
+    ApiObject,
+    ApiValue,
+    LabelSelector,
+    ObjectMeta,
+)
 from quaymaster._api.objects.numbers import Int32, Int64
 from quaymaster._api.objects.pod import PodTemplateSpec
 from quaymaster._api.objects.time import Time
 
 __all__ = [
+    "CronJob",
+    "CronJobSpec",
     "Job",
     "JobCondition",
     "JobSpec",
     "JobStatus",
+    "JobTemplateSpec",
     "PodFailurePolicy",
     "PodFailurePolicyOnExitCodesRequirement",
     "PodFailurePolicyOnPodConditionsPattern",
@@ -177,3 +185,41 @@ class Job(ApiObject, frozen=True, kw_only=True):
 
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
+
+
+class JobTemplateSpec(ApiValue, frozen=True, kw_only=True):
+    """The Jobs that a CronJob creates."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: JobSpec = JobSpec()
+
+
+class CronJobSpec(ApiValue, frozen=True, kw_only=True):
+    """When Jobs are created.
+
+    Attributes:
+        schedule: The times, as five fields or as ``@daily``.
+        time_zone: The time zone of the schedule; None is that of the controller.
+        starting_deadline_seconds: How late a Job may be created.
+        concurrency_policy: ``Allow``, ``Forbid`` or ``Replace`` an unfinished Job.
+        suspend: Whether no further Jobs are created.
+    """
+
+    schedule: str = ""
+    time_zone: str | None = None
+    starting_deadline_seconds: Int64 | None = None
+    concurrency_policy: str = ""
+    suspend: bool | None = None
+    job_template: JobTemplateSpec = JobTemplateSpec()
+    successful_jobs_history_limit: Int32 | None = None
+    failed_jobs_history_limit: Int32 | None = None
+
+
+class CronJob(ApiObject, frozen=True, kw_only=True):
+    """Creates Jobs at set times; the in-memory cluster stores it and creates none."""
+
+    api_version: ClassVar[str] = "batch/v1"
+    kind: ClassVar[str] = "CronJob"
+
+    spec: CronJobSpec = CronJobSpec()
+    status: object = None

@@ -22,7 +22,7 @@ from quaymaster._api.objects.devices import (
     DeviceClass,
     ResourceSlice,
 )
-from quaymaster._api.objects.jobs import Job
+from quaymaster._api.objects.jobs import CronJob, Job
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._api.objects.limits import (
     LimitRange,
@@ -77,6 +77,7 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
         StatefulSet,
         DaemonSet,
         Job,
+        CronJob,
         HorizontalPodAutoscaler,
         PersistentVolume,
         PersistentVolumeClaim,

@@ -98,10 +98,10 @@ class HarnessBase:
         self._framework.profile.lifecycle.close(_unguarded_call)
 
     def add_pod(self, pod: Pod, pod_to_add: Pod, node_name: str) -> Status | None:
-        """Imagine one more pod on a node, in the attempt that `filter` began.
+        """Imagine one more pod on a node, in the attempt of the last `pre_filter`.
 
-        From then on, the node and `state` include the imagined pod; see
-        `filter_imagined`.
+        `filter` runs ``pre_filter``, too. From then on, the node and `state` include
+        the imagined pod; see `filter_imagined`.
         """
         self._imagined_node(node_name).add_pod(pod_to_add)
         return self._imagine("add_pod", pod, pod_to_add, node_name)

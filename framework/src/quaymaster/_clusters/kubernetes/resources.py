@@ -10,6 +10,7 @@ from quaymaster._api.objects import (
     KINDS,
     ApiObject,
     Binding,
+    CronJob,
     DaemonSet,
     Deployment,
     Event,
@@ -31,8 +32,8 @@ __all__ = [
     "resources_of",
 ]
 
-_LEFT_OUT: Final = (Binding, Event, Lease)
-"""Kinds that do not affect scheduling, or cannot be listed."""
+_LEFT_OUT: Final = (Binding, CronJob, Event, Lease)
+"""Kinds that do not affect scheduling, or cannot be listed; see `CRON_JOBS`."""
 
 _RUN_PODS: Final = frozenset(
     (kind.api_version, kind.kind)

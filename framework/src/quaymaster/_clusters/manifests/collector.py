@@ -11,6 +11,7 @@ import msgspec
 
 from quaymaster._api.objects import (
     ApiObject,
+    CronJob,
     Job,
     Namespace,
     SpecPool,
@@ -288,8 +289,8 @@ class Collector:
         self._keep(obj, entry.source)
         if checked.used and (number := self._number_of(obj)) is not None:
             self._used_gates[number] = checked.used
-        if cls in self._own_kinds:
-            # Its pods run, too, if it has any.
+        if cls in self._own_kinds or cls is CronJob:
+            # Its pods run, too, if it has any, or are missing.
             self._add_foreign(entry.fields(), entry.typed, entry.source)
 
     def _gates_in_use(self, obj: ApiObject | None) -> frozenset[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import attrs
 
-from quaymaster._api.objects import ApiObject, Job, Node, Pod, SpecPool
+from quaymaster._api.objects import ApiObject, CronJob, Job, Node, Pod, SpecPool
 from quaymaster._clusters.inmemory.controllers.job_conditions import is_finished
 from quaymaster._clusters.inmemory.nodes_spec import NodesSpecError, make_nodes
 from quaymaster._clusters.manifests.load import load
@@ -136,7 +136,11 @@ def _owner(obj: ApiObject) -> _Identity | None:
 
 def _arrives(obj: ApiObject, settled: Container[_Identity | None]) -> bool:
     """Return whether an object arrives later than at the beginning."""
-    if obj.kind not in POD_KINDS or (isinstance(obj, Pod) and obj.node_name):
+    if (
+        isinstance(obj, CronJob)
+        or obj.kind not in POD_KINDS
+        or (isinstance(obj, Pod) and obj.node_name)
+    ):
         return False
     if isinstance(obj, Job) and is_finished(obj):
         return False

@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from quaymaster._api.objects import KINDS, ApiObject, Binding, Event, Lease, Pod
+from quaymaster._api.objects import (
+    KINDS,
+    ApiObject,
+    Binding,
+    CronJob,
+    Event,
+    Lease,
+    Pod,
+)
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.engine.framework import Framework
 from quaymaster._studies.simulation.attempts import AttemptLog
@@ -11,7 +19,7 @@ from quaymaster._studies.simulation.names import Wanted
 
 __all__ = ["CapturingLog"]
 
-_LEFT_OUT = (Event, Lease, Binding)
+_LEFT_OUT = (CronJob, Event, Lease, Binding)
 
 
 class CapturingLog(AttemptLog):

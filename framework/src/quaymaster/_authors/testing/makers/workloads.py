@@ -5,12 +5,15 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from quaymaster._api.objects import (
+    CronJob,
+    CronJobSpec,
     DaemonSet,
     DaemonSetSpec,
     Deployment,
     DeploymentSpec,
     Job,
     JobSpec,
+    JobTemplateSpec,
     LabelSelector,
     ObjectMeta,
     PersistentVolumeClaim,
@@ -34,6 +37,7 @@ from quaymaster._authors.testing.makers.pods import make_container
 from quaymaster._authors.testing.shorthand import to_label_selector
 
 __all__ = [
+    "make_cron_job",
     "make_daemon_set",
     "make_deployment",
     "make_job",
@@ -201,6 +205,32 @@ def make_job(
             template=replace(
                 template, spec=replace(template.spec, restart_policy="Never")
             ),
+        ),
+    )
+
+
+def make_cron_job(
+    *,
+    name: str = "cron-job",
+    namespace: str = "default",
+    schedule: str = "0 3 * * *",
+    suspend: bool = False,
+    job: Job | None = None,
+) -> CronJob:
+    """Make a CronJob.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        schedule: When it creates Jobs.
+        suspend: Whether it creates none for now.
+        job: What its Jobs are like, see `make_job`.
+    """
+    spec = (job or make_job()).spec
+    return CronJob(
+        metadata=make_metadata(CronJob, name=name, namespace=namespace),
+        spec=CronJobSpec(
+            schedule=schedule, suspend=suspend, job_template=JobTemplateSpec(spec=spec)
         ),
     )
 

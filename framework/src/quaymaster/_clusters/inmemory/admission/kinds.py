@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from quaymaster._api.objects import (
     ApiObject,
+    CronJob,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -46,6 +47,7 @@ from quaymaster._clusters.inmemory.admission.autoscaler_checks import (
     autoscaler_admission,
 )
 from quaymaster._clusters.inmemory.admission.classes import default_storage_class
+from quaymaster._clusters.inmemory.admission.cron_jobs import cron_job_admission
 from quaymaster._clusters.inmemory.admission.csi_driver_checks import (
     check_csi_driver,
 )
@@ -133,6 +135,7 @@ class KindAdmission:
             DaemonSet: workloads.daemon_set,
             ReplicationController: workloads.replication_controller,
             Job: workloads.job,
+            CronJob: cron_job_admission(pods.template),
             Service: _checked_by(_check_service),
             PersistentVolume: _volume,
             PersistentVolumeClaim: self._claim,
