@@ -12,7 +12,15 @@ from quaymaster._base.files import write_whole
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
-from quaymaster._cli.output import print_line, print_table, progress_bar, warn
+from quaymaster._cli.output import (
+    OutputFormat,
+    output_option,
+    print_line,
+    print_table,
+    progress_bar,
+    warn,
+)
+from quaymaster._cli.perf_rows import print_results_csv, print_workloads_csv
 from quaymaster._cli.pictures import picture_path
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.perf.against import (
@@ -108,6 +116,7 @@ _LABEL = "performance"
     type=click.Path(),
     help="Draw throughput over time, as a .png or an .svg.",
 )
+@output_option(OutputFormat.TABLE, OutputFormat.CSV)
 def command(
     paths: Sequence[str],
     names: Sequence[str],
@@ -120,6 +129,7 @@ def command(
     against_file: str | None,
     json_file: str | None,
     plot_file: str | None,
+    output: OutputFormat,
 ) -> None:
     """Measure scheduling speed with the workloads of upstream's scheduler_perf.
 
@@ -136,7 +146,7 @@ def command(
     chosen = [workload.name for workload in workloads]
     before = {} if against_file is None else read_results(against_file, chosen)
     if only_list:
-        _print_list(workloads, configured.kubernetes)
+        _print_list(workloads, configured.kubernetes, output)
         return
     # Read once here, so that an error is reported once and not by each process.
     print_notices(read_config(configured, PluginRegistry.discover())[1])
@@ -149,9 +159,7 @@ def command(
             compared = list(compare_results(before, outcomes))
             if json_file is not None:
                 _write(json_file, outcomes, compared)
-    _print(outcomes)
-    if against_file is not None:
-        _print_compared(against_file, compared)
+    _print(outcomes, against_file, compared, output)
     if draw is not None:
         draw(outcomes)
     if not are_all_good(outcomes):
@@ -215,7 +223,12 @@ def _write(
         raise click.FileError(file, error.strerror) from error
 
 
-def _print_list(workloads: Sequence[Workload], kubernetes: Kubernetes) -> None:
+def _print_list(
+    workloads: Sequence[Workload], kubernetes: Kubernetes, output: OutputFormat
+) -> None:
+    if output is OutputFormat.CSV:
+        print_workloads_csv(workloads, kubernetes)
+        return
     reasons = [why_left_out(workload, kubernetes) for workload in workloads]
     columns: tuple[str, ...] = ("WORKLOAD", "THRESHOLD", "LABELS", "FILE")
     if any(reasons):
@@ -248,7 +261,21 @@ def _print_compared(file: str, compared: Sequence[Compared]) -> None:
     )
 
 
-def _print(outcomes: Sequence[Outcome]) -> None:
+def _print(
+    outcomes: Sequence[Outcome],
+    against_file: str | None,
+    compared: Sequence[Compared],
+    output: OutputFormat,
+) -> None:
+    if output is OutputFormat.CSV:
+        print_results_csv(outcomes, compared)
+        return
+    _print_outcomes(outcomes)
+    if against_file is not None:
+        _print_compared(against_file, compared)
+
+
+def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
     table = list(rows(outcomes))
     if table:
         print_table(COLUMNS, table)

@@ -73,7 +73,7 @@ def test_drain_ends_at_its_timeout(caplog: pytest.LogCaptureFixture) -> None:
     assert rig.scheduler.drain(20.0) == 1
     assert rig.clock.now() - begun == 20.0
     assert caplog.messages == [
-        "1 pods are still being bound after 20 s: they may be bound or not"
+        "still being bound after 20 s, and may be bound or not: 1 pod"
     ]
 
 

@@ -1,5 +1,6 @@
 """Results are compared with earlier ones: faster, slower, or noise."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -55,6 +56,30 @@ def measured_name() -> str:
     assert perf("--json", "result.json").exit_code == 0
     [entry] = json.loads(Path("result.json").read_text())["results"]
     return str(entry["name"])
+
+
+@pytest.mark.long
+def test_csv_has_a_row_for_each_measurement_of_each_run() -> None:
+    earlier(1.0, name=measured_name())
+    result = perf("--repeat", "2", "--against", "before.json", "-o", "csv")
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert [(row["workload"], row["run"]) for row in rows] == [(NAME, "1"), (NAME, "2")]
+    assert {row["against.verdict"] for row in rows} == {"too few runs"}
+    assert float(rows[0]["throughput.average"]) > 0
+    assert rows[0]["reason"] == ""
+
+
+def test_listed_workloads_are_rows_too() -> None:
+    result = perf("--list", "-o", "csv")
+    [row] = csv.DictReader(result.stdout.splitlines())
+    assert row == {
+        "workload": NAME,
+        "threshold": "",
+        "labels": "",
+        "file": row["file"],
+        "leftOut": "",
+    }
+    assert row["file"].endswith("performance-config.yaml")
 
 
 @pytest.mark.long

@@ -194,8 +194,8 @@ class Scheduler:
                 break
         timer.cancel()
         if binding.in_flight and seconds:
-            text = "%d pods are still being bound after %g s: they may be bound or not"
-            _log.warning(text, binding.in_flight, seconds)
+            text = "still being bound after %g s, and may be bound or not: %s"
+            _log.warning(text, seconds, counted(binding.in_flight, "pod"))
         return binding.in_flight
 
     def close(self) -> None:

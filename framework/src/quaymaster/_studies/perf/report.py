@@ -13,6 +13,7 @@ __all__ = [
     "COLUMNS",
     "are_all_good",
     "as_document",
+    "entries",
     "is_beaten",
     "is_good",
     "rows",
@@ -50,7 +51,7 @@ def as_document(
     """
     document: dict[str, object] = {
         "version": "v1",
-        "results": [entry for outcome in outcomes for entry in _entries(outcome)],
+        "results": [entry for outcome in outcomes for entry in entries(outcome)],
     }
     if against := [comparison.as_document() for comparison in compared]:
         document["against"] = against
@@ -160,7 +161,8 @@ def _ratio_text(outcome: Outcome, measurement: Measurement) -> str:
     return f"{ratio:.1f}{mark}"
 
 
-def _entries(outcome: Outcome) -> Iterator[dict[str, object]]:
+def entries(outcome: Outcome) -> Iterator[dict[str, object]]:
+    """Yield the entry of each measurement, or one entry if nothing was measured."""
     common = {
         "workload": outcome.workload,
         "topic": outcome.topic,
