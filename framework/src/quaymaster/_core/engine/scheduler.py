@@ -18,7 +18,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
-from quaymaster._base.errors import VerificationError
+from quaymaster._base.errors import VerificationError, counted
 from quaymaster._base.raised import describe_exception
 from quaymaster._core.binding.executor import Executor, InlineExecutor, Post
 from quaymaster._core.config.changes import ConfigChanges
