@@ -1,6 +1,7 @@
-"""The pages of all commands fit windows of 390 px, the width of a phone."""
+"""The pages of all commands fit a phone, and axe-core finds no fault in them."""
 
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,17 @@ COMMANDS = {
 SIZE = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 
 
+AXE = "axe.run().then(({violations}) => arguments[0](violations))"
+
+
+@pytest.fixture(params=list(COMMANDS.values()), ids=list(COMMANDS))
+def page(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    file = tmp_path / "page.html"
+    result = CliRunner().invoke(app, (*request.param, "--report", str(file)))
+    assert result.exit_code == 0, result.output
+    return file.as_uri()
+
+
 @pytest.fixture
 def narrow(browser: Chrome) -> Iterator[Chrome]:
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SIZE)
@@ -28,14 +40,16 @@ def narrow(browser: Chrome) -> Iterator[Chrome]:
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_nothing_overflows(
-    narrow: Chrome, arguments: tuple[str, ...], tmp_path: Path
-) -> None:
-    page = tmp_path / "page.html"
-    result = CliRunner().invoke(app, (*arguments, "--report", str(page)))
-    assert result.exit_code == 0, result.output
-    opened(narrow, page.as_uri())
+def test_nothing_overflows_a_window_of_390_pixels(narrow: Chrome, page: str) -> None:
+    opened(narrow, page)
     width = "return [document.documentElement.scrollWidth, innerWidth]"
     needed, there = narrow.execute_script(width)
     assert needed <= there == SIZE["width"]
+
+
+def test_axe_reports_nothing(browser: Chrome, page: str) -> None:
+    """See https://github.com/dequelabs/axe-core for its rules."""
+    opened(browser, page)
+    browser.execute_script(files("axe_core_python").joinpath("axe.min.js").read_text())
+    violations = browser.execute_async_script(AXE)
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in violations] == []
