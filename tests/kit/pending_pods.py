@@ -348,7 +348,7 @@ def _anti_affinity(
 def _affinity(
     chance: random.Random, nodes: Sequence[Node], pod: Arguments
 ) -> list[ApiObject]:
-    selector = {"app": chance.choice(("filler", "nobody"))}
+    selector = {"app": chance.choice(("filler", "absent"))}
     pod["pod_affinity"] = [make_affinity_term(selector=selector, topology_key=_ZONE)]
     return []
 

@@ -201,7 +201,7 @@ class Evicts(Plugin):
         rows = statuses.rows_with(Code.UNSCHEDULABLE)
         search = self.dry_run.find(state, pod, rows, wanted=100)
         if not search.candidates:
-            return Status.unschedulable("nobody helps")
+            return Status.unschedulable("no event helps")
         best = best_candidates(search.candidates)[0]
         self.evictions.start(pod, best)
         nominating = NominatingInfo(best.node_name, NominatingMode.OVERRIDE)

@@ -120,7 +120,7 @@ class ChangePart(DocumentPart, frozen=True):
     Attributes:
         kinds: Its kind, or two kinds for two changes together.
         text: The change as a sentence.
-        command: The kubectl command that makes it; empty if there is no short one.
+        command: The kubectl command that makes it; empty if no short command makes it.
         placed: How many more pods of the input have a node with it.
         evicted: How many other pods lose their nodes, or get none, because of it.
         fields: The changed fields.

@@ -91,7 +91,7 @@ class PlanSummary(DocumentPart, frozen=True):
         gap: The largest possible excess over the best plan, as a part of the bound;
             null if it is unknown.
         tried: How many plans were tried.
-        obstacle: Why there is no plan; empty if there is one.
+        obstacle: Why no plan was found; empty if one was found.
     """
 
     found: bool

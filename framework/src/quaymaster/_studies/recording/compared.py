@@ -84,7 +84,7 @@ class ComparedDecision:
         best: How many nodes were equally good to ours; 0 without a node.
         tried: On how many other states ours decided in search of agreement.
         width: By how many changes the state on which it agrees differs from the
-            recorded one; 0 if there is no such state or none was needed.
+            recorded one; 0 if it agrees on no state or none was needed.
         our_scores: Our scores of our node; only if the decisions differ.
         their_scores: Our scores of their node; only if the decisions differ.
         rejection: Why ours rejects their node, if it does.

@@ -69,7 +69,7 @@ class Search:
 
         Returns:
             The number of changes or decisions by which the state differs from the
-            recorded one; 0 if there is no such state.
+            recorded one; 0 if it agrees on no state.
         """
         for lag in islice(doubts.lags(), _MOST_LAGS):
             for entry in lag.entries():
