@@ -69,6 +69,7 @@ class DeviceTotals:
             # Matching and counting 20 devices took 25 microseconds for each node and
             # pod, which was 7 of 10 CPU seconds of ExtendedResourceScoring (200 nodes).
             # An attempt changes the allocations of a single pool.
+            # Identity: an equal copy of a node is counted again.
             cached = counts.get(node.name)
             if cached is None or cached.node is not node:
                 devices = _devices_of(inventory, node, expressions)
@@ -81,6 +82,7 @@ class DeviceTotals:
         self, expressions: Sequence[str], inventory: Inventory
     ) -> dict[str, "_NodeCount"]:
         """Return the cached counts of a class; none if a slice has changed."""
+        # Identity: revisions of two inventories cannot be compared.
         if inventory is not self._inventory or inventory.revision != self._revision:
             self._counts.clear()
             self._inventory, self._revision = inventory, inventory.revision
@@ -111,6 +113,7 @@ class _NodeCount:
     def totals(self, allocated: AllocatedDevices) -> tuple[int, int]:
         """Return the numbers of devices and of allocated devices."""
         changes = sum(map(allocated.changes, self._pools))  # equal only if each is
+        # Identity: numbers of changes in two objects cannot be compared.
         if changes != self._changes or allocated is not self._allocated:
             self._allocated, self._changes = allocated, changes
             taken = sum(device in allocated for device in self._devices)
