@@ -45,7 +45,7 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
         return math.ldexp(self.initial_seconds, doublings)
 
     def expiration(self, queued: QueueRecord, pods: int = 1) -> float | None:
-        """Return the last whole second of a backoff; None if there is none.
+        """Return the last whole second of a backoff; None if it has none.
 
         It is computed once after each failure, and stored in the record.
 

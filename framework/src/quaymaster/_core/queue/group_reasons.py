@@ -50,6 +50,7 @@ def explain_queued(
     if gated is not None:
         plugin = gated.gating_plugin
         message = _message(gated, profiles[gated.pod.spec.scheduler_name][2])
+    # Identity: a record is that of one pod.
     if gated is not queued:
         cause = f"pod {gated.key}" if gated is not None else "a deleted pod"
         message = f"waits for {cause} of its group" + (message and f": {message}")
