@@ -82,27 +82,27 @@ class _GroupPlayer(QueuePlayer):
         assert isinstance(self.queue, GroupQueue)
         return self.queue
 
-    def _results(self, name: str, call: Json, number: int) -> Sequence[object]:
+    def results_of(self, name: str, call: Json, number: int) -> Sequence[object]:
         if name in _PLAYS:
             return _PLAYS[name](self, call, number)
-        return super()._results(name, call, number)
+        return super().results_of(name, call, number)
 
     # States -------------------------------------------------------------------------
 
-    def _made(self, state: Json) -> SchedulingQueue:
+    def make(self, state: Json) -> SchedulingQueue:
         older = self._queue
-        queue = super()._made(state)
+        queue = super().make(state)
         if isinstance(older, GroupQueue) and isinstance(queue, GroupQueue):
             take_over(queue, older)
         return queue
 
-    def _put(self, queue: SchedulingQueue, entity: Json, where: QueueName) -> None:
+    def put(self, queue: SchedulingQueue, entity: Json, where: QueueName) -> None:
         if "group" not in entity:
             if where is QueueName.UNSCHEDULABLE and not entity.get(
                 "unschedulablePlugins"
             ):
                 raise CallNotPlayedError(_UNREJECTED)
-            super()._put(queue, entity, where)
+            super().put(queue, entity, where)
             return
         assert isinstance(queue, GroupQueue)
         if where is QueueName.BACKOFF or entity.get("unschedulablePlugins"):
@@ -133,7 +133,7 @@ class _GroupPlayer(QueuePlayer):
             backoff_expiration=None if end is None else float(round(end)),
         )
 
-    def _view(self, queue: SchedulingQueue) -> Json:
+    def view_of(self, queue: SchedulingQueue) -> Json:
         assert isinstance(queue, GroupQueue)
         view = queue_view(queue, self._pods, self._times)
         for name, where in QUEUES.items():

@@ -100,15 +100,15 @@ class QueuePlayer:
             self._last = call.get("before") or self._recorded
             self._recorded = self._case.answers[number].get("after", {})
             self._begin(self._last)
-            results = self._results(name, call, number)
+            results = self.results_of(name, call, number)
         except CallNotPlayedError as error:
             return str(error)
-        view = self._view(self.queue)
+        view = self.view_of(self.queue)
         if not self._recorded:
             self._recorded = {**self._last, **view}
         return {"results": results, "after": view}
 
-    def _results(self, name: str, call: Json, number: int) -> Sequence[object]:
+    def results_of(self, name: str, call: Json, number: int) -> Sequence[object]:
         if name not in _PLAYS:
             text = _NOT_PLAYED.get(name, f"{call['call']} has no counterpart here")
             raise CallNotPlayedError(text)
@@ -132,22 +132,22 @@ class QueuePlayer:
         self._gates.clear()
         self._gates.update(state.get("preEnqueue") or {})
         if self._queue is not None and self._profiles == _profiles_of(state):
-            view = self._view(self._queue)
+            view = self.view_of(self._queue)
             if not difference({"state": state}, {"state": view}):
                 return
         if state["inFlightEvents"]:
             raise CallNotPlayedError("the record lacks the events during attempts")
-        self._queue = self._made(state)
+        self._queue = self.make(state)
 
-    def _view(self, queue: SchedulingQueue) -> Json:
+    def view_of(self, queue: SchedulingQueue) -> Json:
         """Return the state of our queue, as records have it."""
         return queue_view(queue, self._pods, self._times)
 
-    def _put(self, queue: SchedulingQueue, entity: Json, where: QueueName) -> None:
+    def put(self, queue: SchedulingQueue, entity: Json, where: QueueName) -> None:
         """Put a recorded pod into our queue."""
         put(queue, record_from(entity, self._pods, self._times), where)
 
-    def _made(self, state: Json) -> SchedulingQueue:
+    def make(self, state: Json) -> SchedulingQueue:
         self._profiles = _profiles_of(state)
         self._max_age = _seconds(state["maxInUnschedulable"])
         queue = self.make_queue(
@@ -165,7 +165,7 @@ class QueuePlayer:
             forget_hints(queue)
         for name, where in QUEUES.items():
             for entity in state.get(name) or ():
-                self._put(queue, entity, where)
+                self.put(queue, entity, where)
         start_attempts(queue, map(self._pods.uid, state["inFlight"]))
         for node, keys in (state.get("nominated") or {}).items():
             for key in keys:
