@@ -16,7 +16,15 @@ from tests.kit.internals.testing import (
     object_from,
 )
 
-__all__ = ["GROUP", "QUEUES", "PodsOfCase", "Times", "queue_view", "record_from"]
+__all__ = [
+    "GROUP",
+    "QUEUES",
+    "ROUNDING",
+    "PodsOfCase",
+    "Times",
+    "queue_view",
+    "record_from",
+]
 
 QUEUES: Final[Mapping[str, QueueName]] = {
     "active": QueueName.ACTIVE,
@@ -27,6 +35,9 @@ QUEUES: Final[Mapping[str, QueueName]] = {
 """Name in a record -> the queue."""
 
 GROUP: Final = "a group of pods: the gate GenericWorkload"
+
+ROUNDING: Final = 0.0015
+"""Seconds by which the difference of two recorded times may be wrong."""
 
 _START: Final = 1_767_225_600  # 2026-01-01T00:00:00Z
 

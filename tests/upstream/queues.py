@@ -1,5 +1,6 @@
 """Plays the calls of tests to the scheduling queue, with the state after each."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -33,6 +34,7 @@ from tests.upstream.queue_backoff import nanoseconds, play_backoff_call
 from tests.upstream.queue_profiles import make_profiles, pre_check_of, rejectors_of
 from tests.upstream.queue_states import (
     QUEUES,
+    ROUNDING,
     PodsOfCase,
     Times,
     queue_view,
@@ -41,6 +43,10 @@ from tests.upstream.queue_states import (
 
 __all__ = ["play"]
 
+_TIE: Final = "upstream does not order pods of equal priority and time"
+_AT_LIMIT: Final = (
+    "the test passes a limit by less than a millisecond, which the record rounds off"
+)
 _STRATEGIES: Final[Mapping[Strategy, int]] = {
     Strategy.SKIP: 0,
     Strategy.AFTER_BACKOFF: 1,
@@ -72,6 +78,7 @@ class _Player:
         self._queue: SchedulingQueue | None = None
         self._profiles: Json = {}
         self._recorded: Json = {}
+        self._last: Json = {}
 
     def play(self, number: int) -> Json | str:
         call = self._case.calls[number]
@@ -81,8 +88,9 @@ class _Player:
                 return play_backoff_call(call)
             if receiver == "nominator":
                 return self._nominator_call(call)
-            self._begin(call.get("before") or self._recorded)
-            self._recorded = self._case.answers[number]["after"]
+            self._last = call.get("before") or self._recorded
+            self._begin(self._last)
+            self._recorded = self._case.answers[number].get("after", {})
             if name not in _PLAYS:
                 text = _NOT_PLAYED.get(name, f"{call['call']} has no counterpart here")
                 raise CallNotPlayedError(text)
@@ -90,6 +98,8 @@ class _Player:
         except CallNotPlayedError as error:
             return str(error)
         view = queue_view(self.queue, self._pods, self._times)
+        if not self._recorded:
+            self._recorded = {**self._last, **view}
         return {"results": results, "after": view}
 
     @property
@@ -150,6 +160,11 @@ class _Player:
         return []
 
     def pop(self, _call: Json, _number: int) -> Sequence[object]:
+        ranks = Counter(
+            (queued.pod.priority, queued.timestamp) for queued in self.queue.active()
+        )
+        if ranks and ranks[max(ranks, key=lambda rank: (rank[0], -rank[1]))] > 1:
+            raise CallNotPlayedError(_TIE)
         queued = self.queue.pop()
         if queued is None:  # upstream waits for a pod, until the queue is closed
             return [None, None]
@@ -202,7 +217,10 @@ class _Player:
             queued.initial_attempt_timestamp = start
 
     def _entity_after(self, key: str, number: int) -> Json | None:
-        after = self._case.answers[number]["after"]
+        after = self._case.answers[number].get("after")
+        if after is None:
+            text = "the record lacks what the test writes into the pod's record"
+            raise CallNotPlayedError(text)
         entities = (entity for name in QUEUES for entity in after.get(name) or ())
         return next((entity for entity in entities if entity.get("pod") == key), None)
 
@@ -253,7 +271,11 @@ class _Player:
         return []
 
     def flush_unschedulable(self, _call: Json, _number: int) -> Sequence[object]:
-        flush_unschedulable(self.queue, self._clock.now() - self._max_age)
+        limit = self._clock.now() - self._max_age
+        stamps = [queued.timestamp for queued in self.queue.unschedulable()]
+        if any(abs(stamp - limit) < ROUNDING for stamp in stamps):
+            raise CallNotPlayedError(_AT_LIMIT)
+        flush_unschedulable(self.queue, limit)
         return []
 
     def move_to_active(self, call: Json, _number: int) -> Sequence[object]:

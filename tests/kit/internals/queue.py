@@ -13,11 +13,13 @@ from quaymaster._core.queue.events import (
     NODE_ADD,
     UNSCHEDULABLE_TIMEOUT,
 )
+from quaymaster._core.queue.group_queue import GroupQueue
 from quaymaster._core.queue.hints import Question, Strategy
 from quaymaster._core.queue.in_flight import InFlightPods
 from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.queue.pod_heap import PodHeap
 from quaymaster._core.queue.profile import CompiledProfiles, QueueProfile
+from quaymaster._core.queue.queued_group import QueuedGroup
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.queue.rules import QueueRules
 from quaymaster._core.queue.scheduling_queue import SchedulingQueue
@@ -32,12 +34,14 @@ __all__ = [
     "UNSCHEDULABLE_TIMEOUT",
     "BackoffPolicy",
     "CompiledProfiles",
+    "GroupQueue",
     "InFlightPods",
     "Nominator",
     "PodHeap",
     "QueueName",
     "QueueProfile",
     "QueueRules",
+    "QueuedGroup",
     "QueuedPod",
     "SchedulingQueue",
     "SortKeys",

@@ -66,6 +66,8 @@ _OF_CLUSTER = (
     "PodLevelResourcesFixKubeletQOSClass",
 )
 
+_OFF_OF_CLUSTER = ("WorkloadWithJob",)
+
 _CHANGES = (
     Change(
         name="storage-capacity-scoring",
@@ -138,7 +140,7 @@ V1_37 = Release(
     patch="1.37.2",
     default_profile="default",
     feature_gates=dict.fromkeys((*_ON, *_LOCKED_ON, *_OF_CLUSTER), True)
-    | dict.fromkeys(_OFF, False),
+    | dict.fromkeys((*_OFF, *_OFF_OF_CLUSTER), False),
     locked=frozenset(_LOCKED_ON),
     gated_plugins={
         "DeferredPodScheduling": "InPlacePodVerticalScalingSchedulerPreemption",
