@@ -357,7 +357,8 @@ class GroupQueue(GroupRecords):
         old: ApiObject | None,
         new: ApiObject | None,
     ) -> None:
-        if not self._may_ungate(group.gating_plugin, event):
+        gate = group.gating_plugin
+        if gate and not self._may_ungate(gate, event):
             return
         question = self._question(self._hints, event, old, new)
         strategy = _strategy(group, question)
