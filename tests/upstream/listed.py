@@ -77,6 +77,10 @@ _LISTED: Final[Mapping[tuple[str, str], str]] = {
         "EventsToRegister",
     ): "the test switches gates off that cannot be switched off here",
     (
+        "queue/queue/tryPop",
+        "PriorityQueue.Pop",
+    ): "the record joins tests with and without the gate SchedulerPopFromBackoffQ",
+    (
         "runtime/runtime/TestPostFilterPlugins/skips_all_post_filters_if_state_has",
         "frameworkImpl.RunPostFilterPlugins",
     ): "only the scheduling of pod groups skips all of PostFilter: GenericWorkload",

@@ -8,7 +8,12 @@ import attrs
 
 from quaymaster import Pod
 from quaymaster.objects import ObjectMeta, PodSpec
-from tests.kit.internals.queue import QueuedPod, QueueName, SchedulingQueue
+from tests.kit.internals.queue import (
+    QueuedGroup,
+    QueuedPod,
+    QueueName,
+    SchedulingQueue,
+)
 from tests.kit.internals.testing import (
     CallNotPlayedError,
     Json,
@@ -22,6 +27,7 @@ __all__ = [
     "ROUNDING",
     "PodsOfCase",
     "Times",
+    "pod_entity",
     "queue_view",
     "record_from",
 ]
@@ -206,7 +212,7 @@ def queue_view(queue: SchedulingQueue, pods: PodsOfCase, times: Times) -> Json:
     return {
         **{
             name: [
-                _entity(queued, times)
+                pod_entity(queued, times)
                 for queued in sorted(entities, key=lambda q: q.key)
             ]
             for name, entities in contents.items()
@@ -220,7 +226,8 @@ def queue_view(queue: SchedulingQueue, pods: PodsOfCase, times: Times) -> Json:
     }
 
 
-def _entity(queued: QueuedPod, times: Times) -> Json:
+def pod_entity(queued: QueuedPod | QueuedGroup, times: Times) -> Json:
+    """Write the record of a pod or a group; without times if they are not compared."""
     entity: Json = {
         "pod": queued.key,
         "attempts": queued.attempts,
