@@ -49,7 +49,7 @@ class PreemptionPlayer(RecordedPlayer):
             # The offset is random.
             return {"results": [None, candidates_wanted(self._args, call["in"][0])]}
         if name == "PodEligibleToPreemptOthers":
-            return self._in_cluster_of(call)._eligibility(call)
+            return self._in_cluster_of(call).eligibility(call)
         if name == "SelectVictimsOnNode":
             return {"results": self._victims(call["in"])}
         return super().play(call)
@@ -61,7 +61,8 @@ class PreemptionPlayer(RecordedPlayer):
         case = attrs.evolve(self._case, tree={**self._case.tree, **call["cluster"]})
         return PreemptionPlayer(case, self._beside)
 
-    def _eligibility(self, call: Json) -> Json:
+    def eligibility(self, call: Json) -> Json:
+        """Play PodEligibleToPreemptOthers."""
         argument, status = call["in"]
         absent = status or {"status": {"code": "Success"}}
         statuses = RecordedStatuses({"absentNodesStatus": absent}, self.snapshot.nodes)
