@@ -2,6 +2,7 @@
 
 from quaymaster._api.objects import wire
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.kinds import GROUP_KINDS
 from quaymaster._api.objects.volumes import UNREAD_SOURCES
 
-__all__ = ["UNREAD_SOURCES", "KindSet", "wire"]
+__all__ = ["GROUP_KINDS", "UNREAD_SOURCES", "KindSet", "wire"]

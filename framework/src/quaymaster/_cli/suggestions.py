@@ -6,6 +6,7 @@ from typing import Final
 from quaymaster._base.errors import counted
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.output import print_line
+from quaymaster._cli.pending_facts import PodsWithFacts, print_facts
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.why.change_lists import (
     change_lines,
@@ -95,6 +96,14 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
         f"{counted(summary.nodes, 'node')}"
     )
     _print_causes(summary.causes)
+    print_facts(
+        PodsWithFacts(
+            subject=f"{group.namespace}/{group.subject}",
+            pods=len(group.pods),
+            facts=group.facts,
+        )
+        for group in summary.groups
+    )
     if suggested:
         _print_changes(summary)
 
@@ -217,7 +226,7 @@ _GROUPS: Final = Columns[PendingGroup](
         value=lambda group: _change(group.change) if group.change else None,
         shown=Shown.NEVER,
     ),
-    "remarks",
+    *("remarks", "facts"),
 )
 
 _FIELDS: Final = Columns[FieldChange]("object", "namespace", "path", "old", "new")

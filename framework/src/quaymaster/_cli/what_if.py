@@ -29,6 +29,7 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.pending_facts import facts_option
 from quaymaster._cli.placements import topology_key_option
 from quaymaster._cli.pod_times import (
     TimesChoice,
@@ -42,6 +43,7 @@ from quaymaster._cli.reports import write_report
 from quaymaster._cli.what_if_results import (
     as_document,
     changes_table,
+    facts_table,
     pods_table,
     print_answer,
     print_events_csv,
@@ -170,6 +172,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
 )
 @pod_times_options()
 @daemon_sets_option()
+@facts_option()
 @topology_key_option()
 @prices_option()
 @report_option()
@@ -196,6 +199,7 @@ def command(
     termination: float | None,
     pull: Quantity | None,
     daemon_sets_first: bool,
+    facts: bool,
     topology_keys: tuple[str, ...],
     prices: Prices,
     report_file: str | None,
@@ -251,6 +255,7 @@ def command(
             topology_keys=topology_keys,
             times=times,
             options=SchedulerOptions(daemon_sets_first=daemon_sets_first),
+            facts=facts,
         )
     notices = (*inputs.notices, *reader.notices, *result.notices)
     result = attrs.evolve(result, notices=notices)
@@ -282,6 +287,7 @@ def _report(result: WhatIfResult, file: str) -> None:
             ("Changes", changes_table(result)),
             ("What happened to pods", pods_table(result)),
             ("Pods per topology domain", spread_table(result)),
+            ("Facts about pending pods", facts_table(result)),
         )
         if rows
     ]

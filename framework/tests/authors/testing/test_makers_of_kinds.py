@@ -9,6 +9,7 @@ from quaymaster.objects import KINDS, LabelSelector, Quantity, from_wire, to_wir
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import (
     SchedulerHarness,
+    make_composite_pod_group,
     make_cron_job,
     make_csi_driver,
     make_csi_storage_capacity,
@@ -21,11 +22,13 @@ from quaymaster.testing import (
     make_node,
     make_persistent_volume_claim,
     make_pod,
+    make_pod_group,
     make_replication_controller,
     make_resource_quota,
     make_runtime_class,
     make_stateful_set,
     make_volume_attachment,
+    make_workload,
 )
 
 MADE = [
@@ -43,6 +46,9 @@ MADE = [
     make_runtime_class(overhead={"cpu": "250m"}, tolerations=("dedicated",)),
     make_stateful_set(selector={"app": "db"}, replicas=0),
     make_volume_attachment(),
+    make_composite_pod_group(min_group_count=2, topology_key="zone", parent="tree"),
+    make_pod_group(min_count=4, topology_key="rack", disrupts_all=True, workload="w"),
+    make_workload(groups={"leader": None, "worker": 4}),
 ]
 
 

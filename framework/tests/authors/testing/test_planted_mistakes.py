@@ -6,7 +6,6 @@ The clusters are those of the plugins' authors, and there are as many as by defa
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
 from hypothesis.strategies import SearchStrategy
 
 from quaymaster.testing import (
@@ -48,18 +47,14 @@ CORRECT = [
 ]
 
 
-@pytest.fixture
-def _usual_examples() -> Iterator[None]:
-    """Try as many clusters as hypothesis does by default, the same in each run."""
-    before = settings.get_current_profile_name()
-    settings.load_profile("sure")
+@pytest.fixture(autouse=True)
+def _stopped() -> Iterator[None]:
     STOP.clear()
     yield
     STOP.set()
-    settings.load_profile(before)
 
 
-@pytest.mark.usefixtures("_usual_examples")
+@pytest.mark.usefixtures("usual_examples")
 @pytest.mark.long
 @pytest.mark.parametrize(
     "mistake", MISTAKES, ids=[mistake.plugin.__qualname__ for mistake in MISTAKES]
@@ -70,7 +65,7 @@ def test_planted_mistake_is_found(mistake: Mistake) -> None:
         check_plugin(mistake.plugin, clusters=mistake.clusters, opt_outs=others)
 
 
-@pytest.mark.usefixtures("_usual_examples")
+@pytest.mark.usefixtures("usual_examples")
 @pytest.mark.long
 @pytest.mark.parametrize(("plugin", "clusters"), CORRECT)
 def test_plugin_without_the_mistake_passes(

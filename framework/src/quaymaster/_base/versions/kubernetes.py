@@ -85,7 +85,12 @@ _WITHOUT_EFFECT: Final = frozenset(
 
 
 _DEPENDENCIES: Final[Mapping[str, Sequence[str]]] = {
+    "CompositePodGroup": ("GenericWorkload", "TopologyAwareWorkloadScheduling"),
     "DRADeviceTaintRules": ("DRADeviceTaints",),
+    "DRAWorkloadResourceClaims": ("DynamicResourceAllocation", "GenericWorkload"),
+    "PodGroupPreemptionPolicy": ("GenericWorkload",),
+    "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
+    "WorkloadWithJob": ("GenericWorkload",),
 }
 """Gate -> the gates that it requires, among the simulated ones.
 
@@ -93,8 +98,13 @@ Mirrors ``defaultKubernetesFeatureGateDependencies`` (Kubernetes v1.37,
 ``pkg/features/kube_features.go``).
 """
 
-KIND_GATES: Final[Mapping[str, str]] = {"DeviceTaintRule": "DRADeviceTaintRules"}
-"""Kind of objects -> the gate without which the scheduler does not read them."""
+KIND_GATES: Final[Mapping[str, str]] = {
+    "CompositePodGroup": "CompositePodGroup",
+    "DeviceTaintRule": "DRADeviceTaintRules",
+    "PodGroup": "GenericWorkload",
+    "Workload": "GenericWorkload",
+}
+"""Kind of Kubernetes itself -> the gate without which it is not read."""
 
 
 class KubernetesError(QuaymasterError, ValueError):

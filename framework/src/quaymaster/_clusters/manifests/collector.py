@@ -19,6 +19,7 @@ from quaymaster._api.objects import (
     from_wire,
 )
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._api.objects.kinds import GROUP_KINDS
 from quaymaster._api.objects.wire import read_tree
 from quaymaster._api.openapi.dropping import without_disabled_fields
 from quaymaster._api.openapi.table import FieldTable
@@ -209,7 +210,7 @@ class Collector:
     def _add(self, entry: ObjectText) -> None:
         """Add the content of one value of a file."""
         try:
-            cls = self._kinds.find(*entry.typed) or converted_class(entry.typed)
+            cls = self._class_of(entry.typed)
             if cls is None:
                 self._add_other(entry)
             else:
@@ -222,6 +223,13 @@ class Collector:
             self._complain(str(entry.source), message=f"expected UTF-8: {error.reason}")
         except ValueError as error:
             self._complain(str(entry.source), message=f"malformed JSON: {error}")
+
+    def _class_of(self, typed: ObjectType) -> type[ApiObject] | None:
+        """Return the class of a type, or None; groups have one if their gate is on."""
+        cls = self._kinds.find(*typed) or converted_class(typed)
+        if cls in GROUP_KINDS and not self._table.kubernetes.reads(typed.kind):
+            return None
+        return cls
 
     def _add_other(self, entry: ObjectText) -> None:
         """Add a list, or an object of a class that scheduling does not use."""

@@ -239,7 +239,7 @@ class Scheduler:
         """
         if self._is_settled():
             return False
-        self.queue.rest(self._progress.is_idle(self.queue))
+        self.queue.rest(self._progress.is_idle(self.queue.records()))
         return self._runner.wait()
 
     def turn(self) -> bool:
@@ -413,7 +413,7 @@ class Scheduler:
             not self._runner.clock.has_foreground_timers
             and not self._binding.in_flight
             and not len(self.waiting)
-            and all(map(self._progress.is_settled, self.queue))
+            and all(map(self._progress.is_settled, self.queue.records()))
         )
 
 

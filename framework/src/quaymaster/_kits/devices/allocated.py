@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from quaymaster._api.objects import AllocationResult
 from quaymaster._api.objects.quantity import Quantity
-from quaymaster._kits.devices.ids import DeviceId, id_of
+from quaymaster._kits.devices.ids import DeviceId, PoolId, id_of
 
 __all__ = ["AllocatedDevices", "Consumption"]
 
@@ -65,6 +65,7 @@ class AllocatedDevices:
         self.consumed = Consumption()
         self._holders: dict[DeviceId, int] = {}
         self._shares: dict[DeviceId, set[str]] = {}
+        self._changes: dict[PoolId, int] = {}
         for allocation in allocations:
             self.add(allocation)
 
@@ -74,6 +75,7 @@ class AllocatedDevices:
             if result.admin_access:
                 continue
             device = id_of(result)
+            self._note_change(device)
             if result.share_id is None:
                 self.whole.add(device)
                 self._holders[device] = self._holders.get(device, 0) + 1
@@ -88,6 +90,7 @@ class AllocatedDevices:
             if result.admin_access:
                 continue
             device = id_of(result)
+            self._note_change(device)
             if result.share_id is None:
                 self._let_go(device)
                 continue
@@ -98,6 +101,13 @@ class AllocatedDevices:
             if result.consumed_capacity:
                 self.consumed.remove(device, result.consumed_capacity)
 
+    def changes(self, pool: PoolId) -> int:
+        """Return how often allocations of a pool's devices have been counted or freed.
+
+        As long as this number stays the same, so do the allocated devices of the pool.
+        """
+        return self._changes.get(pool, 0)
+
     def is_shared_out(self, device: DeviceId, *, is_1_37: bool) -> bool:
         """Return whether some claim has a share of a device.
 
@@ -107,6 +117,10 @@ class AllocatedDevices:
                 since Kubernetes 1.37.
         """
         return device in self.consumed or (is_1_37 and device in self._shares)
+
+    def _note_change(self, device: DeviceId) -> None:
+        pool = PoolId(device.driver, device.pool)
+        self._changes[pool] = self._changes.get(pool, 0) + 1
 
     def _let_go(self, device: DeviceId) -> None:
         """Count one holder less; it may have others, of which one is to end later."""

@@ -70,6 +70,9 @@ class Inventory:
         kubernetes: The Kubernetes whose decisions are made. Since 1.37, slices whose
             devices name compatibility groups are left out while the feature gate
             DRADeviceCompatibilityGroups is off, so that their pools are incomplete.
+
+    Attributes:
+        revision: A number that grows whenever a slice comes, changes or goes.
     """
 
     def __init__(
@@ -88,12 +91,14 @@ class Inventory:
         self._local: dict[str, dict[str, SlicedDevices]] = {}
         self._shared: dict[str, SlicedDevices] = {}
         self._seen: dict[str, tuple[Mapping[str, str], NodeDevices]] = {}
+        self.revision = 0
         for resource_slice in slices:
             self.add(resource_slice)
 
     def add(self, resource_slice: ResourceSlice) -> None:
         """Take a slice in; one of the same name is replaced."""
         self.remove(resource_slice)
+        self.revision += 1
         name = resource_slice.name
         sliced = SlicedDevices(resource_slice, self._rules.values(), self._kubernetes)
         self._all[name] = sliced
@@ -107,6 +112,7 @@ class Inventory:
         sliced = self._all.pop(resource_slice.name, None)
         if sliced is None:
             return
+        self.revision += 1
         self._forget(sliced.pool)
         self._home(sliced).pop(resource_slice.name, None)
         of_pool = self._by_pool[sliced.pool]

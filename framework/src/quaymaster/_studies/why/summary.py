@@ -14,6 +14,7 @@ from quaymaster._core.cycle.sole_rejections import sole_rejections
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.pending_facts import pending_facts
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.changes import SuggestedChange
@@ -79,6 +80,7 @@ class PendingGroup:
             is the same object for groups that one change places together.
         remarks: Facts about the first of them, as in `Suggestions`, if a change was
             requested.
+        facts: The facts of plugins behind the message of the first of them.
     """
 
     subject: str
@@ -90,6 +92,7 @@ class PendingGroup:
     causes: tuple[Cause, ...]
     change: SuggestedChange | None = None
     remarks: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -246,6 +249,7 @@ def _group(
         pods=tuple(pod.key for pod in pods),
         message=left.message,
         causes=causes or tuple(_said(left.plugins, left.message)),
+        facts=pending_facts(run.scheduler, pods[0]) if attempts else (),
     )
 
 

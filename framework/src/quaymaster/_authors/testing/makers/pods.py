@@ -19,6 +19,7 @@ from quaymaster._api.objects import (
     PodAntiAffinity,
     PodCondition,
     PodSchedulingGate,
+    PodSchedulingGroup,
     PodSpec,
     PodStatus,
     PreferredSchedulingTerm,
@@ -112,6 +113,7 @@ def make_pod(
     tolerations: Iterable[str | Toleration] = (),
     spread: Iterable[TopologySpreadConstraint] = (),
     scheduling_gates: Iterable[str] = (),
+    scheduling_group: str | None = None,
     claims: Iterable[str] = (),
     volumes: Iterable[Volume] = (),
     host_network: bool = False,
@@ -156,6 +158,7 @@ def make_pod(
         tolerations: Such as ``"key=value:NoSchedule"``, ``"key"`` or ``"*"``.
         spread: Topology spread constraints, see `make_spread_constraint`.
         scheduling_gates: The names of its gates.
+        scheduling_group: The name of its PodGroup, see `make_pod_group`.
         claims: Names of claims; a volume for each.
         volumes: More volumes.
         host_network: Whether it uses the node's network.
@@ -194,6 +197,11 @@ def make_pod(
         tolerations=tuple(map(parse_toleration, tolerations)),
         topology_spread_constraints=tuple(spread),
         scheduling_gates=tuple(PodSchedulingGate(name=g) for g in scheduling_gates),
+        scheduling_group=(
+            None
+            if scheduling_group is None
+            else PodSchedulingGroup(pod_group_name=scheduling_group)
+        ),
         host_network=host_network,
         termination_grace_period_seconds=termination_grace_period_seconds,
     )
