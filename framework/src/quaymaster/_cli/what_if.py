@@ -17,7 +17,7 @@ from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
     InputOptions,
     Inputs,
-    input_options_with,
+    input_options,
     read_inputs,
 )
 from quaymaster._cli.notices import print_notices
@@ -102,7 +102,7 @@ _CHANGES = (
         "KIND/NAME[:CONTAINER]=IMAGE",
         "Give containers another image, which rolls out new pods.",
     ),
-    ("config", "FILE", "Continue with another scheduler configuration."),
+    ("new-config", "FILE", "Continue with another scheduler configuration."),
     ("scenario", "FILE", "Run the steps of a scenario file in order."),
 )
 
@@ -135,7 +135,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
 
 
 @click.command("what-if", cls=OrderedCommand)
-@input_options_with(config="--begin-config")
+@input_options
 @_change_options
 @click.option(
     "--drain-timeout",
@@ -224,7 +224,7 @@ def command(
 
     The steps of a --scenario run at the place of that option, each at its time and not
     before the previous change has settled. Without a PATH, the scenario's cluster is
-    used; without --begin-config, its configuration.
+    used; without --config, its configuration.
     """
     inputs = read_inputs(options, needs_paths=not given["change_scenario"])
     rotation = RotateNodes(
@@ -346,7 +346,7 @@ class _Reader:
             "set-image": lambda text: SetImage.parse(text, self._namespace),
             "apply": self._apply,
             "delete": self._delete,
-            "config": self._use_config,
+            "new-config": self._use_config,
             "repack": lambda _: Repack(),
         }
         return [make[name](text)]
