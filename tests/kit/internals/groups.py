@@ -4,8 +4,19 @@ from collections.abc import Iterator
 
 from quaymaster._base.versions.kubernetes import RELEASES, Kubernetes
 from quaymaster._clusters.inmemory.admission.field_errors import object_name
+from quaymaster._clusters.inmemory.controllers.group_protection import (
+    is_held,
+    users_of,
+    without_protection,
+)
 
-__all__ = ["kubernetes_with_groups", "long_name_problems"]
+__all__ = [
+    "is_held",
+    "kubernetes_with_groups",
+    "long_name_problems",
+    "users_of",
+    "without_protection",
+]
 
 
 class _WithGroups(Kubernetes):

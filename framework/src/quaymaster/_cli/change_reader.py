@@ -88,7 +88,7 @@ class ChangeReader:
             "set-image": lambda text: SetImage.parse(text, self._namespace),
             "apply": self._apply,
             "delete": self._delete,
-            "config": self._use_config,
+            "new-config": self._use_config,
             "repack": lambda _: Repack(),
         }
         return [make[name](text)]

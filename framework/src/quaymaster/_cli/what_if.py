@@ -13,7 +13,7 @@ from quaymaster._cli.change_reader import ChangeReader
 from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
     InputOptions,
-    input_options_with,
+    input_options,
     read_inputs,
 )
 from quaymaster._cli.notices import print_notices
@@ -76,7 +76,7 @@ _CHANGES = (
         "KIND/NAME[:CONTAINER]=IMAGE",
         "Give containers another image, which rolls out new pods.",
     ),
-    ("config", "FILE", "Continue with another scheduler configuration."),
+    ("new-config", "FILE", "Continue with another scheduler configuration."),
     ("scenario", "FILE", "Run the steps of a scenario file in order."),
 )
 
@@ -109,7 +109,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
 
 
 @click.command("what-if", cls=OrderedCommand)
-@input_options_with(config="--begin-config")
+@input_options
 @_change_options
 @click.option(
     "--drain-timeout",
@@ -198,7 +198,7 @@ def command(
 
     The steps of a --scenario run at the place of that option, each at its time and not
     before the previous change has settled. Without a PATH, the scenario's cluster is
-    used; without --begin-config, its configuration.
+    used; without --config, its configuration.
     """
     inputs = read_inputs(options, needs_paths=not given["change_scenario"])
     rotation = RotateNodes(
