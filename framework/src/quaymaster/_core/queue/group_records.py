@@ -156,7 +156,7 @@ class GroupRecords(SchedulingQueue):
 
     def unschedulable(self) -> Sequence[QueuedPod]:
         """Return the rejected and the gated pods, and those of gated groups."""
-        gated = self._groups.gated.values()
+        gated = self._groups.gated.groups.values()
         members = (queued for group in gated for queued in group.pods)
         return [*super().unschedulable(), *members]
 
