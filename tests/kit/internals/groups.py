@@ -1,8 +1,11 @@
 """Switches on the feature gates of groups, which users cannot switch on yet."""
 
-from quaymaster._base.versions.kubernetes import RELEASES, Kubernetes
+from collections.abc import Iterator
 
-__all__ = ["kubernetes_with_groups"]
+from quaymaster._base.versions.kubernetes import RELEASES, Kubernetes
+from quaymaster._clusters.inmemory.admission.field_errors import object_name
+
+__all__ = ["kubernetes_with_groups", "long_name_problems"]
 
 
 class _WithGroups(Kubernetes):
@@ -20,3 +23,8 @@ def kubernetes_with_groups(**gates: bool) -> Kubernetes:
         gates: More gates, such as ``TopologyAwareWorkloadScheduling=True``.
     """
     return _WithGroups("1.37", {"GenericWorkload": True, **gates})
+
+
+def long_name_problems(name: str) -> Iterator[str]:
+    """Yield what an API server says about the name of an object."""
+    return object_name(name)

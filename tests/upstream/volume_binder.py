@@ -1,4 +1,4 @@
-"""Plays calls of tests to the inner parts of plugins."""
+"""Plays calls of tests to the binder of volumes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -6,8 +6,6 @@ from typing import Any, Final
 from quaymaster import ApiObject, Node, Pod
 from quaymaster.errors import QuaymasterError
 from quaymaster.objects import PersistentVolume, PersistentVolumeClaim
-from quaymaster_default_preemption import DefaultPreemption, DefaultPreemptionArgs
-from quaymaster_default_preemption.args import candidates_wanted
 from quaymaster_volume_binding import VolumeBinding, VolumePlan
 from quaymaster_volume_binding.assume_cache import OutOfSyncError
 from quaymaster_volume_binding.binding import (
@@ -24,61 +22,21 @@ from quaymaster_volume_binding.pod_claims import (
     are_all_bound,
     claims_of,
 )
-from tests.kit.internals.preemption import why_not_eligible
 from tests.kit.internals.testing import (
     CallNotPlayedError,
     Json,
     RecordedCase,
     RecordedPlayer,
-    RecordedStatuses,
     object_from,
 )
 
-__all__ = ["PreemptionPlayer", "VolumeBinderPlayer"]
+__all__ = ["VolumeBinderPlayer"]
 
-_PART_OF: Final = "a step of {}, which is played as a whole"
 _OWNER: Final = "an owner reference without a uid, which an API server rejects"
 _NO_BINDINGS: Final = "null instead of an empty list: lists are never None here"
 _NO_ANNOTATIONS: Final = (
     "the record has the same for empty annotations and none, with other errors"
 )
-
-
-class PreemptionPlayer(RecordedPlayer):
-    """DefaultPreemption, with its steps that are functions of their own here.
-
-    Args:
-        case: The case.
-        beside: The filters of the profile.
-    """
-
-    def __init__(self, case: RecordedCase, beside: Sequence[type]) -> None:
-        super().__init__(DefaultPreemption, case, beside=beside)
-        args = case.tree.get("args", {})
-        self._args = DefaultPreemptionArgs(
-            min_candidate_nodes_percentage=args.get("minCandidateNodesPercentage", 10),
-            min_candidate_nodes_absolute=args.get("minCandidateNodesAbsolute", 100),
-        )
-
-    def play(self, call: Json) -> Json:
-        """See `RecordedPlayer.play`."""
-        name = call["call"]
-        if name == "SelectVictimsOnNode":
-            raise CallNotPlayedError(_PART_OF.format("PostFilter"))
-        if name == "GetOffsetAndNumCandidates":
-            # The offset is random.
-            return {"results": [None, candidates_wanted(self._args, call["in"][0])]}
-        if name == "PodEligibleToPreemptOthers" and "cluster" not in call:
-            return self._eligibility(call)
-        return super().play(call)
-
-    def _eligibility(self, call: Json) -> Json:
-        argument, status = call["in"]
-        absent = status or {"status": {"code": "Success"}}
-        statuses = RecordedStatuses({"absentNodesStatus": absent}, self.snapshot.nodes)
-        pod = self._pod_of(argument)
-        text = why_not_eligible(self.handle, self.state, pod, statuses)
-        return {"results": [not text, text]}
 
 
 class VolumeBinderPlayer(RecordedPlayer):
