@@ -257,7 +257,7 @@ class GroupSubQueues:
         if group.queue is not None:
             self._take_out(group)
         self.groups[group.key] = group
-        if group.queue is not queue:
+        if group.queue != queue:
             group.queue = queue
             for queued in group.pods:
                 queued.queue = queue

@@ -54,7 +54,7 @@ class TracedGroupSubQueues(GroupSubQueues):
         """See `GroupSubQueues`."""
         queue = group.queue
         super().join(group, queued, label)
-        if group.queue is queue:
+        if group.queue == queue:
             self._entered(group, (queued,), label)
 
     def delete(self, group: QueuedGroup, queued: QueuedPod | None, label: str) -> None:
