@@ -85,7 +85,7 @@ class Player:
         return self._server.delete(kind, tree["name"])
 
     def _run_until_quiet(self) -> None:
-        """Run until nothing changes any more but for retries."""
+        """Run until nothing but retries changes."""
         last: Tree | None = None
         for _ in range(_MOST_ROUNDS):
             self.simulation.run_until(self.simulation.now + _QUIET_SECONDS)

@@ -77,7 +77,7 @@ def test_refused_change_leaves_the_cluster_as_it_is(player: Player) -> None:
 
 def test_deleted_group_stays_until_its_last_pod_is_gone() -> None:
     player = Player(ON)
-    spec = {"schedulingGates": [{"name": "example.com/hold"}]}
+    spec: dict[str, Any] = {"schedulingGates": [{"name": "example.com/hold"}]}
     member = pod("a", schedulingGroup={"podGroupName": "g"}, **spec)
     player.play({"ops": [group("g"), member]})
     state = player.play({"ops": [delete("PodGroup", "g")]})
