@@ -49,7 +49,7 @@ def test_object_of_the_group_moves_its_pods_into_one_record() -> None:
 def test_pods_of_a_group_are_popped_together_and_are_all_in_flight() -> None:
     rig = rig_with("b", "a")
     group = rig.pop_group()
-    assert members(group) == ["a", "b"]
+    assert members(group) == ["b", "a"]
     assert len(rig.queue.in_flight) == 2
     assert [group.attempts, *(queued.attempts for queued in group.pods)] == [1, 1, 1]
     assert len(rig.queue) == 0
@@ -299,7 +299,7 @@ def test_active_pods_are_listed_in_the_order_of_their_attempts() -> None:
     rig.add_group("small")
     rig.add("c", group="small")
     names = [queued.pod.name for queued in rig.queue.active()]
-    assert names == ["a", "b", "first", "last", "c"]
+    assert names == ["b", "a", "first", "last", "c"]
 
 
 def test_group_is_sorted_by_its_object_and_not_by_its_pods() -> None:
