@@ -34,6 +34,11 @@ if TYPE_CHECKING:
         make_resource_claim_template,
         make_resource_slice,
     )
+    from quaymaster._authors.testing.makers.groups import (
+        make_composite_pod_group,
+        make_pod_group,
+        make_workload,
+    )
     from quaymaster._authors.testing.makers.metadata import make_metadata, make_uid
     from quaymaster._authors.testing.makers.namespaces import (
         make_limit_range,
@@ -106,6 +111,7 @@ __all__ = [
     "check_recorded",
     "clusters",
     "make_affinity_term",
+    "make_composite_pod_group",
     "make_container",
     "make_cron_job",
     "make_csi_driver",
@@ -127,6 +133,7 @@ __all__ = [
     "make_persistent_volume_claim",
     "make_pod",
     "make_pod_disruption_budget",
+    "make_pod_group",
     "make_priority_class",
     "make_queued_pod",
     "make_replica_set",
@@ -143,6 +150,7 @@ __all__ = [
     "make_test",
     "make_uid",
     "make_volume_attachment",
+    "make_workload",
     "nodes",
     "pods",
     "profile_config",
@@ -189,6 +197,11 @@ if not TYPE_CHECKING:
                 "make_resource_claim",
                 "make_resource_claim_template",
                 "make_resource_slice",
+            ),
+            "quaymaster._authors.testing.makers.groups": (
+                "make_composite_pod_group",
+                "make_pod_group",
+                "make_workload",
             ),
             "quaymaster._authors.testing.makers.metadata": (
                 "make_metadata",

@@ -80,6 +80,7 @@ def test_simulate_json_has_the_documented_form(folder: Path) -> None:
         "created": 0.0,
         "attempts": 1,
         "reasons": ["Insufficient cpu"],
+        "facts": [],
     }
     assert document["reasons"] == [{"pods": 1, "reasons": ["Insufficient cpu"]}]
     assert document["preempted"] == []

@@ -192,11 +192,25 @@ spec:
 def test_pods_that_have_a_node_are_warned_of() -> None:
     Path("dump.yaml").write_text(DUMP)
     result = run("default", "bin-packing", "dump.yaml")
-    assert "bin-packing makes the same decisions as default" in result.stdout
+    assert "the same decisions" not in result.stdout
+    assert (
+        "nothing was compared: no pod is pending, and 2 pods of the input keep their "
+        "nodes\n"
+    ) in result.stdout
     assert result.stderr == (
         "warning: 2 pods have a node in the input and stay there, so only the other "
         "pods are compared; --repack schedules all pods\n"
     )
+
+
+def test_equal_decisions_about_a_few_pods_say_how_many_were_not_compared() -> None:
+    pending = DUMP.rpartition("---\n")[2].replace("nodeName: b\n  ", "")
+    Path("dump.yaml").write_text(f"{DUMP}---\n{pending.replace('db', 'new')}")
+    result = run("default", "default", "bin-packing", "dump.yaml")
+    assert (
+        "bin-packing decides the pod without a node as default does; 2 pods of the "
+        "input keep their nodes and were not compared\n"
+    ) in result.stdout
 
 
 def test_repack_schedules_pods_that_have_a_node() -> None:

@@ -112,7 +112,8 @@ def test_plan_for_some_pods_has_rows_of_nodes_and_the_reason_on_stderr() -> None
 
 def test_what_if_has_a_row_for_each_event() -> None:
     found = rows("what-if", "pods.yaml", *NODES, "--drain", "node-000")
-    assert list(found[0]) == ["change", "what", "pod", "from", "to", "why"]
+    columns = ["change", "what", "pod", "from", "to", "was", "why"]
+    assert list(found[0]) == columns
     moved = next(row for row in found if row["what"] == "moved")
     assert (moved["from"], moved["to"]) == ("node-000", "node-001")
 

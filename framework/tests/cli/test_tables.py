@@ -127,6 +127,30 @@ def test_column_that_is_the_same_in_all_rows_is_left_out_before_others() -> None
     assert table.notes == ["in every row: CHANGE drain node-1"]
 
 
+def test_same_column_is_left_out_before_names_are_shortened() -> None:
+    pods = [(f"pod-{n}-with-a-name-of-40-characters-in-all", "cpu") for n in range(3)]
+    rows = [("drain of a node", *pod) for pod in pods]
+    change, pod = Heading("CHANGE", Fit.NAME, 0), Heading("POD", Fit.NAME)
+    table = Table([change, pod, "WHY"], rows).lines(60)
+    assert [line.split()[0] for line in table.body] == [pod for pod, _ in pods]
+    assert table.notes == ["in every row: CHANGE drain of a node"]
+
+
+def test_column_of_dashes_is_left_out_without_a_note() -> None:
+    rows = [(f"node-{n}-with-a-long-name", "-", "moved") for n in range(2)]
+    table = Table(["NODE", Heading("FROM", importance=0), "WHAT"], rows).lines(34)
+    assert table.body == [f"node-{n}-with-a-long-name  moved" for n in range(2)]
+    assert table.notes == []
+
+
+def test_lists_of_nodes_lose_the_suffix_and_are_folded() -> None:
+    lists = ["a.eu.internal x3, bb.eu.internal", "c.eu.internal", "(pending)"]
+    rows = [("web", nodes) for nodes in lists]
+    table = Table(["POD", Heading("NODES", Fit.NODES)], rows).lines(24)
+    assert table.body == ["web  a x3, bb", "web  c", "web  (pending)"]
+    assert table.notes == ["names of nodes end in .eu.internal"]
+
+
 def test_sentences_are_folded_between_words() -> None:
     rows = [("web 1", "it does not fit at all, and never will")]
     table = Table(("POD", Heading("WHY", Fit.SENTENCE)), rows).lines(28)

@@ -39,7 +39,12 @@ from quaymaster._cli.output import (
     progress_bar,
 )
 from quaymaster._cli.prices import prices_option
-from quaymaster._cli.repacking import placed_pods_notices, repack_option, repacked
+from quaymaster._cli.repacking import (
+    kept_pods,
+    placed_pods_notices,
+    repack_option,
+    repacked,
+)
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
 from quaymaster._core.config.document import KIND
@@ -157,13 +162,13 @@ def command(
     comparison = _compared(variants, options.seed, seeds, measures, inputs)
     changes = _changes(arguments, inputs[0], options) if is_of_versions else ()
     notices = tuple(dict.fromkeys(notice for each in inputs for notice in each.notices))
-    if not repack and len(inputs) == 1:
-        notices = (*notices, *placed_pods_notices(inputs[0]))
+    kept = 0 if repack or len(inputs) > 1 else kept_pods(inputs[0])
+    notices = (*notices, *placed_pods_notices(kept))
     if report_file is not None:
         _report(report_file, comparison, variants, inputs, options.seed, changes)
     match output:
         case OutputFormat.TABLE:
-            print_comparison(comparison)
+            print_comparison(comparison, kept)
             for change in changes:
                 print_line()
                 print_changes(change)

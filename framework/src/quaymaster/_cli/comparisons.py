@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 
 from quaymaster._base.errors import counted
-from quaymaster._cli.explanations import details
+from quaymaster._cli.explanations import details, plugin_headings, whole_reason
 from quaymaster._cli.output import print_line, print_table, print_text
 from quaymaster._cli.tables import Fit, Heading
 from quaymaster._core.cycle.explanation import Explanation, NodeScores
@@ -80,12 +80,35 @@ def print_csv(
     print_text(text.getvalue())
 
 
-def print_comparison(comparison: Comparison) -> None:
-    """Print a comparison as tables."""
+def print_comparison(comparison: Comparison, kept: int = 0) -> None:
+    """Print a comparison as tables.
+
+    Args:
+        comparison: The comparison.
+        kept: How many pods no variant decides, since they keep their nodes.
+    """
     _print_figures(comparison)
     for difference in comparison.differences:
         print_line()
-        _print_difference(comparison, difference)
+        if difference.divergence is None and not difference.moved:
+            print_line(_same(comparison, difference.variant, kept))
+        else:
+            _print_difference(comparison, difference)
+
+
+def _same(comparison: Comparison, variant: str, kept: int) -> str:
+    """Describe that two variants do not differ, and in what."""
+    first = comparison.variants[0]
+    if not kept:
+        return f"{variant} makes the same decisions as {first.name}"
+    decided = max(int(outcome.figures["pods"]) for outcome in first.outcomes)
+    keep = "keeps its node" if kept == 1 else "keep their nodes"
+    undecided = f"{counted(kept, 'pod')} of the input {keep}"
+    if not decided:
+        return f"nothing was compared: no pod is pending, and {undecided}"
+    pods = "pod" if decided == 1 else f"{decided} pods"
+    same = f"{variant} decides the {pods} without a node as {first.name} does"
+    return f"{same}; {undecided} and were not compared"
 
 
 def figures_table(
@@ -148,9 +171,6 @@ def _is_there(variant: VariantResult, figure: str) -> bool:
 
 def _print_difference(comparison: Comparison, difference: Difference) -> None:
     first = comparison.variants[0].name
-    if difference.divergence is None and not difference.moved:
-        print_line(f"{difference.variant} makes the same decisions as {first}")
-        return
     pods = sum(workload.pods for workload in difference.moved)
     print_line(f"{counted(pods, 'pod')} placed on other nodes by {difference.variant}")
     if difference.moved:
@@ -159,8 +179,8 @@ def _print_difference(comparison: Comparison, difference: Difference) -> None:
             (
                 Heading("WORKLOAD", Fit.NAME),
                 "PODS",
-                Heading(first, Fit.SENTENCE),
-                Heading(difference.variant, Fit.SENTENCE),
+                Heading(first, Fit.NODES),
+                Heading(difference.variant, Fit.NODES),
             ),
             [
                 (
@@ -216,12 +236,13 @@ def _print_rows(rows: Sequence[tuple[str, str, Explanation]]) -> None:
         if scores is not None
     ]
     if table:
-        print_table(("VARIANT", "NODE", *plugins, "TOTAL"), table)
+        headings = plugin_headings([scores for _, _, scores in scored if scores])
+        print_table(("VARIANT", Heading("NODE", Fit.NODE), *headings, "TOTAL"), table)
     for name, node, explanation in rows:
         for rejection in explanation.rejections:
             if rejection.node == node:
-                why = ", ".join(rejection.reasons) or "not evaluated"
                 by = f" by {rejection.plugin}" if rejection.plugin else ""
+                why = whole_reason(rejection)
                 print_line(f"{name}: {node} was rejected{by}: {why}")
 
 

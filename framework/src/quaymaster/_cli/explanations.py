@@ -20,9 +20,11 @@ __all__ = [
     "WHY",
     "as_document",
     "details",
+    "plugin_headings",
     "print_explained",
     "print_explained_csv",
     "scores_document",
+    "whole_reason",
 ]
 
 _NAMED: Final = 3
@@ -201,6 +203,12 @@ def _why(rejection: NodeRejection) -> str:
     return "; ".join((said, *rejection.details[:1], *rejection.post_filter[:1]))
 
 
+def whole_reason(rejection: NodeRejection) -> str:
+    """Return the reasons of a rejection, with all facts."""
+    reasons = ", ".join(rejection.reasons) or "not evaluated"
+    return "; ".join((reasons, *rejection.details, *rejection.post_filter))
+
+
 def _here(rejection: NodeRejection) -> str:
     """Return the facts about this node."""
     return "; ".join((*rejection.details[1:], *rejection.post_filter[1:]))
@@ -212,7 +220,7 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
     shown = scores[:top] if top else scores
     print_line()
     print_table(
-        (Heading("NODE", Fit.NODE), *_plugin_headings(shown), "TOTAL", ""),
+        (Heading("NODE", Fit.NODE), *plugin_headings(shown), "TOTAL", ""),
         [
             (
                 node_scores.node,
@@ -231,7 +239,7 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
     print_line("scores: raw -> normalized -> weighted")
 
 
-def _plugin_headings(scores: Sequence[NodeScores]) -> list[Heading]:
+def plugin_headings(scores: Sequence[NodeScores]) -> list[Heading]:
     """Return a heading for each plugin; those whose scores differ least go first."""
     headings = []
     for name in scores[0].plugins:

@@ -5,8 +5,8 @@ As little as possible is taken away, in this order, until the table fits:
 1. the gaps between columns become narrower;
 2. names of nodes lose the suffix that all of them share;
 3. long messages move below the table, each of them once;
-4. the widest names are shortened in the middle;
-5. columns that have the same value in every row are left out;
+4. columns that have the same value in every row are left out;
+5. the widest names are shortened in the middle;
 6. columns are left out by importance.
 
 The result names everything that is missing.
@@ -46,6 +46,9 @@ class Fit(enum.Enum):
     NODE = "node"
     """They are names of nodes: drop their common suffix, or shorten them."""
 
+    NODES = "nodes"
+    """They are lists of nodes: drop the common suffix of the names, and fold them."""
+
     MESSAGE = "message"
     """List them below the table, each once; the cells have their numbers."""
 
@@ -53,7 +56,12 @@ class Fit(enum.Enum):
     """Fold them between words."""
 
 
+_EMPTY: Final = ("", "-")
+"""Cells without a value."""
+
 _SHORTENED: Final = (Fit.NAME, Fit.NODE)
+_FOLDED: Final = (Fit.SENTENCE, Fit.NODES)
+_OF_NODES: Final = (Fit.NODE, Fit.NODES)
 
 
 @attrs.frozen
@@ -87,13 +95,18 @@ class TextColumn:
         return self.fit in _SHORTENED
 
     @property
+    def may_be_folded(self) -> bool:
+        """Whether its cells may have several lines."""
+        return self.fit in _FOLDED
+
+    @property
     def is_constant(self) -> bool:
         """Whether several rows all have the same value."""
         return len(self.cells) > 1 and len(set(self.cells)) == 1
 
     def least(self, name: int) -> int:
         """Return the smallest width, if names may be cut to one."""
-        if self.fit is Fit.SENTENCE:
+        if self.may_be_folded:
             words = max(map(longest_word, self.cells), default=0)
             least = max(words, _SENTENCE, cell_len(self.heading))
         elif self.may_be_shortened:
@@ -140,15 +153,18 @@ def _attempts(columns: Sequence[TextColumn], width: int) -> Iterator[Fitted]:
     """Yield tables from which more and more is taken away."""
     columns, suffix = _without_common_suffix(columns)
     notes = [f"names of nodes end in {suffix}"] if suffix else []
-    yield _spread(columns, width, (), notes)
+    yield _spread(columns, width, (), notes, name=width)
     columns, messages = _with_numbers(columns, width)
-    yield _spread(columns, width, messages, notes)
+    yield _spread(columns, width, messages, notes, name=width)
     left_out: list[TextColumn] = []
     for column in _droppable(columns):
+        if not column.is_constant:
+            yield _spread(columns, width, messages, _notes(left_out, width) + notes)
         # Identity: columns may be equal.
         columns = [each for each in columns if each is not column]
         left_out.append(column)
-        yield _spread(columns, width, messages, _notes(left_out, width) + notes)
+        name = width if column.is_constant else _NAME
+        yield _spread(columns, width, messages, _notes(left_out, width) + notes, name)
     notes = _notes(left_out, width) + notes
     yield _spread(columns, width, messages, notes, name=_SHORT_NAME)
 
@@ -157,7 +173,7 @@ def _without_common_suffix(
     columns: Sequence[TextColumn],
 ) -> tuple[Sequence[TextColumn], str]:
     """Return the columns without what ends all names of nodes, and that suffix."""
-    nodes = [column for column in columns if column.fit is Fit.NODE]
+    nodes = [column for column in columns if column.fit in _OF_NODES]
     suffix = common_suffix(cell for column in nodes for cell in column.cells)
     if not suffix:
         return columns, ""
@@ -165,7 +181,7 @@ def _without_common_suffix(
         attrs.evolve(
             column, cells=[without_suffix(each, suffix) for each in column.cells]
         )
-        if column.fit is Fit.NODE
+        if column.fit in _OF_NODES
         else column
         for column in columns
     ], suffix
@@ -231,7 +247,7 @@ def _notes(left_out: Sequence[TextColumn], width: int) -> list[str]:
     same = [
         f"{column.heading} {column.cells[0]}"
         for column in left_out
-        if column.is_constant
+        if column.is_constant and column.cells[0] not in _EMPTY
     ]
     others = [column.heading for column in left_out if not column.is_constant]
     notes = [f"in every row: {', '.join(same)}"] if same else []

@@ -7,8 +7,10 @@ from typing import Final
 __all__ = ["common_suffix", "without_suffix"]
 
 _SEPARATOR: Final = ", "
-_NO_NAME: Final = re.compile(r"|-|.*\s.*")
-"""Cells without a name: empty ones, and such as ``3 nodes``."""
+_NO_NAME: Final = re.compile(r"|-|\(.*|.*\s.*")
+"""Cells without a name: empty ones, and such as ``3 nodes`` or ``(pending)``."""
+_COUNT: Final = re.compile(r" x\d+$")
+"""How many pods are on a node, after its name."""
 
 
 def common_suffix(cells: Iterable[str]) -> str:
@@ -18,11 +20,10 @@ def common_suffix(cells: Iterable[str]) -> str:
     ``hostname --short`` does. IP addresses have no suffix.
 
     Args:
-        cells: Names, or lists of names separated by commas.
+        cells: Names, or lists of names separated by commas; ``x3`` may follow a name.
     """
-    names = {
-        name for cell in cells for name in _names(cell) if not _NO_NAME.fullmatch(name)
-    }
+    parts = (_COUNT.sub("", part) for cell in cells for part in _names(cell))
+    names = {name for name in parts if not _NO_NAME.fullmatch(name)}
     if not names:
         return ""
     shared: list[str] | None = None
@@ -38,7 +39,13 @@ def common_suffix(cells: Iterable[str]) -> str:
 
 def without_suffix(cell: str, suffix: str) -> str:
     """Return a cell with names that lack the suffix."""
-    return _SEPARATOR.join(name.removesuffix(suffix) for name in _names(cell))
+    return _SEPARATOR.join(_without(part, suffix) for part in _names(cell))
+
+
+def _without(part: str, suffix: str) -> str:
+    count = _COUNT.search(part)
+    end = count.group() if count else ""
+    return part.removesuffix(end).removesuffix(suffix) + end
 
 
 def _names(cell: str) -> list[str]:

@@ -102,10 +102,18 @@ def _unprinted(notes: Iterable[str]) -> Iterator[str]:
 
 
 def print_line(text: str = "") -> None:
-    """Print one line of text, folded to the width of a terminal."""
+    """Print one line of text, folded to the width of a terminal.
+
+    If the text is indented, the lines that follow are indented further.
+    """
     text = "\n".join(map(escaped, text.split("\n")))
-    lines = folded(text, line_width(sys.stdout))
-    print_text("".join(f"{line}\n" for line in lines))
+    indent = " " * (len(text) - len(text.lstrip(" ")))
+    hanging, width = f"{indent}  " if indent else "", line_width(sys.stdout)
+    first, *rest = folded(text, width)
+    if rest and width is not None:
+        # The first words keep their line; the others have less room.
+        rest = folded(" ".join(rest), width - len(hanging))
+    print_text("".join(f"{line}\n" for line in (first, *map(hanging.__add__, rest))))
 
 
 def announce(text: str) -> None:

@@ -11,7 +11,7 @@ from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._cli.inputs import Inputs
 from quaymaster._studies.changes.unplaced import movable_pods, without_placements
 
-__all__ = ["placed_pods_notices", "repack_option", "repacked"]
+__all__ = ["kept_pods", "placed_pods_notices", "repack_option", "repacked"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,9 +34,13 @@ def repacked(inputs: Inputs, *, is_repacked: bool) -> Inputs:
     return attrs.evolve(inputs, objects=without_placements(inputs.objects))
 
 
-def placed_pods_notices(inputs: Inputs) -> Iterator[Notice]:
-    """Yield a notice if pods have a node in the input, so that no variant decides."""
-    count = len(movable_pods(inputs.objects))
+def kept_pods(inputs: Inputs) -> int:
+    """Return how many pods have a node in the input, so that no variant decides."""
+    return len(movable_pods(inputs.objects))
+
+
+def placed_pods_notices(count: int) -> Iterator[Notice]:
+    """Yield a notice if pods keep their nodes."""
     if not count:
         return
     stay = "has a node in the input and stays" if count == 1 else None

@@ -9,6 +9,7 @@ from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line
+from quaymaster._cli.pending_facts import of_pods, print_facts
 from quaymaster._cli.tables import Fit
 from quaymaster._core.config.duration import format_duration
 from quaymaster._studies.simulation.results import (
@@ -102,6 +103,7 @@ def print_result(result: SimulationResult, *, wide: bool) -> None:
         print_line(f"{counted(rest, 'pod')}: other reasons")
     if result.makespan:
         print_line(f"makespan: {duration(result.makespan)} of virtual time")
+    print_facts(of_pods(result.unscheduled))
 
 
 def _state(result: SimulationResult) -> str:
@@ -148,6 +150,6 @@ UNSCHEDULED: Final = Columns[UnscheduledPod](
     Column("created", text=duration, shown=Shown.WIDE),
     Column("plugins", text=lambda names: ",".join(names) or "-", shown=Shown.WIDE),
     Column("message", fit=Fit.MESSAGE),
-    Column("reasons", shown=Shown.NEVER),
+    *("reasons", "facts"),
 )
 """Pods without a node; the command line has them in several results."""

@@ -10,6 +10,8 @@ from quaymaster._studies.simulation.stuck_rollouts import StuckRollout
 
 __all__ = ["STUCK", "print_stuck"]
 
+_REASON: Final = ": "
+"""In a message, what separates the number of pods from the reason."""
 
 STUCK: Final = Columns[StuckRollout](
     *("namespace", "workload", "seconds", "pending", "message", "exceededDeadline")
@@ -21,7 +23,9 @@ def print_stuck(
     steps: Iterable[tuple[str, Iterable[StuckRollout]]],
     at_end: Iterable[StuckRollout],
 ) -> None:
-    """Print one line for each rollout that was stuck after a step or is stuck at last.
+    """Print each rollout that was stuck after a step or is stuck at last.
+
+    Rollouts that are stuck for the same reason are listed below it.
 
     Args:
         steps: What to print before the lines of each step, and the rollouts that were
@@ -31,18 +35,32 @@ def print_stuck(
     at_end = list(at_end)
     names = {_name(rollout) for rollout in at_end}
     for prefix, rollouts in steps:
-        for rollout in rollouts:
-            if _name(rollout) not in names:
-                print_line(f"{prefix}: {_text(rollout)}")
-    for rollout in at_end:
-        print_line(_text(rollout))
+        others = [rollout for rollout in rollouts if _name(rollout) not in names]
+        _print_rollouts(others, f"{prefix}: ")
+    _print_rollouts(at_end, "")
+
+
+def _print_rollouts(rollouts: Iterable[StuckRollout], prefix: str) -> None:
+    by_reason: dict[str, list[StuckRollout]] = {}
+    for rollout in rollouts:
+        _, _, reason = rollout.message.partition(_REASON)
+        by_reason.setdefault(reason or rollout.message, []).append(rollout)
+    for reason, group in by_reason.items():
+        if len(group) == 1:
+            [rollout] = group
+            print_line(f"{prefix}Rollout of {_times(rollout)}: {rollout.message}")
+            continue
+        print_line(f"{prefix}{len(group)} rollouts stuck: {reason}")
+        for rollout in group:
+            pods, has_reason, _ = rollout.message.partition(_REASON)
+            print_line(f"  {_times(rollout)}" + (f": {pods}" if has_reason else ""))
 
 
 def _name(rollout: StuckRollout) -> tuple[str, str]:
     return rollout.namespace, rollout.workload
 
 
-def _text(rollout: StuckRollout) -> str:
+def _times(rollout: StuckRollout) -> str:
     place = ""
     if rollout.namespace != "default":
         place = f" in namespace {rollout.namespace}"
@@ -50,4 +68,4 @@ def _text(rollout: StuckRollout) -> str:
     times = f"stuck for {duration(rollout.seconds)}" if rollout.seconds else "stuck"
     if rollout.exceeded_deadline:
         times += ", exceeded its progress deadline"
-    return f"Rollout of {rollout.workload}{place} {times}: {rollout.message}"
+    return f"{rollout.workload}{place} {times}"

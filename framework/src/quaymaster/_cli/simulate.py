@@ -28,6 +28,7 @@ from quaymaster._cli.output import (
     scheduling_in,
     warn,
 )
+from quaymaster._cli.pending_facts import facts_option
 from quaymaster._cli.pod_times import (
     TimesChoice,
     pod_times_options,
@@ -97,6 +98,7 @@ NOT_STRICT = 1
 )
 @pod_times_options()
 @daemon_sets_option()
+@facts_option()
 @trace_option()
 @report_option()
 @click.option(
@@ -135,6 +137,7 @@ def command(
     termination: float | None,
     pull: Quantity | None,
     daemon_sets_first: bool,
+    facts: bool,
     trace: Trace | None,
     report_file: str | None,
     record_file: str | None,
@@ -174,6 +177,7 @@ def command(
             daemon_sets_first=daemon_sets_first,
         ),
         observers,
+        facts=facts,
     )
     if report_file and seen is not None and seen.run is not None:
         from quaymaster._cli.reports import write_report  # noqa: PLC0415 - see below
@@ -228,6 +232,8 @@ def _simulated(
     times: PodTimes,
     set_options: SchedulerOptions,
     observers: Sequence[AnyObserver],
+    *,
+    facts: bool,
 ) -> SimulationResult:
     """Simulate once, for the result and for all observers."""
     try:
@@ -242,6 +248,7 @@ def _simulated(
                 max_pods=options.max_pods,
                 observers=observers,
                 times=times,
+                facts=facts,
             )
     except VerificationError as error:
         warn(str(error))

@@ -118,7 +118,7 @@ def _row(cells: Sequence[str], table: Fitted) -> list[str]:
     """Return a row, which has one line unless it has folded sentences."""
     columns = [
         folded(cell, size)
-        if column.fit is Fit.SENTENCE
+        if column.may_be_folded
         else [shortened(cell, size) if column.may_be_shortened else cell]
         for cell, size, column in zip(cells, table.widths, table.columns, strict=True)
     ]

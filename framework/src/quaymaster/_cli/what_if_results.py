@@ -12,6 +12,7 @@ from quaymaster._base.errors import counted
 from quaymaster._cli.columns import Column, Columns
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.pending_facts import fact_table, of_pods, print_facts
 from quaymaster._cli.placements import (
     MOST_PODS,
     PLACED,
@@ -29,10 +30,12 @@ from quaymaster._studies.planning.what_if_results import (
     WhatIfResult,
     WhatIfStep,
 )
+from quaymaster._studies.simulation.results import UnscheduledPod
 
 __all__ = [
     "as_document",
     "changes_table",
+    "facts_table",
     "pods_table",
     "print_answer",
     "print_events_csv",
@@ -79,11 +82,13 @@ def print_answer(result: WhatIfResult) -> None:
     if events:
         print_line()
         _EVENTS.print(events)
+    print_facts(of_pods(_pending(result)))
     columns, rows = spread_table(result)
     if rows:
         print_line()
         headings = [Heading(name.upper(), Fit.NAME) for name in columns[:3]]
         headings[0] = attrs.evolve(headings[0], importance=1)
+        headings[2] = attrs.evolve(headings[2], importance=2)
         sides = [Heading(name.upper(), Fit.SENTENCE) for name in columns[3:]]
         print_table([*headings, *sides], rows)
     for step in result.steps:
@@ -129,6 +134,18 @@ def spread_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
     return columns, [
         [step.change, *row] for step in result.steps for row in spread_rows(step.spread)
     ]
+
+
+def facts_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
+    """The columns, and a row for each fact about pods that are or were pending."""
+    return fact_table(of_pods(_pending(result)))
+
+
+def _pending(result: WhatIfResult) -> Iterator[UnscheduledPod]:
+    """Yield the pods that each step left pending, or pending for another reason."""
+    for step in result.steps:
+        yield from step.pending
+        yield from step.still_pending
 
 
 def _in_all(result: WhatIfResult) -> str:
@@ -177,6 +194,7 @@ class _Event:
         source: The node before, if any.
         target: The node afterwards, if any.
         why: The reason, for people; may be empty.
+        was: The key of the pod that it replaces, if any.
     """
 
     change: str
@@ -185,10 +203,11 @@ class _Event:
     source: str = ""
     target: str = ""
     why: str | Message = ""
+    was: str = ""
 
 
 def _events(step: WhatIfStep, most: int = MOST_PODS) -> Iterator[_Event]:
-    """Yield what happened to pods: moved, refused, lost, preempted and deleted.
+    """Yield what happened to pods: first what went wrong, then where pods are now.
 
     Args:
         step: The step.
@@ -198,12 +217,10 @@ def _events(step: WhatIfStep, most: int = MOST_PODS) -> Iterator[_Event]:
     for refused in step.refused:
         what = "refused" if refused.is_gone else "not evicted"
         yield event(what, refused.pod, refused.node, "", _refusal(refused))
-    for move in step.moved:
-        why = "" if move.pod == move.was else f"in place of {move.was}"
-        yield event("moved", move.pod, move.source, move.target, why)
-    moved = {move.pod for move in step.moved}
-    for pod_key, node in placed_rows(step.placed, moved, most):
-        yield event("placed", pod_key, "", node)
+    for pod in step.pending:
+        yield event("pending", pod.pod, why=pod.message)
+    for pod in step.still_pending:
+        yield event("still pending", pod.pod, why=pod.message)
     for eviction in step.timed_out:
         later = duration(eviction.at - step.at)
         why = f"deleted at {duration(eviction.at)}, {later} later"
@@ -214,10 +231,12 @@ def _events(step: WhatIfStep, most: int = MOST_PODS) -> Iterator[_Event]:
         yield event("preempted", victim.pod, victim.node, "", f"for {victim.by}")
     for key in step.unmanaged:
         yield event("gone", key, why="nothing creates it again")
-    for pod in step.pending:
-        yield event("pending", pod.pod, why=pod.message)
-    for pod in step.still_pending:
-        yield event("still pending", pod.pod, why=pod.message)
+    for move in step.moved:
+        was = "" if move.pod == move.was else move.was
+        yield event("moved", move.pod, move.source, move.target, was=was)
+    moved = {move.pod for move in step.moved}
+    for pod_key, node in placed_rows(step.placed, moved, most):
+        yield event("placed", pod_key, "", node)
 
 
 def _refusal(refused: RefusedEviction) -> Message:
@@ -286,7 +305,8 @@ _EVENTS: Final = Columns[_Event](
     Column("what"),
     Column("pod", fit=Fit.NAME),
     Column("from", value=attrgetter("source"), text=_node, fit=Fit.NODE, importance=1),
-    Column("to", value=attrgetter("target"), text=_node, fit=Fit.NODE),
+    Column("to", value=attrgetter("target"), text=_node, fit=Fit.NODE, importance=4),
+    Column("was", heading="In place of", fit=Fit.NAME, importance=0, is_optional=True),
     Column("why", text=lambda why: why, fit=Fit.MESSAGE),
 )
 

@@ -21,6 +21,12 @@ TABLE = field_table(Kubernetes())
 ELSEWHERE = ("Pod.nodeName", "azureFile.secretNamespace")
 
 
+def is_nested(path: str) -> bool:
+    """Return whether a field is inside one of the same name, as templates can be."""
+    _, *names = path.split(".")
+    return len(set(names)) < len(names)
+
+
 def missing(info: inspect.Type, reference: Reference, path: str) -> list[str]:
     """Return the fields that we read and that the table lacks."""
     if isinstance(info, inspect.UnionType):
@@ -36,6 +42,8 @@ def missing(info: inspect.Type, reference: Reference, path: str) -> list[str]:
     if not isinstance(info, inspect.StructType):
         return []
     assert isinstance(reference, int), path
+    if is_nested(path):
+        return []
     fields = TABLE.fields_of(reference)
     found = []
     for field in info.fields:

@@ -9,6 +9,7 @@ from quaymaster.objects import KINDS, LabelSelector, Quantity, from_wire, to_wir
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import (
     SchedulerHarness,
+    make_composite_pod_group,
     make_cron_job,
     make_csi_driver,
     make_csi_storage_capacity,
@@ -21,11 +22,14 @@ from quaymaster.testing import (
     make_node,
     make_persistent_volume_claim,
     make_pod,
+    make_pod_group,
+    make_priority_class,
     make_replication_controller,
     make_resource_quota,
     make_runtime_class,
     make_stateful_set,
     make_volume_attachment,
+    make_workload,
 )
 
 MADE = [
@@ -43,6 +47,9 @@ MADE = [
     make_runtime_class(overhead={"cpu": "250m"}, tolerations=("dedicated",)),
     make_stateful_set(selector={"app": "db"}, replicas=0),
     make_volume_attachment(),
+    make_composite_pod_group(min_group_count=2, topology_key="zone", parent="tree"),
+    make_pod_group(min_count=4, topology_key="rack", disrupts_all=True, workload="w"),
+    make_workload(groups={"leader": None, "worker": 4}),
 ]
 
 
@@ -137,3 +144,22 @@ def test_a_quota_and_a_limit_range_are_in_force() -> None:
     assert stored.spec.containers[0].resources.requests == {"cpu": Quantity("250m")}
     with pytest.raises(ApiError, match="exceeded quota: quota"):
         scheduler.cluster.create(make_pod(name="second"))
+
+
+def test_pod_of_a_priority_class_gets_what_an_api_server_sets() -> None:
+    gold = make_priority_class(
+        name="gold",
+        value=70,
+        preemption_policy="Never",
+        labels={"tier": "1"},
+        annotations={"note": "x"},
+    )
+    assert (gold.labels, gold.annotations) == ({"tier": "1"}, {"note": "x"})
+    spec = make_pod(priority_class=gold).spec
+    assert spec.priority_class_name == "gold"
+    assert (spec.priority, spec.preemption_policy) == (70, "Never")
+
+
+def test_pod_may_name_a_priority_class_only() -> None:
+    spec = make_pod(priority_class="gold", priority=7).spec
+    assert (spec.priority_class_name, spec.priority) == ("gold", 7)

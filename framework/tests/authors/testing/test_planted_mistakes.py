@@ -6,7 +6,6 @@ The clusters are those of the plugins' authors, and there are as many as by defa
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import settings
 from hypothesis.strategies import SearchStrategy
 
 from quaymaster.testing import (
@@ -50,18 +49,14 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
 COSTLY = ("Gpus", "Prices", "Evicts")
 
 
-@pytest.fixture
-def _usual_examples() -> Iterator[None]:
-    """Try as many clusters as hypothesis does by default, the same in each run."""
-    before = settings.get_current_profile_name()
-    settings.load_profile("sure")
+@pytest.fixture(autouse=True)
+def _stopped() -> Iterator[None]:
     STOP.clear()
     yield
     STOP.set()
-    settings.load_profile(before)
 
 
-@pytest.mark.usefixtures("_usual_examples")
+@pytest.mark.usefixtures("usual_examples")
 @pytest.mark.long
 @pytest.mark.parametrize(
     "mistake", MISTAKES, ids=[mistake.plugin.__qualname__ for mistake in MISTAKES]
@@ -72,7 +67,7 @@ def test_planted_mistake_is_found(mistake: Mistake) -> None:
         check_plugin(mistake.plugin, clusters=mistake.clusters, opt_outs=others)
 
 
-@pytest.mark.usefixtures("_usual_examples")
+@pytest.mark.usefixtures("usual_examples")
 @pytest.mark.parametrize(
     ("plugin", "clusters"),
     with_rest_at_night(

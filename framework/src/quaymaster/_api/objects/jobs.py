@@ -5,6 +5,12 @@ Mirrors k8s.io/api v0.37, ``batch/v1/types.go``.
 
 from typing import ClassVar
 
+from quaymaster._api.objects.groups import (
+    BasicSchedulingPolicy,
+    DisruptionMode,
+    PodGroupResourceClaim,
+    PodGroupSchedulingConstraints,
+)
 from quaymaster._api.objects.meta import (
     ApiObject,
     ApiValue,
@@ -20,6 +26,7 @@ __all__ = [
     "CronJobSpec",
     "Job",
     "JobCondition",
+    "JobSchedulingConfiguration",
     "JobSpec",
     "JobStatus",
     "JobTemplateSpec",
@@ -30,6 +37,8 @@ __all__ = [
     "SuccessPolicy",
     "SuccessPolicyRule",
     "UncountedTerminatedPods",
+    "WorkloadPodGroupGangSchedulingPolicy",
+    "WorkloadPodGroupSchedulingPolicy",
 ]
 
 
@@ -92,6 +101,35 @@ class SuccessPolicy(ApiValue, frozen=True, kw_only=True):
     rules: tuple[SuccessPolicyRule, ...] = ()
 
 
+class WorkloadPodGroupGangSchedulingPolicy(ApiValue, frozen=True, kw_only=True):
+    """Schedule the pods of a Job together.
+
+    Mirrors k8s.io/api v0.37, ``scheduling/v1alpha3/types.go``.
+
+    Attributes:
+        min_count: The number of pods that must fit at the same time; None: as many as
+            run at once.
+    """
+
+    min_count: Int32 | None = None
+
+
+class WorkloadPodGroupSchedulingPolicy(ApiValue, frozen=True, kw_only=True):
+    """How the pods of a Job are scheduled: exactly one attribute is set."""
+
+    basic: BasicSchedulingPolicy | None = None
+    gang: WorkloadPodGroupGangSchedulingPolicy | None = None
+
+
+class JobSchedulingConfiguration(ApiValue, frozen=True, kw_only=True):
+    """The group that the pods of a Job are scheduled with."""
+
+    scheduling_policy: WorkloadPodGroupSchedulingPolicy | None = None
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    disruption_mode: DisruptionMode | None = None
+    resource_claims: tuple[PodGroupResourceClaim, ...] = ()
+
+
 class JobSpec(ApiValue, frozen=True, kw_only=True):
     """How many pods must succeed, and how many may run at once.
 
@@ -107,6 +145,8 @@ class JobSpec(ApiValue, frozen=True, kw_only=True):
         pod_replacement_policy: ``TerminatingOrFailed``, or ``Failed``: pods that are
             being deleted are replaced when they have ended.
         managed_by: The controller that creates its pods; None is the cluster's own.
+        scheduling: The group of its pods; None unless the feature gate WorkloadWithJob
+            is on.
     """
 
     parallelism: Int32 | None = None
@@ -125,6 +165,7 @@ class JobSpec(ApiValue, frozen=True, kw_only=True):
     completion_mode: str | None = None
     suspend: bool | None = None
     pod_replacement_policy: str | None = None
+    scheduling: JobSchedulingConfiguration | None = None
 
 
 class JobCondition(ApiValue, frozen=True, kw_only=True):

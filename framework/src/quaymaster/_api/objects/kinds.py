@@ -22,6 +22,7 @@ from quaymaster._api.objects.devices import (
     DeviceClass,
     ResourceSlice,
 )
+from quaymaster._api.objects.groups import CompositePodGroup, PodGroup, Workload
 from quaymaster._api.objects.jobs import CronJob, Job
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._api.objects.limits import (
@@ -62,7 +63,15 @@ from quaymaster._api.objects.workloads import (
     StatefulSet,
 )
 
-__all__ = ["KINDS", "OPERATOR_KINDS", "group_of", "plural_of", "version_of"]
+__all__ = [
+    "GROUP_KINDS",
+    "KINDS",
+    "OPERATOR_KINDS",
+    "group_of",
+    "is_builtin",
+    "plural_of",
+    "version_of",
+]
 
 KINDS: Final[dict[str, type[ApiObject]]] = {
     cls.kind: cls
@@ -93,6 +102,9 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
         ResourceClaim,
         PodDisruptionBudget,
         PriorityClass,
+        Workload,
+        CompositePodGroup,
+        PodGroup,
         RuntimeClass,
         LimitRange,
         ResourceQuota,
@@ -103,12 +115,28 @@ KINDS: Final[dict[str, type[ApiObject]]] = {
 }
 """Every kind of Kubernetes itself that can be loaded, by its name."""
 
+GROUP_KINDS: Final[tuple[type[ApiObject], ...]] = (
+    CompositePodGroup,
+    PodGroup,
+    Workload,
+)
+"""The kinds of group scheduling, each behind a feature gate."""
+
 OPERATOR_KINDS: Final[tuple[type[ApiObject], ...]] = (
     ScaledObject,
     ScaledJob,
     VerticalPodAutoscaler,
 )
 """The kinds of common operators that the in-memory cluster follows."""
+
+
+def is_builtin(kind: type[ApiObject]) -> bool:
+    """Return whether a class is that of a kind of Kubernetes itself.
+
+    Other API groups have kinds of the same names, such as PodGroup.
+    """
+    # Identity: this class, not another one of the same name.
+    return KINDS.get(kind.kind) is kind
 
 
 def group_of(api_version: str) -> str:

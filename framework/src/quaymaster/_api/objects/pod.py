@@ -298,6 +298,14 @@ class Pod(ApiObject, frozen=True, kw_only=True):
         return self.spec.priority or 0
 
     @property
+    def group_key(self) -> str:
+        """``namespace/name`` of the pod's PodGroup; empty for a pod without a group."""
+        group = self.spec.scheduling_group
+        if group is None or group.pod_group_name is None:
+            return ""
+        return f"{self.metadata.namespace}/{group.pod_group_name}"
+
+    @property
     def is_terminating(self) -> bool:
         """Whether the pod has been deleted and is within its grace period."""
         return self.metadata.deletion_timestamp is not None

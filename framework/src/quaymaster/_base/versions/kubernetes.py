@@ -85,7 +85,12 @@ _WITHOUT_EFFECT: Final = frozenset(
 
 
 _DEPENDENCIES: Final[Mapping[str, Sequence[str]]] = {
+    "CompositePodGroup": ("GenericWorkload", "TopologyAwareWorkloadScheduling"),
     "DRADeviceTaintRules": ("DRADeviceTaints",),
+    "DRAWorkloadResourceClaims": ("DynamicResourceAllocation", "GenericWorkload"),
+    "PodGroupPreemptionPolicy": ("GenericWorkload",),
+    "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
+    "WorkloadWithJob": ("GenericWorkload",),
 }
 """Gate -> the gates that it requires, among the simulated ones.
 
@@ -93,8 +98,13 @@ Mirrors ``defaultKubernetesFeatureGateDependencies`` (Kubernetes v1.37,
 ``pkg/features/kube_features.go``).
 """
 
-KIND_GATES: Final[Mapping[str, str]] = {"DeviceTaintRule": "DRADeviceTaintRules"}
-"""Kind of objects -> the gate without which the scheduler does not read them."""
+KIND_GATES: Final[Mapping[str, str]] = {
+    "CompositePodGroup": "CompositePodGroup",
+    "DeviceTaintRule": "DRADeviceTaintRules",
+    "PodGroup": "GenericWorkload",
+    "Workload": "GenericWorkload",
+}
+"""Kind of Kubernetes itself -> the gate without which it is not read."""
 
 
 class KubernetesError(QuaymasterError, ValueError):
@@ -204,6 +214,15 @@ class Kubernetes:
         """The shipped profile that is merged under every configuration."""
         release = self._release if self.has(PLUGIN_ORDER) else V1_36
         return release.default_profile
+
+    @property
+    def gated_plugins(self) -> Mapping[str, str]:
+        """Plugin -> the gate that adds it to the end of the default profile, in order.
+
+        Mirrors ``applyFeatureGates`` (Kubernetes v1.37,
+        ``pkg/scheduler/apis/config/v1/default_plugins.go``).
+        """
+        return self._release.gated_plugins
 
     def _check_dependencies(self, gate: str, needed: Sequence[str]) -> None:
         """Reject a gate that is on while a gate that it depends on is off."""

@@ -240,6 +240,7 @@ class PendingGroupPart(DocumentPart, frozen=True):
         causes: The causes for the first of them.
         change: The smallest change that places all of them; null if there is none.
         remarks: Facts that explain why they are pending.
+        facts: The facts of plugins behind the message of the first of them.
     """
 
     pods: list[str]
@@ -251,6 +252,7 @@ class PendingGroupPart(DocumentPart, frozen=True):
     causes: list[CausePart]
     change: ChangePart | None
     remarks: list[str]
+    facts: list[str]
 
 
 class PendingDocument(DocumentPart, frozen=True):

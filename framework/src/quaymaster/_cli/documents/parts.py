@@ -55,6 +55,7 @@ class UnscheduledPart(DocumentPart, frozen=True):
         plugins: The plugins that rejected it, sorted.
         message: Why, in upstream's words.
         reasons: The reasons for which nodes were rejected, each once, without counts.
+        facts: The facts of plugins behind the reasons; empty without --facts.
     """
 
     pod: str
@@ -65,6 +66,7 @@ class UnscheduledPart(DocumentPart, frozen=True):
     plugins: list[str]
     message: str
     reasons: list[str]
+    facts: list[str]
 
 
 class PodReasonsPart(DocumentPart, frozen=True):

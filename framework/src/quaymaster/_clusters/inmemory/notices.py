@@ -21,6 +21,7 @@ from quaymaster._api.objects import (
     StatefulSet,
     StorageClass,
 )
+from quaymaster._api.objects.kinds import is_builtin
 from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._base.versions.kubernetes import KIND_GATES, Kubernetes
@@ -109,7 +110,7 @@ def notices_of_gated(
     """Yield the notices about objects of kinds whose feature gate is off."""
     gated: defaultdict[str, list[ApiObject]] = defaultdict(list)
     for obj in objects:
-        if obj.kind in KIND_GATES and not kubernetes.reads(obj.kind):
+        if is_builtin(type(obj)) and not kubernetes.reads(obj.kind):
             gated[obj.kind].append(obj)
     for kind, members in gated.items():
         verb = "has" if len(members) == 1 else "have"

@@ -10,6 +10,7 @@ from quaymaster._api.objects import (
     KINDS,
     ApiObject,
     Binding,
+    CompositePodGroup,
     CronJob,
     DaemonSet,
     Deployment,
@@ -17,9 +18,11 @@ from quaymaster._api.objects import (
     Job,
     Lease,
     Pod,
+    PodGroup,
     ReplicaSet,
     ReplicationController,
     StatefulSet,
+    Workload,
 )
 from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.objects.kinds import group_of, plural_of
@@ -32,7 +35,15 @@ __all__ = [
     "resources_of",
 ]
 
-_LEFT_OUT: Final = (Binding, CronJob, Event, Lease)
+_LEFT_OUT: Final = (
+    Binding,
+    CompositePodGroup,
+    CronJob,
+    Event,
+    Lease,
+    PodGroup,
+    Workload,
+)
 """Kinds that do not affect scheduling, or cannot be listed; see `CRON_JOBS`."""
 
 _RUN_PODS: Final = frozenset(

@@ -7,7 +7,7 @@ import attrs
 
 from quaymaster._api.objects import KINDS
 from quaymaster._api.objects.kind_set import KindSet
-from quaymaster._api.objects.kinds import group_of
+from quaymaster._api.objects.kinds import GROUP_KINDS, group_of
 from quaymaster._api.openapi.table import structure_of
 from quaymaster._base.notices import NoticeReason
 from quaymaster._base.suggestions import did_you_mean
@@ -163,7 +163,8 @@ def _version_of(kind: str) -> str | None:
     if kind == _CRON_JOB:
         return _CRON_JOB_VERSION
     cls = KINDS.get(kind)
-    return cls.api_version if cls is not None else None
+    # Groups of other versions are skipped, as all groups are while their gate is off.
+    return None if cls is None or cls in GROUP_KINDS else cls.api_version
 
 
 def _is_namesake(typed: ObjectType, version: str) -> bool:

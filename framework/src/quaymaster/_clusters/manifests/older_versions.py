@@ -1,7 +1,8 @@
 """Versions of kinds that API servers convert to the version that is read here.
 
 Mirrors ``Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler``
-(Kubernetes v1.37, ``pkg/apis/autoscaling/v1/conversion.go``).
+(Kubernetes v1.37, ``pkg/apis/autoscaling/v1/conversion.go``). PodGroups and Workloads
+have the same fields in both versions (``pkg/apis/scheduling/v1alpha3``).
 """
 
 import json
@@ -10,7 +11,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
-from quaymaster._api.objects import ApiObject, HorizontalPodAutoscaler
+from quaymaster._api.objects import (
+    ApiObject,
+    HorizontalPodAutoscaler,
+    PodGroup,
+    Workload,
+)
 from quaymaster._base.input.json_values import JsonText
 from quaymaster._clusters.manifests.texts import ObjectText
 from quaymaster._clusters.manifests.types import ObjectType
@@ -21,6 +27,11 @@ Tree: TypeAlias = Mapping[str, Any]
 PartT = TypeVar("PartT")
 
 _V1: Final = ObjectType("autoscaling/v1", "HorizontalPodAutoscaler")
+_CLASSES: Final[Mapping[ObjectType, type[ApiObject]]] = {
+    _V1: HorizontalPodAutoscaler,
+    ObjectType("scheduling.k8s.io/v1alpha3", "PodGroup"): PodGroup,
+    ObjectType("scheduling.k8s.io/v1alpha3", "Workload"): Workload,
+}
 _ALPHA: Final = "autoscaling.alpha.kubernetes.io/"
 _METRICS: Final = f"{_ALPHA}metrics"
 _BEHAVIOR: Final = f"{_ALPHA}behavior"
@@ -31,7 +42,7 @@ _UTILIZATION: Final = "targetCPUUtilizationPercentage"
 
 def converted_class(typed: ObjectType) -> type[ApiObject] | None:
     """Return the class of a kind under an older version; None if it is not older."""
-    return HorizontalPodAutoscaler if typed == _V1 else None
+    return _CLASSES.get(typed)
 
 
 def converted_text(entry: ObjectText) -> JsonText:

@@ -1,12 +1,18 @@
 """The kinds of objects that the plugins of a configuration use."""
 
 from collections.abc import Sequence
+from typing import Final
 
-from quaymaster._api.objects import ApiObject
+from quaymaster._api.objects import ApiObject, CompositePodGroup, PodGroup
+from quaymaster._api.objects.kinds import is_builtin
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.config.model import ProfileConfig, SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["declared_kinds", "kinds_read", "plugin_names", "profile_plugins"]
+
+_GROUPS: Final[Sequence[type[ApiObject]]] = (CompositePodGroup, PodGroup)
+"""The kinds that the scheduler itself follows while their feature gates are on."""
 
 
 def declared_kinds(
@@ -30,7 +36,8 @@ def kinds_read(
 ) -> Sequence[type[ApiObject]]:
     """Return the kinds that the plugins of a configuration read, nodes and pods last.
 
-    Kinds whose feature gate is off are left out.
+    Groups of pods are among them, for the scheduler itself. Kinds whose feature gate is
+    off are left out.
 
     Args:
         config: The configuration, whose profiles name the plugins.
@@ -40,8 +47,12 @@ def kinds_read(
         KindError: A kind is not valid, or is declared by two classes.
         PluginLoadError: A plugin cannot be used.
     """
-    read = registry.read_by(profile_plugins(config))
-    return [kind for kind in read if config.kubernetes.reads(kind.kind)]
+    read = dict.fromkeys((*_GROUPS, *registry.read_by(profile_plugins(config))))
+    return [kind for kind in read if _is_read(kind, config.kubernetes)]
+
+
+def _is_read(kind: type[ApiObject], kubernetes: Kubernetes) -> bool:
+    return not is_builtin(kind) or kubernetes.reads(kind.kind)
 
 
 def profile_plugins(config: SchedulerConfig) -> Sequence[str]:

@@ -101,20 +101,30 @@ def explain(algorithm: Algorithm, pod: Pod, scheduler: str) -> Explanation:
 
 
 def explain_and_score(
-    algorithm: Algorithm, pod: Pod, scheduler: str
+    algorithm: Algorithm, pod: Pod, scheduler: str, *, with_post_filter: bool = False
 ) -> tuple[Explanation, Scored | None]:
     """Return an explanation and the scores of all nodes, if any.
 
     Of the nodes that a plugin rejected for the same reasons, only the first has
     details.
+
+    Args:
+        algorithm: The plugins.
+        pod: The pod.
+        scheduler: The profile's name.
+        with_post_filter: Whether these nodes also have what PostFilter can do there, if
+            the pod fits nowhere. Preemption is tried on all nodes for that.
     """
     explanation, scored, attempt = _explained(algorithm, pod, scheduler)
     facts = _Facts(algorithm, attempt)
+    is_unfit = scored is None and not attempt.diagnosis.pre_filter_message
     seen: set[tuple[str, tuple[str, ...]]] = set()
     rejections: list[NodeRejection] = []
     for rejection in explanation.rejections:
         group = rejection.plugin, rejection.reasons
         rejections.append(rejection if group in seen else facts.added(rejection))
+        if with_post_filter and is_unfit and group not in seen:
+            rejections[-1] = _with_post_filter(algorithm, attempt, rejections[-1])
         seen.add(group)
     return attrs.evolve(explanation, rejections=tuple(rejections)), scored
 

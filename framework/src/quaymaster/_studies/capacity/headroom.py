@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -20,9 +20,8 @@ from quaymaster._base.natural_order import natural_key
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
 from quaymaster._core.contract.cluster import ForbiddenError, NotFoundError
-from quaymaster._core.cycle.explain import explain_and_score
-from quaymaster._core.engine.attempts import grouped_rejections
 from quaymaster._studies.capacity.figures import Headroom
+from quaymaster._studies.simulation.pending_facts import pending_facts
 from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["MORE_PODS", "find_headroom"]
@@ -150,7 +149,9 @@ class _Search:
             self.placed[pod.node_name] += 1
         elif not self.message:
             self.message = _verdict(self._simulation.unscheduled(pod).message)
-            self.facts = tuple(_facts(self._simulation, pod))
+            self.facts = pending_facts(
+                self._simulation.scheduler, pod, with_preemption=False
+            )
 
 
 class _Copies:
@@ -251,19 +252,6 @@ def _verdict(message: str) -> str:
     """Return the part of a message about nodes, without the part about preemption."""
     verdict, stop, _ = message.partition(". ")
     return verdict + stop.strip()
-
-
-def _facts(simulation: Simulation, pod: Pod) -> Iterator[str]:
-    """Yield the facts behind the rejections of a pod that has no node."""
-    framework = simulation.scheduler.frameworks.get(pod.spec.scheduler_name)
-    if framework is None:
-        return
-    with simulation.scheduler.hooks_unobserved():
-        explanation, _ = explain_and_score(framework.plain, pod, framework.profile.name)
-    for group in grouped_rejections(explanation.rejections, 1):
-        if group.details:
-            [node] = group.such_as
-            yield f"{', '.join(group.reasons)} ({node}): {'; '.join(group.details)}"
 
 
 def _claim_like(claim: PersistentVolumeClaim, name: str) -> PersistentVolumeClaim:

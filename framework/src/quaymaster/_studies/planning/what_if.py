@@ -48,6 +48,7 @@ def what_if(
     observe: bool = False,
     topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
     times: PodTimes = DEFAULT_POD_TIMES,
+    facts: bool = False,
 ) -> WhatIfResult:
     """Simulate a cluster, change it, and report the effect of each change.
 
@@ -70,6 +71,8 @@ def what_if(
         topology_keys: The node labels over whose values the pods of each workload are
             counted before and after each change.
         times: How long pods need to start and to end.
+        facts: Whether pending pods have the facts behind their message, from the state
+            at the end of each step.
 
     Raises:
         AdmissionError: Some objects are invalid, or create too many pods.
@@ -90,7 +93,7 @@ def what_if(
     ) as simulation:
         history = History(simulation.cluster)
         question = _Question(
-            simulation, history, prices or Prices(), topology_keys, on_progress
+            simulation, history, prices or Prices(), topology_keys, on_progress, facts
         )
         seen = ObservedStates(simulation if observe else None)
         answer = question.answer(changes, seen)
@@ -106,6 +109,7 @@ class _Question:
         prices: The prices of nodes.
         topology_keys: The node labels whose values are topology domains.
         on_progress: Called with the progress.
+        facts: Whether to find the facts behind the messages of pending pods.
     """
 
     def __init__(
@@ -115,8 +119,10 @@ class _Question:
         prices: Prices,
         topology_keys: Sequence[str],
         on_progress: ProgressFn | None,
+        facts: bool,
     ) -> None:
         self._simulation = simulation
+        self._facts = facts
         self._placements = PlacementTracker(history, topology_keys)
         self._rollouts = RolloutTracker(simulation, history)
         self._prices = prices
@@ -217,7 +223,7 @@ class _Question:
         return ClusterState(
             at=simulation.now,
             placed=len(placed),
-            pending=simulation.result().unscheduled,
+            pending=simulation.result(with_facts=self._facts).unscheduled,
             nodes=len(nodes),
             nodes_used=len(used),
             room=room.total,

@@ -30,6 +30,7 @@ def simulate(
     max_pods: int = MAX_PODS,
     observers: Iterable[AnyObserver] = (),
     times: PodTimes = DEFAULT_POD_TIMES,
+    facts: bool = False,
 ) -> SimulationResult:
     """Put objects into an in-memory cluster and schedule until it has settled.
 
@@ -45,6 +46,7 @@ def simulate(
         observers: What follows the simulation, as for `Simulation`.
         times: How long pods need to start and to end; by default, those of workloads
             start in a few seconds.
+        facts: Whether pods without a node have the facts behind their message.
 
     Raises:
         AdmissionError: Some objects are invalid, or create too many pods.
@@ -63,7 +65,7 @@ def simulate(
         times=times,
     ) as simulation:
         simulation.settle(on_progress)
-        return simulation.result()
+        return simulation.result(with_facts=facts)
 
 
 def observe(

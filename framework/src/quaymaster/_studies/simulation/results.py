@@ -62,6 +62,8 @@ class UnscheduledPod:
         created: When it entered the simulation, in seconds since the beginning.
         attempts: How often it was tried.
         reasons: The reasons for which nodes were rejected, each once, without counts.
+        facts: The facts of plugins behind the reasons, if requested: for each reason
+            those about the first node that was rejected for it.
     """
 
     pod: str
@@ -72,6 +74,7 @@ class UnscheduledPod:
     created: float = attrs.field(default=0.0, eq=False)
     attempts: int = attrs.field(default=0, eq=False)
     reasons: tuple[str, ...] = attrs.field(default=(), eq=False)
+    facts: tuple[str, ...] = attrs.field(default=(), eq=False)
 
 
 @attrs.frozen(kw_only=True)

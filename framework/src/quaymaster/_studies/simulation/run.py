@@ -1,7 +1,7 @@
 """Runs one simulation: at once to its end, or step by step."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import starmap
 from types import TracebackType
@@ -29,6 +29,7 @@ from quaymaster._studies.simulation.observers import (
     simulation_observers,
     with_hook_observers,
 )
+from quaymaster._studies.simulation.pending_facts import PendingFacts
 from quaymaster._studies.simulation.record import Record
 from quaymaster._studies.simulation.results import (
     Placement,
@@ -346,17 +347,19 @@ class Simulation:
             return observed_run(self, name)
         return self._seen.run_so_far(self, name)
 
-    def result(self) -> SimulationResult:
-        """Return the result."""
+    def result(self, *, with_facts: bool = False) -> SimulationResult:
+        """Return the result.
+
+        Args:
+            with_facts: Whether pods without a node have the facts behind their message.
+        """
         record, waiting = self._record, self._waiting()
+        entries = map(self.unscheduled, waiting)
+        if with_facts:
+            entries = map(self._with_facts(), waiting, entries)
         return SimulationResult(
             placements=tuple(starmap(self._ended, record.placements)),
-            unscheduled=tuple(
-                sorted(
-                    map(self.unscheduled, waiting),
-                    key=lambda pod: natural_key(pod.pod),
-                )
-            ),
+            unscheduled=tuple(sorted(entries, key=lambda pod: natural_key(pod.pod))),
             preempted=tuple(record.preempted),
             pods=len(record.placements) + len(waiting),
             nodes=len(self.cluster.list(Node).items),
@@ -404,6 +407,12 @@ class Simulation:
             created=self._record.created(pod),
             attempts=self._record.attempts[pod.uid],
             reasons=self._record.reasons.get(pod.uid, ()),
+        )
+
+    def _with_facts(self) -> Callable[[Pod, UnscheduledPod], UnscheduledPod]:
+        facts = PendingFacts(self._scheduler)
+        return lambda pod, entry: attrs.evolve(
+            entry, facts=facts.of(pod, entry.message)
         )
 
     def _ended(self, uid: str, placement: Placement) -> Placement:

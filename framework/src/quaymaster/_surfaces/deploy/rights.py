@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import ApiObject, Lease, Node, Pod
-from quaymaster._api.objects.kinds import group_of, plural_of
+from quaymaster._api.objects.kinds import group_of, is_builtin, plural_of
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.kubernetes.authorities import AUTHORITIES
 from quaymaster._core.config.kinds import profile_plugins
@@ -123,7 +123,8 @@ def _rights_of_plugin(
     reads = (
         kind
         for kind in reads_of_plugin(plugin)
-        if kind not in (Node, Pod) and kubernetes.reads(kind.kind)
+        if kind not in (Node, Pod)
+        and (not is_builtin(kind) or kubernetes.reads(kind.kind))
     )
     yield from _following(reads, name)
     for write in writes_of_plugin(plugin):

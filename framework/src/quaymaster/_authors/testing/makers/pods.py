@@ -19,9 +19,11 @@ from quaymaster._api.objects import (
     PodAntiAffinity,
     PodCondition,
     PodSchedulingGate,
+    PodSchedulingGroup,
     PodSpec,
     PodStatus,
     PreferredSchedulingTerm,
+    PriorityClass,
     ResourceRequirements,
     Toleration,
     TopologySpreadConstraint,
@@ -98,6 +100,7 @@ def make_pod(
     pod_requests: Amounts | None = None,
     pod_limits: Amounts | None = None,
     priority: int | None = 0,
+    priority_class: PriorityClass | str = "",
     preemption_policy: str | None = "PreemptLowerPriority",
     scheduler_name: str = "default-scheduler",
     node_selector: Mapping[str, str] | None = None,
@@ -112,6 +115,7 @@ def make_pod(
     tolerations: Iterable[str | Toleration] = (),
     spread: Iterable[TopologySpreadConstraint] = (),
     scheduling_gates: Iterable[str] = (),
+    scheduling_group: str | None = None,
     claims: Iterable[str] = (),
     volumes: Iterable[Volume] = (),
     host_network: bool = False,
@@ -144,6 +148,8 @@ def make_pod(
         pod_requests: The requests of the pod as a whole.
         pod_limits: The limits of the pod as a whole.
         priority: Its priority.
+        priority_class: Its priority class, whose priority and preemption policy it
+            gets, as from an API server; or only the name of one.
         preemption_policy: ``PreemptLowerPriority`` or ``Never``.
         scheduler_name: The profile that schedules it.
         node_selector: The labels that its node must have.
@@ -156,6 +162,7 @@ def make_pod(
         tolerations: Such as ``"key=value:NoSchedule"``, ``"key"`` or ``"*"``.
         spread: Topology spread constraints, see `make_spread_constraint`.
         scheduling_gates: The names of its gates.
+        scheduling_group: The name of its PodGroup, see `make_pod_group`.
         claims: Names of claims; a volume for each.
         volumes: More volumes.
         host_network: Whether it uses the node's network.
@@ -179,6 +186,10 @@ def make_pod(
             pod_anti_affinity, preferred_pod_anti_affinity
         ),
     )
+    if isinstance(priority_class, PriorityClass):
+        priority = priority_class.value
+        preemption_policy = priority_class.preemption_policy
+        priority_class = priority_class.name
     spec = PodSpec(
         containers=tuple(containers),
         init_containers=tuple(init_containers),
@@ -186,6 +197,7 @@ def make_pod(
         overhead=to_resource_list(overhead),
         resources=whole,
         priority=priority,
+        priority_class_name=priority_class,
         preemption_policy=preemption_policy,
         scheduler_name=scheduler_name,
         restart_policy="Always",
@@ -194,6 +206,11 @@ def make_pod(
         tolerations=tuple(map(parse_toleration, tolerations)),
         topology_spread_constraints=tuple(spread),
         scheduling_gates=tuple(PodSchedulingGate(name=g) for g in scheduling_gates),
+        scheduling_group=(
+            None
+            if scheduling_group is None
+            else PodSchedulingGroup(pod_group_name=scheduling_group)
+        ),
         host_network=host_network,
         termination_grace_period_seconds=termination_grace_period_seconds,
     )
