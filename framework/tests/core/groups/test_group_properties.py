@@ -68,7 +68,7 @@ class Unreliable:
         self.reserved: set[str] = set()
 
     def fails(self, hook: str) -> Status | None:
-        """Count a call, and reject or fail it if the case says so."""
+        """Count a call, and reject or fail it as the case demands."""
         self.calls[hook] += 1
         if self.calls[hook] not in self.faults.get(hook, ()):
             return None
