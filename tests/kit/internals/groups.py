@@ -1,4 +1,4 @@
-"""Switches on the feature gates of groups, which users cannot switch on yet."""
+"""What tests see of groups, and the feature gates that users cannot switch on yet."""
 
 from collections.abc import Iterator
 
@@ -9,8 +9,10 @@ from quaymaster._clusters.inmemory.controllers.group_protection import (
     users_of,
     without_protection,
 )
+from quaymaster._core.groups.validation import GroupRules
 
 __all__ = [
+    "GroupRules",
     "is_held",
     "kubernetes_with_groups",
     "long_name_problems",
