@@ -67,8 +67,8 @@ def _nodes(plan: Plan, planned: PlannedRound) -> str:
 def trade_off(plan: Plan) -> str:
     """Return what is saved without the pods that the last rounds place.
 
-    Of all rounds, it is the one after which a pod costs most in comparison with the
-    pods before.
+    Of the rounds after which at most half of the pods are pending, it is the one after
+    which a pod costs most in comparison with the pods before, if it costs more at all.
     """
     if not plan.rounds:
         return ""
@@ -82,11 +82,11 @@ def trade_off(plan: Plan) -> str:
     breaks = [
         (_steepness(plan, spent[number], spent[-1], planned.pending), number)
         for number, planned in enumerate(plan.rounds[:-1])
-        if last.pending < planned.pending < first.pending and spent[number]
+        if last.pending < planned.pending <= first.pending - pods / 2 and spent[number]
     ]
-    if not breaks:
+    steepness, number = max(breaks, default=(Decimal(0), 0))
+    if steepness <= 1:
         return ""
-    _, number = max(breaks)
     rest = plan.rounds[number].pending - last.pending
     return _trade_off_text(plan, pods - rest, pods, spent[number], spent[-1])
 
