@@ -6,7 +6,7 @@ from typing import Final
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.columns import Column, Columns, Shown
-from quaymaster._cli.output import print_line
+from quaymaster._cli.output import print_command, print_line
 from quaymaster._cli.pending_facts import PodsWithFacts, print_facts
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.why.changes import FieldChange, SuggestedChange
@@ -66,18 +66,19 @@ def _print_incomplete() -> None:
 
 def _print_change(head: str, change: SuggestedChange) -> None:
     print_line(f"{head}{change.text}{_effects(change)}")
-    indent = " " * len(head)
-    for line in _lines(change):
-        print_line(f"{indent}{line}")
+    _print_lines(change, " " * len(head))
 
 
-def _lines(change: SuggestedChange) -> list[str]:
-    """How to make a change: its command, or its fields."""
+def _print_lines(change: SuggestedChange, indent: str) -> None:
+    """Print how to make a change: its command, or its fields."""
     if change.command:
-        return [change.command]
-    lines = list(map(_field, change.fields[:_FIELDS_SHOWN]))
+        print_command(f"{indent}{change.command}")
+        return
+    for field in change.fields[:_FIELDS_SHOWN]:
+        print_line(f"{indent}{_field(field)}")
     more = len(change.fields) - _FIELDS_SHOWN
-    return [*lines, f"and {more} more"] if more > 0 else lines
+    if more > 0:
+        print_line(f"{indent}and {more} more")
 
 
 def _effects(change: SuggestedChange) -> str:
@@ -111,9 +112,10 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
         return
     _GROUPS.print(summary.groups)
     print_line()
+    kept = f"; {summary.kept} had a node in the input" if summary.kept else ""
     print_line(
         f"{counted(summary.pods, 'pod')} pending, {summary.placed} placed on "
-        f"{counted(summary.nodes, 'node')}"
+        f"{counted(summary.nodes, 'node')}{kept}"
     )
     _print_causes(summary.causes)
     print_facts(
@@ -145,8 +147,7 @@ def _print_changes(summary: PendingSummary) -> None:
             print_line(f"{head}no tried change places all of them")
         else:
             print_line(f"{head}{change.text}{_effects(change)}")
-            for line in _lines(change):
-                print_line(f"  {line}")
+            _print_lines(change, "  ")
         for remark in dict.fromkeys(chain(*(group.remarks for group in groups))):
             print_line(f"  {remark}")
     print_line(f"tried in {counted(summary.trials, 'simulation')} of the whole input")
@@ -227,6 +228,7 @@ def summary_document(summary: PendingSummary) -> dict[str, object]:
         "causes": _COUNTS.documents(summary.causes),
         "pending": summary.pods,
         "placed": summary.placed,
+        "kept": summary.kept,
         "nodes": summary.nodes,
         "trials": summary.trials,
         "complete": summary.is_complete,

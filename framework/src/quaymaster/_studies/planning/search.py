@@ -384,10 +384,12 @@ class Search:
                 if index in takers
             }
             if fractions:
+                # Of equally cheap groups, such as those of two racks, all grow alike.
                 index = min(
                     fractions,
                     key=lambda fraction: (
                         fractions[fraction] * self._weights[fraction],
+                        trial.counts[fraction] + parts[fraction],
                         fraction,
                     ),
                 )
