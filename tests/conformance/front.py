@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from tests.conformance.recorded_set import WORDS, RecordedSet
+from tests.conformance.recorded_set import WORDS, Outcome, RecordedSet
 
 __all__ = ["run"]
 
@@ -53,16 +53,24 @@ def _parser(recorded: RecordedSet[CaseT]) -> argparse.ArgumentParser:
 
 
 def _emit(recorded: RecordedSet[CaseT], cases: Iterable[CaseT]) -> int:
-    for case in cases:
-        _write(json.dumps(recorded.answer(case), separators=(",", ":")))
-    return 0
+    """Print our answers; a case that fails is reported, and does not end the others."""
+    failed = 0
+    for number, case in enumerate(cases, 1):
+        try:
+            answer = recorded.answer(case)
+        except Exception as error:
+            sys.stderr.write(f"case {number}: {error!r}\n")
+            failed += 1
+        else:
+            _write(json.dumps(answer, separators=(",", ":")))
+    return int(failed > 0)
 
 
 def _check(recorded: RecordedSet[CaseT], cases: Iterable[CaseT]) -> int:
     words: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for case in cases:
-        for outcome in recorded.outcomes(case):
+    for number, case in enumerate(cases, 1):
+        for outcome in _outcomes(recorded, case, number):
             words[outcome.word] += 1
             if outcome.reason:
                 reasons[f"{outcome.word}: {outcome.reason}"] += 1
@@ -73,6 +81,15 @@ def _check(recorded: RecordedSet[CaseT], cases: Iterable[CaseT]) -> int:
     counts = ", ".join(f"{words[word]} {word}" for word in WORDS if words[word])
     _write(f"{recorded.unit}: {counts or 'none'}")
     return int(words["differs"] > 0 or not words["equal"])
+
+
+def _outcomes(
+    recorded: RecordedSet[CaseT], case: CaseT, number: int
+) -> Iterable[Outcome]:
+    try:
+        return list(recorded.outcomes(case))
+    except Exception as error:  # the other cases are played nevertheless
+        return [Outcome.of(f"case {number}: {error!r}")]
 
 
 def _write(line: str) -> None:

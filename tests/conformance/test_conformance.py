@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import attrs
 import pytest
 
 from tests.conformance.__main__ import main
+from tests.conformance.front import run
 from tests.conformance.recorded_set import Outcome
 from tests.conformance.sets import SETS
 from tests.conformance.table import RELEASES, Row, rows, table
@@ -72,3 +74,27 @@ def test_first_cases_of_all_sets_are_equal_or_listed() -> None:
     played = list(rows(is_quick=True))
     assert [text for row in played for text in row.texts] == []
     assert {row.name for row in played} >= {"parity", "world", "upstream (calls)"}
+
+
+def failing_case(case: str) -> dict[str, str]:
+    return {"id": case, "text": {"works": "yes"}[case]}
+
+
+@pytest.mark.parametrize("command", ["emit", "check"])
+def test_a_case_that_fails_does_not_end_the_others(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def outcomes(case: str) -> Iterator[Outcome]:
+        yield Outcome.of(failing_case(case)["text"].removeprefix("yes"))
+
+    recorded = attrs.evolve(
+        SETS["queue"],
+        read=lambda _path, _version: ["broken", "works"],
+        family_of=lambda _case: "basic",
+        answer=failing_case,
+        outcomes=outcomes,
+    )
+    assert run(recorded, [command, str(tmp_path)]) == 1
+    printed, errors = capsys.readouterr()
+    assert "case 1: KeyError('broken')" in printed + errors
+    assert "works" in printed or "1 equal" in printed

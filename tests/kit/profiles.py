@@ -6,12 +6,12 @@ which the workflow `nightly` uses, has thirty times as many, and other ones in e
 A test has its own settings only where a comment gives the reason.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-__all__ = ["fewer"]
+__all__ = ["fewer", "usual_examples"]
 
 # No health checks: a busy machine makes examples slow, which is not a failure.
 _SLOW = [HealthCheck.too_slow]
@@ -47,6 +47,15 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     for item in items:
         if item.name.startswith("test_contract["):
             item.add_marker("hypothesis")
+
+
+@pytest.fixture
+def usual_examples() -> Iterator[None]:
+    """Try as many clusters as hypothesis does by default, the same in each run."""
+    before = settings.get_current_profile_name()
+    settings.load_profile("sure")
+    yield
+    settings.load_profile(before)
 
 
 def fewer(divisor: int, parent: settings | None = None) -> settings:

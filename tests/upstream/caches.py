@@ -48,11 +48,13 @@ class _Player:
                 reason = _NOT_PLAYED.get(name) or _NOT_PLAYED_TYPES.get(receiver)
                 raise CallNotPlayedError(reason or _GROUPS)
             self._begin(call.get("before") or self._recorded)
-            self._recorded = self._case.answers[number]["after"]
+            self._recorded = self._case.answers[number].get("after", {})
             results = _PLAYS[name](self, call["in"])
         except CallNotPlayedError as error:
             return str(error)
-        return {"results": results, "after": self._view()}
+        view = self._view()
+        self._recorded = self._recorded or view
+        return {"results": results, "after": view}
 
     def _begin(self, state: Json) -> None:
         """Replace the cache if ours is in another state, which a test has made."""

@@ -23,11 +23,13 @@ class Calls:
 
     Attributes:
         pods: The pods that calls name by index.
+        pod_trees: The same, as recorded.
         kubernetes: The version of the case.
         made: What constructors have returned, by number.
     """
 
     pods: Sequence[Pod]
+    pod_trees: Sequence[Json]
     kubernetes: Kubernetes
     made: dict[int, object] = attrs.field(factory=dict)
 
@@ -36,6 +38,10 @@ class Calls:
         if argument is None or "pod" not in argument:
             raise CallNotPlayedError("a call without a pod")
         return self.pods[argument["pod"]]
+
+    def pod_tree(self, argument: Json) -> Json:
+        """Return the recorded tree of the pod of an argument."""
+        return self.pod_trees[argument["pod"]]
 
     def node(self, argument: Json | None) -> Node:
         """Return the node of an argument ``{"Node": {...}}``."""
@@ -65,10 +71,9 @@ def play_calls(
     Raises:
         CallNotPlayedError: The case depends on a gate that cannot be simulated.
     """
-    calls = Calls(
-        [object_from(tree, Pod) for tree in case.tree.get("pods", ())],
-        case.kubernetes(),
-    )
+    trees = case.tree.get("pods", ())
+    pods = [object_from(tree, Pod) for tree in trees]
+    calls = Calls(pods, trees, case.kubernetes())
     return [
         reasons.get(call["call"]) or _played(calls, call, plays.get(call["call"]))
         for call in case.calls

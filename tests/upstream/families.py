@@ -10,9 +10,9 @@ from tests.upstream import (
     config,
     dra,
     framework,
+    group_queues,
     helpers,
     plugins,
-    queues,
     runtime,
 )
 
@@ -30,7 +30,7 @@ _PLAYERS: Final[Mapping[str, Player]] = {
     "framework": framework.play,
     "helpers": helpers.play,
     "plugins": plugins.play,
-    "queue": queues.play,
+    "queue": group_queues.play,
     "runtime": runtime.play,
 }
 """Name of a file -> its player."""

@@ -1,6 +1,6 @@
 """Plays the sums of nodes and pods, and the events of changes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from quaymaster import Node, NodeInfo, Pod, Snapshot
@@ -12,6 +12,7 @@ from tests.kit.internals.testing import (
     CallNotPlayedError,
     Json,
     RecordedCase,
+    difference,
     object_from,
 )
 from tests.upstream.calls import Calls, Play, play_calls
@@ -105,26 +106,28 @@ def _more_important(calls: Calls, call: Json) -> Json:
 
 def _new_info(calls: Calls, call: Json) -> Json:
     number = len(calls.made)
-    calls.made[number] = [calls.pod(pod) for pod in call["in"][0] or ()]
+    pods = [calls.pod(pod) for pod in call["in"][0] or ()]
+    calls.made[number] = NodeInfo(Node(), pods=pods)
     return {"results": [{"on": number}]}
 
 
 def _info(calls: Calls, call: Json) -> NodeInfo:
-    info = calls.made.get(call["on"])
-    if not isinstance(info, NodeInfo):
-        raise CallNotPlayedError("a node info without a node")
-    return info
+    """Return the node info of a call; a test may make it without the constructor."""
+    if call["on"] not in calls.made:
+        before = call["before"]
+        pods = [object_from(pod, Pod) for pod in before["pods"]]
+        info = NodeInfo(object_from(before.get("node") or {}, Node), pods=pods)
+        if difference(before, _sums(info)):
+            raise CallNotPlayedError("sums that do not follow from node and pods")
+        calls.made[call["on"]] = info
+    made = calls.made[call["on"]]
+    assert isinstance(made, NodeInfo)
+    return made
 
 
 def _set_node(calls: Calls, call: Json) -> Json:
-    info, node = calls.made.get(call["on"]), calls.node(call["in"][0])
-    if isinstance(info, NodeInfo):
-        info.set_node(node)
-    elif info is not None:
-        pods: Iterable[Pod] = info  # type: ignore[assignment]  # see `_new_info`
-        info = calls.made[call["on"]] = NodeInfo(node, pods=pods)
-    else:
-        raise CallNotPlayedError("a node info that the test itself makes")
+    info = _info(calls, call)
+    info.set_node(calls.node(call["in"][0]))
     return {"results": [], "after": _sums(info)}
 
 

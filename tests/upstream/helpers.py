@@ -7,13 +7,12 @@ from quaymaster import Pod
 from quaymaster.errors import SelectorError
 from quaymaster.objects import (
     NodeAffinity,
+    NodeMatcher,
+    NodeSelector,
     PreferredTerms,
-    Quantity,
-    QuantityFormat,
     RequiredNodeAffinity,
     compile_node_selector,
     compile_preferred_terms,
-    pod_usage,
     required_node_affinity,
 )
 from tests.kit.internals.testing import (
@@ -23,6 +22,7 @@ from tests.kit.internals.testing import (
     object_from,
 )
 from tests.upstream.calls import Calls, Play, play_calls
+from tests.upstream.resources import NODE_RESOURCES, PLAYS_OF_RESOURCES
 
 __all__ = ["play"]
 
@@ -41,14 +41,18 @@ def _affinity_of(**node_affinity: object) -> NodeAffinity:
     return affinity.node_affinity
 
 
+def _selector_of(tree: Json) -> NodeSelector:
+    affinity = _affinity_of(requiredDuringSchedulingIgnoredDuringExecution=tree)
+    required = affinity.required_during_scheduling_ignored_during_execution
+    assert required is not None
+    return required
+
+
 def _match_terms(calls: Calls, call: Json) -> Json:
     node, selector = call["in"]
     if selector is None or node is None:
         raise CallNotPlayedError("a call without a node or a selector")
-    affinity = _affinity_of(requiredDuringSchedulingIgnoredDuringExecution=selector)
-    required = affinity.required_during_scheduling_ignored_during_execution
-    assert required is not None
-    matcher = compile_node_selector(required)
+    matcher = compile_node_selector(_selector_of(selector))
     matches = matcher.matches(calls.node(node))
     try:
         matcher.check()
@@ -56,6 +60,23 @@ def _match_terms(calls: Calls, call: Json) -> Json:
         # A term that matches counts before the errors of others.
         return {"results": [matches, None if matches else {"error": str(error)}]}
     return {"results": [matches, None]}
+
+
+def _new_selector(calls: Calls, call: Json) -> Json:
+    matcher = compile_node_selector(_selector_of(call["in"][0]))
+    try:
+        matcher.check()
+    except SelectorError as error:
+        return {"results": [None, {"error": str(error)}]}
+    number = len(calls.made)
+    calls.made[number] = matcher
+    return {"results": [{"on": number}, None]}
+
+
+def _selector_match(calls: Calls, call: Json) -> Json:
+    matcher = calls.made[call["on"]]
+    assert isinstance(matcher, NodeMatcher)
+    return {"results": [matcher.matches(calls.node(call["in"][0]))]}
 
 
 def _required(calls: Calls, call: Json) -> Json:
@@ -87,66 +108,21 @@ def _score(calls: Calls, call: Json) -> Json:
     return {"results": [terms.score(calls.node(call["in"][0]))]}
 
 
-_SCHEDULER_OPTIONS: Final = {
-    "UseStatusResources",
-    "InPlacePodLevelResourcesVerticalScalingEnabled",
-}
-"""The options with which a scheduler counts the requests of pods."""
-
-
-def _requests(calls: Calls, call: Json) -> Json:
-    pod, options = call["in"]
-    chosen = {name for name, value in options.items() if value}
-    pod = calls.pod(pod)
-    has_status = pod.status.container_statuses or pod.status.resources is not None
-    if not chosen <= _SCHEDULER_OPTIONS or (
-        has_status and chosen != _SCHEDULER_OPTIONS
-    ):
-        raise CallNotPlayedError("options with which a scheduler never calls it")
-    resources = pod_usage(pod, calls.kubernetes).requests
-    amounts = {
-        "cpu": resources.milli_cpu,
-        "memory": resources.memory,
-        "ephemeral-storage": resources.ephemeral_storage,
-        **resources.scalars,
-    }
-    style = _style(pod)
-    return {
-        "results": [
-            {
-                name: str(Quantity.from_value(amount, style))
-                if name != "cpu"
-                else str(Quantity.from_milli(amount))
-                for name, amount in amounts.items()
-                if amount
-            }
-        ]
-    }
-
-
-def _style(pod: Pod) -> QuantityFormat:
-    """Return the notation of the pod's amounts: sums have that of the first."""
-    for container in (*pod.spec.containers, *pod.spec.init_containers):
-        for name, amount in container.resources.requests.items():
-            if name != "cpu":
-                return amount.format
-    return QuantityFormat.BINARY_SI
-
-
-_NODE_RESOURCES: Final = "only used with the gate DRANodeAllocatableResources"
 _NOT_PLAYED: Final[Mapping[str, str]] = {
-    "resource.AggregateContainerLimits": _NODE_RESOURCES,
-    "resource.AggregateContainerRequests": "a part of PodRequests, which is played",
-    "resource.GetContainerDRAAllocations": _NODE_RESOURCES,
-    "resource.PodLimits": "only used for metrics of pods (metrics/resources)",
+    "nodeaffinity.nodeSelectorRequirementsAsSelector": (
+        "returns the text of Go's labels.Selector; terms are compiled as a whole here"
+    ),
+    "resource.GetContainerDRAAllocations": NODE_RESOURCES,
 }
 """Call -> why it is not played."""
 
 _PLAYS: Final[Mapping[str, Play]] = {
     "corev1.MatchNodeSelectorTerms": _match_terms,
     "nodeaffinity.GetRequiredNodeAffinity": _required,
-    "RequiredNodeAffinity.Match": _required_match,
+    "nodeaffinity.NewNodeSelector": _new_selector,
     "nodeaffinity.NewPreferredSchedulingTerms": _preferred,
+    "NodeSelector.Match": _selector_match,
     "PreferredSchedulingTerms.Score": _score,
-    "resource.PodRequests": _requests,
+    "RequiredNodeAffinity.Match": _required_match,
+    **PLAYS_OF_RESOURCES,
 }

@@ -7,10 +7,7 @@ from typing import Final
 
 from tests.kit.internals.testing import Json, RecordedCase
 
-__all__ = ["MISSING_CLAIM", "as_on_a_cluster", "reason_of"]
-
-MISSING_CLAIM: Final = "a claim is missing"
-"""The problem of a pod without its claim, as compared."""
+__all__ = ["as_on_a_cluster", "is_random", "reason_of"]
 
 _FAILING_API: Final = "the test makes a request to the API server fail"
 
@@ -80,30 +77,22 @@ _LISTED: Final[Mapping[tuple[str, str], str]] = {
         "EventsToRegister",
     ): "the test switches gates off that cannot be switched off here",
     (
+        "queue/queue/tryPop",
+        "PriorityQueue.Pop",
+    ): "the record joins tests with and without the gate SchedulerPopFromBackoffQ",
+    (
         "runtime/runtime/TestPostFilterPlugins/skips_all_post_filters_if_state_has",
         "frameworkImpl.RunPostFilterPlugins",
     ): "only the scheduling of pod groups skips all of PostFilter: GenericWorkload",
-    (
-        "queue/queue/TestRecentlyTriedPodsGoBack",
-        "PriorityQueue.Pop",
-    ): "upstream does not order pods of equal priority and time",
-    (
-        "queue/queue/TestPerPodSchedulingMetrics/pod_is_created_and_scheduled_after_2",
-        "PriorityQueue.flushUnschedulableEntitiesLeftover",
-    ): "the test exceeds a limit by a nanosecond, which the record rounds off",
 }
 """Start of a case's name, call -> why our answer may differ."""
 
 
-_NOT_FOUND: Final = {
-    "persistentvolumeclaims ": "persistentvolumeclaim ",
-    "storageclasses.storage.k8s.io ": "storageclass.storage.k8s.io ",
-}
-"""Words of the fake listers of tests -> those of a real cluster's listers."""
-_CLASS_NOT_FOUND: Final = re.compile(
-    r'(device class (\S+): ) \\"not found\\" not found'
+_FAKE_LISTER: Final = re.compile(
+    r'(?<=persistentvolumeclaim)s(?= \\"[^/"]+\\" not found)'
+    r"|(?<=storageclass)es(?=\.storage\.k8s\.io )"
 )
-_REAL_CLASS_NOT_FOUND: Final = r'\1deviceclass.resource.k8s.io \\"\2\\" not found'
+"""The plural that the fake listers of tests report, and a real cluster's do not."""
 
 
 def reason_of(case: RecordedCase, call: Json) -> str:
@@ -114,27 +103,26 @@ def reason_of(case: RecordedCase, call: Json) -> str:
     return ""
 
 
+def is_random(call: Json) -> bool:
+    """Return whether a part of the answer to a call is random."""
+    return bool(call["call"] == "GetOffsetAndNumCandidates")
+
+
 def as_on_a_cluster(answer: Json, call: Json) -> Json:
     """Return a recorded answer with the words of a real cluster's listers.
 
     What is random is removed.
     """
-    if call["call"] == "GetOffsetAndNumCandidates":
+    if is_random(call):
         answer = {"results": [None, answer["results"][1]]}
-    if call["call"] == "GetPodVolumeClaims" and answer["results"][1]:
-        # PreFilter, which upstream calls before, has other words for the same problem.
-        answer = {"results": [{}, {"error": MISSING_CLAIM}]}
-    text = json.dumps(answer)
-    for fake, real in _NOT_FOUND.items():
-        text = text.replace(fake, real)
-    text = _CLASS_NOT_FOUND.sub(_REAL_CLASS_NOT_FOUND, text)
+    text = _FAKE_LISTER.sub("", json.dumps(answer))
     is_profile = call["call"].startswith("frameworkImpl.")
     tree: Json = json.loads(text, object_hook=_without_words if is_profile else None)
     return tree
 
 
-def _without_words(tree: Json) -> Json | None:
+def _without_words(tree: Json) -> Json:
     """Remove the reasons of pods that wait or succeed; here they have none."""
-    if tree.get("code") not in ("Success", "Wait") or "reasons" not in tree:
+    if tree.get("code") not in ("Success", "Wait"):
         return tree
-    return {"code": "Wait"} if tree["code"] == "Wait" else None
+    return {"code": tree["code"]}

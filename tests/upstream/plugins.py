@@ -12,7 +12,9 @@ from tests.kit.internals.testing import (
     play_calls_with,
     play_case,
 )
-from tests.upstream.parts import PreemptionPlayer, VolumeBinderPlayer
+from tests.upstream import plugin_helpers
+from tests.upstream.preemption import PreemptionPlayer
+from tests.upstream.volume_binder import VolumeBinderPlayer
 
 __all__ = ["play"]
 
@@ -25,7 +27,7 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     """
     name = case.tree.get("on")
     if name is None:
-        raise CallNotPlayedError("a helper of plugins in Go")
+        return plugin_helpers.play(case)
     if name == "volumeBinder":
         return play_calls_with(lambda: VolumeBinderPlayer(case), case)
     if name == "DefaultPreemption":

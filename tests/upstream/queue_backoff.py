@@ -1,12 +1,12 @@
 """Plays the calls of tests to upstream's queues of pods in backoff."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from tests.kit.internals.queue import BackoffPolicy
 from tests.kit.internals.testing import CallNotPlayedError, Json
-from tests.upstream.queue_states import GROUP
 
 __all__ = ["nanoseconds", "play_backoff_call"]
 
@@ -33,12 +33,10 @@ def _popped_from_backoff(_call: Json) -> Json:
 def _duration(call: Json) -> Json:
     """Calculate a backoff; the rule is the same for nanoseconds and for seconds."""
     attempts, pods = call["in"]
-    if pods != 1:
-        raise CallNotPlayedError(GROUP)
     fields = call["before"]["fields"]
     initial, longest = map(nanoseconds, (fields[name] for name in _BACKOFFS))
     policy = BackoffPolicy(initial_seconds=initial, max_seconds=longest)
-    length = policy.duration(attempts)
+    length = math.floor(policy.duration(attempts, pods))
     is_longest = length == longest
     return {"results": [fields[_BACKOFFS[1]] if is_longest else f"{length:.0f}ns"]}
 

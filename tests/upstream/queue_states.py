@@ -8,7 +8,12 @@ import attrs
 
 from quaymaster import Pod
 from quaymaster.objects import ObjectMeta, PodSpec
-from tests.kit.internals.queue import QueuedPod, QueueName, SchedulingQueue
+from tests.kit.internals.queue import (
+    QueuedGroup,
+    QueuedPod,
+    QueueName,
+    SchedulingQueue,
+)
 from tests.kit.internals.testing import (
     CallNotPlayedError,
     Json,
@@ -16,7 +21,16 @@ from tests.kit.internals.testing import (
     object_from,
 )
 
-__all__ = ["GROUP", "QUEUES", "PodsOfCase", "Times", "queue_view", "record_from"]
+__all__ = [
+    "GROUP",
+    "QUEUES",
+    "ROUNDING",
+    "PodsOfCase",
+    "Times",
+    "pod_entity",
+    "queue_view",
+    "record_from",
+]
 
 QUEUES: Final[Mapping[str, QueueName]] = {
     "active": QueueName.ACTIVE,
@@ -27,6 +41,9 @@ QUEUES: Final[Mapping[str, QueueName]] = {
 """Name in a record -> the queue."""
 
 GROUP: Final = "a group of pods: the gate GenericWorkload"
+
+ROUNDING: Final = 0.0015
+"""Seconds by which the difference of two recorded times may be wrong."""
 
 _START: Final = 1_767_225_600  # 2026-01-01T00:00:00Z
 
@@ -195,7 +212,7 @@ def queue_view(queue: SchedulingQueue, pods: PodsOfCase, times: Times) -> Json:
     return {
         **{
             name: [
-                _entity(queued, times)
+                pod_entity(queued, times)
                 for queued in sorted(entities, key=lambda q: q.key)
             ]
             for name, entities in contents.items()
@@ -209,7 +226,8 @@ def queue_view(queue: SchedulingQueue, pods: PodsOfCase, times: Times) -> Json:
     }
 
 
-def _entity(queued: QueuedPod, times: Times) -> Json:
+def pod_entity(queued: QueuedPod | QueuedGroup, times: Times) -> Json:
+    """Write the record of a pod or a group; without times if they are not compared."""
     entity: Json = {
         "pod": queued.key,
         "attempts": queued.attempts,

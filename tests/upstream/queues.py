@@ -1,15 +1,18 @@
 """Plays the calls of tests to the scheduling queue, with the state after each."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from quaymaster import ApiObject, Node, NominatingInfo, NominatingMode
+from quaymaster.config import Kubernetes
 from quaymaster.scheduler import VirtualClock
 from tests.kit.internals.engine import PodChanges
 from tests.kit.internals.queue import (
     BackoffPolicy,
     Nominator,
     QueuedPod,
+    QueueName,
     QueueRules,
     SchedulingQueue,
     Strategy,
@@ -33,14 +36,19 @@ from tests.upstream.queue_backoff import nanoseconds, play_backoff_call
 from tests.upstream.queue_profiles import make_profiles, pre_check_of, rejectors_of
 from tests.upstream.queue_states import (
     QUEUES,
+    ROUNDING,
     PodsOfCase,
     Times,
     queue_view,
     record_from,
 )
 
-__all__ = ["play"]
+__all__ = ["QueuePlayer", "play"]
 
+_TIE: Final = "upstream does not order pods of equal priority and time"
+_AT_LIMIT: Final = (
+    "the test passes a limit by less than a millisecond, which the record rounds off"
+)
 _STRATEGIES: Final[Mapping[Strategy, int]] = {
     Strategy.SKIP: 0,
     Strategy.AFTER_BACKOFF: 1,
@@ -54,16 +62,23 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     Raises:
         CallNotPlayedError: The case depends on a gate that cannot be simulated.
     """
-    player = _Player(case)
+    player = QueuePlayer(case, case.kubernetes())
     return [player.play(number) for number in range(len(case.calls))]
 
 
-class _Player:
-    """A queue, which begins each call in the recorded state."""
+class QueuePlayer:
+    """A queue, which begins each call in the recorded state.
 
-    def __init__(self, case: RecordedCase) -> None:
+    Args:
+        case: The case.
+        kubernetes: The version and the gates of the queue.
+    """
+
+    make_queue: ClassVar[type[SchedulingQueue]] = SchedulingQueue
+
+    def __init__(self, case: RecordedCase, kubernetes: Kubernetes) -> None:
         self._case = case
-        self._kubernetes = case.kubernetes()
+        self._kubernetes = kubernetes
         self._times = Times(case)
         self._pods = PodsOfCase.of(case)
         self._gates: dict[str, Json] = {}
@@ -72,6 +87,7 @@ class _Player:
         self._queue: SchedulingQueue | None = None
         self._profiles: Json = {}
         self._recorded: Json = {}
+        self._last: Json = {}
 
     def play(self, number: int) -> Json | str:
         call = self._case.calls[number]
@@ -81,16 +97,22 @@ class _Player:
                 return play_backoff_call(call)
             if receiver == "nominator":
                 return self._nominator_call(call)
-            self._begin(call.get("before") or self._recorded)
-            self._recorded = self._case.answers[number]["after"]
-            if name not in _PLAYS:
-                text = _NOT_PLAYED.get(name, f"{call['call']} has no counterpart here")
-                raise CallNotPlayedError(text)
-            results = _PLAYS[name](self, call, number)
+            self._last = call.get("before") or self._recorded
+            self._recorded = self._case.answers[number].get("after", {})
+            self._begin(self._last)
+            results = self.results_of(name, call, number)
         except CallNotPlayedError as error:
             return str(error)
-        view = queue_view(self.queue, self._pods, self._times)
+        view = self.view_of(self.queue)
+        if not self._recorded:
+            self._recorded = {**self._last, **view}
         return {"results": results, "after": view}
+
+    def results_of(self, name: str, call: Json, number: int) -> Sequence[object]:
+        if name not in _PLAYS:
+            text = _NOT_PLAYED.get(name, f"{call['call']} has no counterpart here")
+            raise CallNotPlayedError(text)
+        return _PLAYS[name](self, call, number)
 
     @property
     def queue(self) -> SchedulingQueue:
@@ -110,17 +132,25 @@ class _Player:
         self._gates.clear()
         self._gates.update(state.get("preEnqueue") or {})
         if self._queue is not None and self._profiles == _profiles_of(state):
-            view = queue_view(self._queue, self._pods, self._times)
+            view = self.view_of(self._queue)
             if not difference({"state": state}, {"state": view}):
                 return
         if state["inFlightEvents"]:
             raise CallNotPlayedError("the record lacks the events during attempts")
-        self._queue = self._made(state)
+        self._queue = self.make(state)
 
-    def _made(self, state: Json) -> SchedulingQueue:
+    def view_of(self, queue: SchedulingQueue) -> Json:
+        """Return the state of our queue, as records have it."""
+        return queue_view(queue, self._pods, self._times)
+
+    def put(self, queue: SchedulingQueue, entity: Json, where: QueueName) -> None:
+        """Put a recorded pod into our queue."""
+        put(queue, record_from(entity, self._pods, self._times), where)
+
+    def make(self, state: Json) -> SchedulingQueue:
         self._profiles = _profiles_of(state)
         self._max_age = _seconds(state["maxInUnschedulable"])
-        queue = SchedulingQueue(
+        queue = self.make_queue(
             clock=self._clock,
             profiles=make_profiles(state, self._gates),
             nominator=Nominator(self._pods.lookup),
@@ -135,7 +165,7 @@ class _Player:
             forget_hints(queue)
         for name, where in QUEUES.items():
             for entity in state.get(name) or ():
-                put(queue, record_from(entity, self._pods, self._times), where)
+                self.put(queue, entity, where)
         start_attempts(queue, map(self._pods.uid, state["inFlight"]))
         for node, keys in (state.get("nominated") or {}).items():
             for key in keys:
@@ -150,6 +180,11 @@ class _Player:
         return []
 
     def pop(self, _call: Json, _number: int) -> Sequence[object]:
+        ranks = Counter(
+            (queued.pod.priority, queued.timestamp) for queued in self.queue.active()
+        )
+        if ranks and ranks[max(ranks, key=lambda rank: (rank[0], -rank[1]))] > 1:
+            raise CallNotPlayedError(_TIE)
         queued = self.queue.pop()
         if queued is None:  # upstream waits for a pod, until the queue is closed
             return [None, None]
@@ -202,9 +237,13 @@ class _Player:
             queued.initial_attempt_timestamp = start
 
     def _entity_after(self, key: str, number: int) -> Json | None:
-        after = self._case.answers[number]["after"]
+        after = self._case.answers[number].get("after")
+        if after is None:
+            text = "the record lacks what the test writes into the pod's record"
+            raise CallNotPlayedError(text)
         entities = (entity for name in QUEUES for entity in after.get(name) or ())
-        return next((entity for entity in entities if entity.get("pod") == key), None)
+        pods = (pod for entity in entities for pod in entity.get("pods", (entity,)))
+        return next((pod for pod in pods if pod["pod"] == key), None)
 
     def update(self, call: Json, _number: int) -> Sequence[object]:
         old, new = map(self._pods.pod, call["in"][1:3])
@@ -253,7 +292,11 @@ class _Player:
         return []
 
     def flush_unschedulable(self, _call: Json, _number: int) -> Sequence[object]:
-        flush_unschedulable(self.queue, self._clock.now() - self._max_age)
+        limit = self._clock.now() - self._max_age
+        stamps = [queued.timestamp for queued in self.queue.unschedulable()]
+        if any(abs(stamp - limit) < ROUNDING for stamp in stamps):
+            raise CallNotPlayedError(_AT_LIMIT)
+        flush_unschedulable(self.queue, limit)
         return []
 
     def move_to_active(self, call: Json, _number: int) -> Sequence[object]:
@@ -315,20 +358,20 @@ _NOT_PLAYED: Final[Mapping[str, str]] = {
     "moveToBackoffQ": "the test moves a pod that has not failed, which no queue does",
 }
 
-_PLAYS: Final[Mapping[str, Callable[[_Player, Json, int], Sequence[object]]]] = {
-    "Activate": _Player.activate,
-    "Add": _Player.add,
-    "AddNominatedPod": _Player.nominate,
-    "AddUnschedulablePodIfNotPresent": _Player.add_unschedulable,
-    "Delete": _Player.delete,
-    "MoveAllToActiveOrBackoffQueue": _Player.move_all,
-    "NominatedPodsForNode": _Player.nominated_to,
-    "PendingPods": _Player.pending,
-    "Pop": _Player.pop,
-    "Update": _Player.update,
-    "flushBackoffQCompleted": _Player.flush_backoff,
-    "flushUnschedulableEntitiesLeftover": _Player.flush_unschedulable,
-    "isPodWorthRequeuing": _Player.strategy,
-    "moveToActiveQ": _Player.move_to_active,
-    "newQueuedPodInfo": _Player.new_record,
+_PLAYS: Final[Mapping[str, Callable[[QueuePlayer, Json, int], Sequence[object]]]] = {
+    "Activate": QueuePlayer.activate,
+    "Add": QueuePlayer.add,
+    "AddNominatedPod": QueuePlayer.nominate,
+    "AddUnschedulablePodIfNotPresent": QueuePlayer.add_unschedulable,
+    "Delete": QueuePlayer.delete,
+    "MoveAllToActiveOrBackoffQueue": QueuePlayer.move_all,
+    "NominatedPodsForNode": QueuePlayer.nominated_to,
+    "PendingPods": QueuePlayer.pending,
+    "Pop": QueuePlayer.pop,
+    "Update": QueuePlayer.update,
+    "flushBackoffQCompleted": QueuePlayer.flush_backoff,
+    "flushUnschedulableEntitiesLeftover": QueuePlayer.flush_unschedulable,
+    "isPodWorthRequeuing": QueuePlayer.strategy,
+    "moveToActiveQ": QueuePlayer.move_to_active,
+    "newQueuedPodInfo": QueuePlayer.new_record,
 }

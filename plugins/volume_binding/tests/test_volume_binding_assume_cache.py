@@ -78,8 +78,19 @@ def test_an_assumed_object_that_is_deleted_is_gone() -> None:
     assert cache.get("volume") is None
 
 
-@pytest.mark.parametrize("stored", [["2"], []], ids=["newer", "gone"])
-def test_an_object_that_has_changed_cannot_be_assumed(stored: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("stored", "text"),
+    [
+        pytest.param(
+            ["2"], '"volume" is out of sync (stored: 2, assume: 1)', id="newer"
+        ),
+        pytest.param([], 'persistentvolumes "volume" not found', id="gone"),
+    ],
+)
+def test_an_object_that_has_changed_cannot_be_assumed(
+    stored: list[str], text: str
+) -> None:
     cache = AssumeCache(PersistentVolume, FixedInformers(*map(volume, stored)))
-    with pytest.raises(OutOfSyncError):
+    with pytest.raises(OutOfSyncError) as caught:
         cache.assume(volume("1"))
+    assert str(caught.value) == text

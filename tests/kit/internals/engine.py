@@ -6,6 +6,7 @@ from quaymaster._core.engine.effective_slices import EffectiveSlices
 from quaymaster._core.engine.event_handlers import EventHandlers
 from quaymaster._core.engine.failure import FailureHandler
 from quaymaster._core.engine.framework import Framework, FrameworkBuilder
+from quaymaster._core.engine.group_handlers import GroupEventHandlers
 from quaymaster._core.engine.handle import EngineHandle, Services
 from quaymaster._core.engine.inbox import Inbox
 from quaymaster._core.engine.informers import ChangeHandler, EngineInformers
@@ -22,6 +23,7 @@ __all__ = [
     "FailureHandler",
     "Framework",
     "FrameworkBuilder",
+    "GroupEventHandlers",
     "Inbox",
     "PodChanges",
     "PodPatches",

@@ -53,7 +53,7 @@ def backwards(original: Function) -> Function:
 def last_first(original: Function) -> Function:
     """Put the pod that was pushed last before its equals."""
 
-    def changed(self: PodHeap, *args: Any) -> None:
+    def changed(self: PodHeap[Any], *args: Any) -> None:
         ahead = self._next_ticket
         self._next_ticket = lambda: -ahead()
         original(self, *args)

@@ -1,6 +1,6 @@
 """What tests see of ``quaymaster._core.queue``."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._core.contract.cluster_events import ClusterEvent
@@ -13,11 +13,13 @@ from quaymaster._core.queue.events import (
     NODE_ADD,
     UNSCHEDULABLE_TIMEOUT,
 )
+from quaymaster._core.queue.group_queue import GroupQueue
 from quaymaster._core.queue.hints import Question, Strategy
 from quaymaster._core.queue.in_flight import InFlightPods
 from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.queue.pod_heap import PodHeap
 from quaymaster._core.queue.profile import CompiledProfiles, QueueProfile
+from quaymaster._core.queue.queued_group import QueuedGroup
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.queue.rules import QueueRules
 from quaymaster._core.queue.scheduling_queue import SchedulingQueue
@@ -32,12 +34,14 @@ __all__ = [
     "UNSCHEDULABLE_TIMEOUT",
     "BackoffPolicy",
     "CompiledProfiles",
+    "GroupQueue",
     "InFlightPods",
     "Nominator",
     "PodHeap",
     "QueueName",
     "QueueProfile",
     "QueueRules",
+    "QueuedGroup",
     "QueuedPod",
     "SchedulingQueue",
     "SortKeys",
@@ -46,13 +50,19 @@ __all__ = [
     "active_entries",
     "backing_off",
     "flush_backoff",
+    "flush_gated",
+    "flush_groups",
     "flush_unschedulable",
     "forget_hints",
     "put",
+    "put_group",
+    "put_pending",
+    "queued_groups",
     "replace_backoff",
     "start_attempts",
     "strategy_for",
     "sub_queues_of",
+    "take_over",
 ]
 
 
@@ -93,6 +103,47 @@ def put(queue: SchedulingQueue, queued: QueuedPod, where: QueueName) -> None:
         queues.error_backoff.push(queued, expiration or 0.0)
     else:
         queues.unschedulable.put(queued)
+
+
+def put_group(queue: GroupQueue, group: QueuedGroup, where: QueueName) -> None:
+    """Put the record of a group into a queue, without the checks of a move."""
+    groups = queue._groups
+    groups.pods.update((queued.key, queued) for queued in group.pods)
+    if where is QueueName.UNSCHEDULABLE:
+        groups._hold_back(group, "")
+        return
+    groups._enter(group, where)
+    if where is QueueName.ACTIVE:
+        groups.active.push(group, *groups._place(group))
+    else:
+        expiration = groups._policy.expiration(group, len(group.pods))
+        groups.backoff.push(group, expiration or 0.0)
+
+
+def queued_groups(queue: GroupQueue) -> Sequence[QueuedGroup]:
+    """Return the records of all queued groups."""
+    return list(queue._groups.groups.values())
+
+
+def flush_groups(queue: GroupQueue) -> None:
+    """Make the groups active whose backoff is over."""
+    queue._groups._flush_backoff()
+
+
+def flush_gated(queue: GroupQueue, limit: float) -> None:
+    """Ask the gates of the groups that are gated since before ``limit``."""
+    queue._flush_gated(limit)
+
+
+def put_pending(queue: GroupQueue, queued: QueuedPod) -> None:
+    """Treat a pod as one that waits for the end of the attempt with its group."""
+    queue._pending.add(queued)
+
+
+def take_over(queue: GroupQueue, other: GroupQueue) -> None:
+    """Give a queue the objects of another, and its pods outside of groups."""
+    for name in ("_objects", "_incomplete", "_pending", "_in_attempt"):
+        setattr(queue, name, getattr(other, name))
 
 
 def start_attempts(queue: SchedulingQueue, uids: Iterable[str]) -> None:

@@ -1,6 +1,8 @@
 """What tests see of ``quaymaster._core.state``."""
 
 from quaymaster._core.state.cache import AssumeError, Cache
+from quaymaster._core.state.group_cache import GroupCache
+from quaymaster._core.state.group_states import GroupState, GroupStates
 from quaymaster._core.state.row_history import RowHistory
 from quaymaster._core.state.row_log import RowLog
 from quaymaster._core.state.snapshot import Snapshot
@@ -12,6 +14,9 @@ __all__ = [
     "MOST_GROUPS",
     "AssumeError",
     "Cache",
+    "GroupCache",
+    "GroupState",
+    "GroupStates",
     "RowHistory",
     "RowLog",
     "Snapshot",

@@ -22,7 +22,7 @@ __all__ = [
     "located",
 ]
 
-_NOT_A_PLUGIN: Final = frozenset({"quaymaster", "pluggy"})
+_NOT_A_PLUGIN: Final = frozenset({"importlib", "pluggy", "quaymaster"})
 """Top-level packages whose lines call plugins."""
 
 

@@ -16,6 +16,7 @@ from quaymaster._cli.output import (
     progress_bar,
     scheduling_in,
 )
+from quaymaster._cli.pending import max_trials_option, pending_summary
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.room_order import ordered
@@ -110,6 +111,13 @@ class _Questions:
     help="Show only the first N nodes; 0 shows all.",
 )
 @report_option()
+@click.option(
+    "--suggest",
+    is_flag=True,
+    help="With --report: also show changes that place the pending pods. Each is "
+    "simulated, which takes much longer than the rest.",
+)
+@max_trials_option()
 @output_option(
     OutputFormat.TABLE,
     OutputFormat.WIDE,
@@ -129,6 +137,8 @@ def command(
     sort_by: str,
     top: int,
     report_file: str | None,
+    suggest: bool,
+    max_trials: int,
     output: OutputFormat,
 ) -> None:
     """Show how much room there is: per node, per group of nodes, and in total.
@@ -141,6 +151,9 @@ def command(
 
     --fit and --pod schedule copies, with all constraints, until one does not fit.
     """
+    if suggest and (report_file is None or as_it_stands):
+        rule = "needs --report" if report_file is None else "excludes --as-it-stands"
+        raise click.UsageError(f"--suggest {rule}")
     inputs = read_inputs(options)
     check_node_labels("--by", by, inputs.objects)
     questions = _Questions(
@@ -155,7 +168,12 @@ def command(
     found = _capacity(inputs, options, questions)
     notices = (*inputs.notices, *found.result.notices)
     if report_file is not None:
-        write_capacity_report(found, report_file, prices, notices)
+        suggestions = (
+            pending_summary(inputs, options, suggest=True, max_trials=max_trials)
+            if suggest
+            else None
+        )
+        write_capacity_report(found, report_file, prices, notices, suggestions)
     left_out = max(len(found.room.nodes) - top, 0) if top else 0
     found = attrs.evolve(
         found,

@@ -11,12 +11,17 @@ from quaymaster._cli.reports import write_report
 from quaymaster._cli.rooms import group_table, headroom_table
 from quaymaster._studies.capacity.calls import CapacityResult
 from quaymaster._studies.capacity.prices import Prices
+from quaymaster._studies.why.summary import PendingSummary
 
-__all__ = ["write_capacity_report"]
+__all__ = ["capacity_tables", "write_capacity_report"]
 
 
 def write_capacity_report(
-    found: CapacityResult, file: str, prices: Prices, notices: Sequence[Notice]
+    found: CapacityResult,
+    file: str,
+    prices: Prices,
+    notices: Sequence[Notice],
+    suggestions: PendingSummary | None = None,
 ) -> None:
     """Write the page: the state of the cluster, then the room of groups of nodes.
 
@@ -25,12 +30,25 @@ def write_capacity_report(
         file: The path of the page.
         prices: Prices of nodes without an annotation.
         notices: What was left out or assumed.
+        suggestions: Changes that place the pending pods.
     """
     run = found.observed
     assert run is not None, "the run was observed"
     run = attrs.evolve(run, result=attrs.evolve(run.result, notices=tuple(notices)))
-    tables = list(_tables(found))
-    write_report(file, [run], title="Capacity", tables=tables, prices=prices)
+    tables = capacity_tables(found)
+    write_report(
+        file,
+        [run],
+        title="Capacity",
+        tables=tables,
+        prices=prices,
+        suggestions=suggestions,
+    )
+
+
+def capacity_tables(found: CapacityResult) -> list[Any]:
+    """Return the tables of the page, each a `ReportTable`."""
+    return list(_tables(found))
 
 
 def _tables(found: CapacityResult) -> Iterable[Any]:

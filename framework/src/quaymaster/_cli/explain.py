@@ -19,6 +19,7 @@ from quaymaster._cli.output import (
     scheduling_in,
     trying_in,
 )
+from quaymaster._cli.pending import max_trials_option, pending_summary
 from quaymaster._cli.suggestions import (
     print_suggestions,
     print_summary,
@@ -30,8 +31,7 @@ from quaymaster._cli.values import complete_pod
 from quaymaster._cli.why_not import print_why_not, why_not_document
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.explaining import explain_pod
-from quaymaster._studies.why.suggestions import MAX_TRIALS, Suggestions, suggest_changes
-from quaymaster._studies.why.summary import PendingSummary, explain_pending
+from quaymaster._studies.why.suggestions import Suggestions, suggest_changes
 
 __all__ = ["command"]
 
@@ -82,14 +82,7 @@ _TOP = 10
     help="Show why all pending pods have no node, by owner and cause; used without "
     "POD.",
 )
-@click.option(
-    "--max-trials",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=MAX_TRIALS,
-    show_default=True,
-    help="How many simulations --suggest may run.",
-)
+@max_trials_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
 )
@@ -250,7 +243,13 @@ def _summarize(
     output: OutputFormat,
 ) -> None:
     inputs = read_inputs(options)
-    summary = _summary(pods, inputs, options, request)
+    summary = pending_summary(
+        inputs,
+        options,
+        suggest=request.suggest,
+        max_trials=request.max_trials,
+        pods=pods,
+    )
     notices = (*inputs.notices, *summary.notices)
     if output is OutputFormat.TABLE:
         print_summary(summary, suggested=request.suggest)
@@ -261,23 +260,3 @@ def _summarize(
         document["warnings"] = notice_documents(notices)
         print_document(document, output)
     print_notices(notices)
-
-
-def _summary(
-    pods: tuple[str, ...], inputs: Inputs, options: InputOptions, request: _Request
-) -> PendingSummary:
-    with progress_bar() as progress, inputs.located():
-        return explain_pending(
-            inputs.objects,
-            config=inputs.config,
-            registry=inputs.registry,
-            pods=pods,
-            namespace=options.namespace or "",
-            seed=options.seed,
-            suggest=request.suggest,
-            on_progress=scheduling_in(progress),
-            on_trial=trying_in(progress),
-            max_pods=options.max_pods,
-            as_it_is=options.is_live,
-            max_trials=request.max_trials,
-        )

@@ -201,16 +201,15 @@ class InputOptions:
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options about the input to a command, which gets them as ``options``."""
-    return input_options_with()(command)
+    return input_options_with(several=False)(command)
 
 
 def input_options_with(
-    *, config: str = "--config", several: bool = False
+    *, several: bool
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options about the input, with variations.
 
     Args:
-        config: Another name for the option ``--config``.
         several: Whether there may be several versions of Kubernetes.
     """
 
@@ -222,7 +221,7 @@ def input_options_with(
             options = InputOptions(**{name: arguments.pop(name) for name in names})
             command(options=options, **arguments)
 
-        configuring = config_options(config, several=several, is_simulated=True)
+        configuring = config_options(several=several, is_simulated=True)
         for option in reversed((*_OPTIONS, configuring, _SEED)):
             gathered = option(gathered)
         return gathered

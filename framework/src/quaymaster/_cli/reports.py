@@ -13,6 +13,7 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.why.summary import PendingSummary
 
 __all__ = ["observed_inputs", "write_report"]
 
@@ -52,6 +53,7 @@ def write_report(
     replay: ReplayResult | None = None,
     steps: bool = False,
     prices: Prices | None = None,
+    suggestions: PendingSummary | None = None,
 ) -> None:
     """Write the page that shows some runs.
 
@@ -63,6 +65,7 @@ def write_report(
         replay: A replay to show.
         steps: Whether the runs are states of one cluster, each after a step.
         prices: Prices of nodes without an annotation.
+        suggestions: Changes that place the pending pods of the last run.
 
     Raises:
         OutputError: The file cannot be written.
@@ -71,7 +74,13 @@ def write_report(
     from quaymaster._surfaces.reporting.report import report  # noqa: PLC0415
 
     page = report(
-        *runs, title=title, tables=tables, replay=replay, steps=steps, prices=prices
+        *runs,
+        title=title,
+        tables=tables,
+        replay=replay,
+        steps=steps,
+        prices=prices,
+        suggestions=suggestions,
     )
     try:
         write_whole(file, page.encode())

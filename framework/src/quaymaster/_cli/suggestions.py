@@ -1,7 +1,6 @@
 """Prints the changes that place pods, and why many pods have no node."""
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Final
 
 from quaymaster._base.errors import counted
@@ -9,6 +8,14 @@ from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.output import print_command, print_line
 from quaymaster._cli.pending_facts import PodsWithFacts, print_facts
 from quaymaster._cli.tables import Fit
+from quaymaster._studies.why.change_lists import (
+    change_lines,
+    effect_text,
+    groups_by_change,
+    pods_of,
+    remarks_of,
+    shared_remarks,
+)
 from quaymaster._studies.why.changes import FieldChange, SuggestedChange
 from quaymaster._studies.why.suggestions import Suggestions
 from quaymaster._studies.why.summary import (
@@ -28,10 +35,6 @@ __all__ = [
 
 _CAUSES: Final = 4
 """How many causes of a group are printed; every node may have its own."""
-
-
-_FIELDS_SHOWN: Final = 4
-"""How many fields of a change are printed: a change may add many equal nodes."""
 
 
 def print_suggestions(suggestions: Suggestions) -> None:
@@ -71,33 +74,15 @@ def _print_change(head: str, change: SuggestedChange) -> None:
 
 def _print_lines(change: SuggestedChange, indent: str) -> None:
     """Print how to make a change: its command, or its fields."""
-    if change.command:
-        print_command(f"{indent}{change.command}")
-        return
-    for field in change.fields[:_FIELDS_SHOWN]:
-        print_line(f"{indent}{_field(field)}")
-    more = len(change.fields) - _FIELDS_SHOWN
-    if more > 0:
-        print_line(f"{indent}and {more} more")
+    # A command can be pasted only if it is not folded.
+    print_text_line = print_command if change.command else print_line
+    for line in change_lines(change):
+        print_text_line(f"{indent}{line}")
 
 
 def _effects(change: SuggestedChange) -> str:
-    effects = []
-    if change.placed > 1:
-        effects.append(f"places {change.placed} pods")
-    if change.evicted:
-        evicted = counted(change.evicted, "pod")
-        effects.append(f"takes the place of {evicted} of lower priority")
-    return f" ({', '.join(effects)})" if effects else ""
-
-
-def _field(field: FieldChange) -> str:
-    namespace = f" -n {field.namespace}" if field.namespace else ""
-    where = f"{field.object}{namespace}"
-    if not field.path:
-        return f"{where}: {field.new}"
-    old, new = field.old or "(none)", field.new or "(none)"
-    return f"{where}: {field.path}: {old} -> {new}"
+    text = effect_text(change)
+    return f" ({text})" if text else ""
 
 
 def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
@@ -140,40 +125,23 @@ def _print_causes(causes: Sequence[CauseCount]) -> None:
 
 def _print_changes(summary: PendingSummary) -> None:
     print_line()
-    for change, groups in _by_change(summary.groups):
-        pods = sum(len(group.pods) for group in groups)
-        head = f"{counted(pods, 'pod')} of {_owners(groups)}: "
-        if change is None:
-            print_line(f"{head}no tried change places all of them")
+    by_change = groups_by_change(summary.groups)
+    shared = shared_remarks(by_change)
+    for each in by_change:
+        if each.change is None:
+            print_line(f"{pods_of(each.groups)}: no tried change places all of them")
         else:
-            print_line(f"{head}{change.text}{_effects(change)}")
-            _print_lines(change, "  ")
-        for remark in dict.fromkeys(chain(*(group.remarks for group in groups))):
-            print_line(f"  {remark}")
+            effects = _effects(each.change)
+            print_line(f"{pods_of(each.groups)}: {each.change.text}{effects}")
+            _print_lines(each.change, "  ")
+        for remark in remarks_of(each.groups):
+            if remark not in shared:
+                print_line(f"  {remark}")
+    for remark, groups in shared.items():
+        print_line(f"{pods_of(groups)}: {remark}")
     print_line(f"tried in {counted(summary.trials, 'simulation')} of the whole input")
     if not summary.is_complete:
         _print_incomplete()
-
-
-def _by_change(
-    groups: Iterable[PendingGroup],
-) -> list[tuple[SuggestedChange | None, list[PendingGroup]]]:
-    """Return each change with the groups that it places."""
-    together: dict[int, tuple[SuggestedChange | None, list[PendingGroup]]] = {}
-    for number, group in enumerate(groups):
-        # Identity: groups that one change places have the same object.
-        key = -number - 1 if group.change is None else id(group.change)
-        together.setdefault(key, (group.change, []))[1].append(group)
-    return list(together.values())
-
-
-def _owners(groups: Sequence[PendingGroup]) -> str:
-    if len(groups) == 1:
-        return groups[0].subject
-    names = [f"{group.namespace}/{group.subject}" for group in groups]
-    more = len(names) - _CAUSES
-    rest = f" and {more} more" if more > 0 else ""
-    return f"{counted(len(names), 'workload')} ({', '.join(names[:_CAUSES])}{rest})"
 
 
 def _causes(causes: Sequence[Cause]) -> str:

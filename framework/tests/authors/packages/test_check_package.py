@@ -343,6 +343,90 @@ def test_check_of_the_contract_can_be_left_out(make_folder: MakeFolder) -> None:
     assert findings(make_folder(code=code), "--without", "failures") == []
 
 
+LOCKED = """
+from quaymaster import Status, hookimpl
+
+class Gates:
+    reads = ()
+
+    def __init__(self, args, handle):
+        pass
+
+    @hookimpl
+    def filter(self, node):
+        lock = node.node.labels.get("acme.example/lock")
+        return Status.unschedulable(f"locked by {lock}") if lock else None
+"""
+"""A plugin that rejects nodes with a label that the suite's own clusters lack."""
+OWN_CONTRACT = """
+from acme_gates import Gates
+from quaymaster.testing import PluginContract, clusters, nodes, pods
+
+class TestGates(PluginContract):
+    plugin = Gates
+
+    def clusters(self):
+        locked = {"labels": {"acme.example/lock": "Bob"}}
+        return clusters(nodes=nodes(locked), pods=pods())
+"""
+
+
+def add_test(folder: str, code: str) -> None:
+    tests = Path(folder) / "tests"
+    tests.mkdir()
+    (tests / "test_contract.py").write_text(code)
+
+
+@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.long
+def test_hook_without_effect_on_any_cluster_is_a_warning(
+    make_folder: MakeFolder,
+) -> None:
+    (line,) = findings(make_folder(code=LOCKED))
+    assert line.startswith(
+        "warning: [contract: effects] plugin 'Gates': "
+        "the clusters do not exercise it: filter rejected 0 of "
+    )
+
+
+@pytest.mark.long
+def test_clusters_come_from_the_contract_class_of_the_package(
+    make_folder: MakeFolder,
+) -> None:
+    folder = make_folder(code=LOCKED)
+    add_test(folder, OWN_CONTRACT)
+    assert findings(folder) == []
+
+
+@pytest.mark.long
+def test_contract_class_shows_what_default_clusters_miss(
+    make_folder: MakeFolder,
+) -> None:
+    folder = make_folder(code=LOCKED.replace('f"locked by {lock}"', "{}[lock]"))
+    add_test(folder, OWN_CONTRACT)
+    (line,) = findings(folder)
+    assert line.startswith("error: [contract: failures] Gates.filter: ")
+    assert "KeyError: 'Bob'" in line
+
+
+def test_contract_class_gives_the_arguments(make_folder: MakeFolder) -> None:
+    folder = make_folder(code=NEEDY)
+    add_test(folder, OWN_CONTRACT + "    args = {'zone': 7}\n")
+    (line,) = findings(folder)
+    assert line.startswith("error: [contract: loading] plugin 'Gates': ")
+    assert "zone: expected a text, got 7" in line
+
+
+def test_test_file_that_cannot_be_imported_is_a_warning(
+    make_folder: MakeFolder,
+) -> None:
+    folder = make_folder(code=NEEDY)
+    add_test(folder, "import gone\n" + OWN_CONTRACT)
+    warning, _ = findings(folder)
+    assert warning.startswith(f"warning: [contract] {folder}/tests/test_contract.py: ")
+    assert "cannot be imported: ModuleNotFoundError: No module named 'gone'" in warning
+
+
 def test_contract_of_a_plugin_that_needs_arguments_is_not_checked(
     make_folder: MakeFolder,
 ) -> None:

@@ -3,10 +3,9 @@
 The clusters are those of the plugins' authors, and there are as many as by default.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import settings
 from hypothesis.strategies import SearchStrategy
 
 from quaymaster.testing import (
@@ -16,6 +15,7 @@ from quaymaster.testing import (
     check_plugin,
 )
 from tests.kit.internals.testing import CHECKS
+from tests.kit.nightly import with_rest_at_night
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
 from tests.kit.planted.mistake import Mistake
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings(
     "error::quaymaster.testing.VacuousContractWarning"
 )
 MISTAKES = (*GPU_MISTAKES, *PRICE_MISTAKES, *ZONE_MISTAKES, *QUEUE_MISTAKES)
-CORRECT = [
+CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
     (Prices, PRICE_CLUSTERS),
     (Zones, ZONE_CLUSTERS),
@@ -46,20 +46,17 @@ CORRECT = [
     (Evicts, None),
     (Neighbours, FRIENDS),
 ]
+COSTLY = ("Gpus", "Prices", "Evicts")
 
 
-@pytest.fixture
-def _usual_examples() -> Iterator[None]:
-    """Try as many clusters as hypothesis does by default, the same in each run."""
-    before = settings.get_current_profile_name()
-    settings.load_profile("sure")
+@pytest.fixture(autouse=True)
+def _stopped() -> Iterator[None]:
     STOP.clear()
     yield
     STOP.set()
-    settings.load_profile(before)
 
 
-@pytest.mark.usefixtures("_usual_examples")
+@pytest.mark.usefixtures("usual_examples")
 @pytest.mark.long
 @pytest.mark.parametrize(
     "mistake", MISTAKES, ids=[mistake.plugin.__qualname__ for mistake in MISTAKES]
@@ -70,9 +67,13 @@ def test_planted_mistake_is_found(mistake: Mistake) -> None:
         check_plugin(mistake.plugin, clusters=mistake.clusters, opt_outs=others)
 
 
-@pytest.mark.usefixtures("_usual_examples")
-@pytest.mark.long
-@pytest.mark.parametrize(("plugin", "clusters"), CORRECT)
+@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.parametrize(
+    ("plugin", "clusters"),
+    with_rest_at_night(
+        CORRECT, [plugin.__name__ for plugin, _ in CORRECT], nightly=COSTLY
+    ),
+)
 def test_plugin_without_the_mistake_passes(
     plugin: type, clusters: SearchStrategy[SmallCluster] | None
 ) -> None:

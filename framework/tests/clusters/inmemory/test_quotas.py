@@ -375,6 +375,42 @@ def test_empty_resources_of_a_pod_leave_its_class_to_containers_since_1_37(
 
 
 @pytest.mark.parametrize(
+    ("kubernetes", "usage"),
+    [
+        pytest.param(Kubernetes("1.36"), {"requests.cpu": "3", "limits.cpu": "5"}),
+        pytest.param(Kubernetes("1.37"), {"requests.cpu": "2", "limits.cpu": "4"}),
+    ],
+    ids=["1.36", "1.37"],
+)
+def test_a_pod_in_a_resize_counts_with_what_the_node_has_set(
+    kubernetes: Kubernetes, usage: dict[str, str]
+) -> None:
+    """Requests and limits of containers; the status of the whole pod is ignored."""
+    sizes = {"a": ("1", "2"), "b": ("1", "2")}
+    actual = {"a": ("2", "3"), "b": ("0", "1")}
+    trees = {
+        name: {"requests": {"cpu": request}, "limits": {"cpu": limit}}
+        for name, (request, limit) in sizes.items()
+    }
+    pod = make_pod_of("web", *(container(name, **tree) for name, tree in trees.items()))
+    statuses = [
+        {
+            "name": name,
+            "resources": {"requests": {"cpu": least}, "limits": {"cpu": most}},
+        }
+        for name, (least, most) in actual.items()
+    ]
+    status = {
+        "phase": "Running",
+        "containerStatuses": statuses,
+        "resources": {"requests": {"cpu": "9"}, "limits": {"cpu": "9"}},
+    }
+    running = replace(pod, status=from_wire({"status": status}, Pod).status)
+    quota = make_quota({"requests.cpu": "9", "limits.cpu": "9"})
+    assert used(make_cluster(quota, running, kubernetes=kubernetes)) == usage
+
+
+@pytest.mark.parametrize(
     ("operator", "values", "class_name", "counts"),
     [
         ("In", ["high"], "high", True),

@@ -449,8 +449,10 @@ def test_a_filter_that_misses_its_state_fails_the_attempt() -> None:
     assert unfit.diagnosis is None
     assert unfit.status.is_error
     assert unfit.status.plugin == "Unprepared"
-    said = 'running "Unprepared" filter plugin: StateNotFoundError: not found ('
-    assert unfit.status.message.startswith(said)
+    assert unfit.status.message.startswith(
+        'running "Unprepared" filter plugin: StateNotFoundError: '
+        "nothing was written under 'seen' in this attempt ("
+    )
 
 
 # Nominated pods
@@ -576,7 +578,7 @@ def test_a_score_that_misses_its_state_fails_the_attempt() -> None:
     assert (status.is_error, status.plugin) == (True, "Forgetful")
     assert status.message.startswith(
         'running Score plugins: plugin "Forgetful" failed with: '
-        "StateNotFoundError: not found ("
+        "StateNotFoundError: nothing was written under 'seen' in this attempt ("
     )
 
 

@@ -84,6 +84,21 @@ WRONG: Sequence[tuple[str, object, str]] = (
         "Odd.plural: expected a name in lower case such as podgroups, got ''",
     ),
     (
+        "conversions that are no mapping",
+        kind(conversions=("x",)),
+        "Odd.conversions: expected a mapping of versions to functions, got ('x',)",
+    ),
+    (
+        "a conversion from another group",
+        kind(conversions={"b.example/v1": dict}),
+        "Odd.conversions: expected another version of a.example, got 'b.example/v1'",
+    ),
+    (
+        "a conversion that is no function",
+        kind(conversions={"a.example/v2": 7}),
+        "Odd.conversions['a.example/v2']: expected a function, got 7",
+    ),
+    (
         "a kind of Kubernetes",
         kind(kind="StorageClass", api_version="storage.k8s.io/v1beta1"),
         "Odd.kind: expected a kind of your own, but Kubernetes itself has StorageClass",

@@ -107,7 +107,8 @@ def tried(act: Callable[..., object], *names: str) -> SchedulerHarness:
         ),
         pytest.param(
             reads_state,
-            "StateNotFoundError: not found ({place})",
+            "StateNotFoundError: nothing was written under 'never written' in this "
+            "attempt ({place})",
             id="an error in the framework",
         ),
         pytest.param(

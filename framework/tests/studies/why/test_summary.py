@@ -1,8 +1,10 @@
 """Pending pods are summed up by owner and by cause."""
 
+from typing import Any
+
 import pytest
 
-from quaymaster import ApiObject
+from quaymaster import ApiObject, Node
 from quaymaster.config import default_config
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import (
@@ -12,8 +14,14 @@ from quaymaster.simulation import (
     PendingSummary,
     PodNotFoundError,
     explain_pending,
+    suggest_changes,
 )
-from quaymaster.testing import make_deployment, make_node, make_pod
+from quaymaster.testing import (
+    make_deployment,
+    make_node,
+    make_pod,
+    make_spread_constraint,
+)
 
 REGISTRY = PluginRegistry.discover()
 NODES = (
@@ -131,3 +139,64 @@ def test_one_change_places_the_pods_of_workloads_with_the_same_cause() -> None:
     assert change.text.startswith("add 2 nodes like a; ")
     assert change.placed == 4
     assert summary.trials < 5
+
+
+def in_zone(name: str, zone: str, pool: str = "a") -> Node:
+    labels = {"topology.kubernetes.io/zone": zone, "nodepool": pool}
+    return make_node(name=name, capacity={"cpu": "4", "pods": "9"}, labels=labels)
+
+
+def pending(name: str, replicas: int, **pod: Any) -> ApiObject:
+    template = make_pod(requests={"cpu": "3"}, **pod)
+    return make_deployment(name=name, replicas=replicas, pod=template)
+
+
+def texts_of(summary: PendingSummary) -> dict[str, str]:
+    return {
+        group.subject: group.change.text if group.change is not None else ""
+        for group in summary.groups
+    }
+
+
+def test_workloads_that_wait_for_other_nodes_get_other_changes() -> None:
+    nodes = [in_zone("a-0", "z", "a"), in_zone("b-0", "z", "b")]
+    workloads = [
+        pending(f"{pool}-{number}", 3, node_selector={"nodepool": pool})
+        for pool in ("a", "b")
+        for number in range(2)
+    ]
+    texts = texts_of(summary_of(*nodes, *workloads, suggest=True))
+    assert texts["deployment/a-0"] == texts["deployment/a-1"]
+    assert texts["deployment/a-0"].startswith("add 5 nodes like a-0 (nodepool=a)")
+    assert texts["deployment/b-0"].startswith("add 5 nodes like b-0 (nodepool=b)")
+
+
+def test_a_workload_that_nothing_helps_does_not_hide_the_change_for_others() -> None:
+    workloads = [
+        pending("web", 2),
+        pending("api", 2),
+        pending("large", 1, node_selector={"kubernetes.io/arch": "s390x"}),
+    ]
+    texts = texts_of(summary_of(in_zone("a-0", "z"), *workloads, suggest=True))
+    assert texts["deployment/web"] == texts["deployment/api"] != ""
+    assert texts["deployment/large"] == ""
+
+
+def test_workloads_that_spread_over_zones_get_nodes_in_each_zone() -> None:
+    nodes = [in_zone(f"n-{zone}", zone) for zone in ("x", "y", "z")]
+    workloads = [
+        pending(name, 6, spread=[make_spread_constraint(selector={"app": name})])
+        for name in ("web", "api")
+    ]
+    texts = texts_of(summary_of(*nodes, *workloads, suggest=True))
+    assert texts["deployment/web"].startswith("add 9 nodes, 3 in each of 3 places, ")
+
+
+def test_more_nodes_for_one_workload_are_enough_for_all_that_take_them() -> None:
+    """The nodes that one workload needs would be taken by another one."""
+    workloads = [pending("web", 2), pending("api", 4)]
+    node = in_zone("a-0", "z")
+    changes = suggest_changes("deploy/api", [node, *workloads]).changes
+    [more] = [each for each in changes if each.kinds == (ChangeKind.ADD_NODE,)]
+    assert more.text.startswith("add 5 nodes like a-0 ")
+    assert more.placed == 5

@@ -11,7 +11,7 @@ from quaymaster import ApiObject, Informers
 from quaymaster.columns import ChangeLog
 from quaymaster.errors import QuaymasterError
 
-__all__ = ["AssumeCache", "OutOfSyncError"]
+__all__ = ["AssumeCache", "OutOfSyncError", "not_found"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -51,7 +51,7 @@ class AssumeCache(Generic[ObjT]):
         key = obj.key
         stored = self._informers.get(self._kind, key)
         if stored is None:
-            raise OutOfSyncError(f'{self._kind.kind.lower()} "{key}" not found')
+            raise OutOfSyncError(not_found(obj))
         here, there = obj.metadata.resource_version, stored.metadata.resource_version
         if here != there:
             text = f'"{key}" is out of sync (stored: {there}, assume: {here})'
@@ -78,3 +78,12 @@ class AssumeCache(Generic[ObjT]):
             return assumed
         del self._assumed[key]
         return stored
+
+
+def not_found(obj: ApiObject) -> str:
+    """Return the text for an object that the informers no longer have.
+
+    Upstream's caches report the plural and the key (``assume_cache.go``); its listers
+    report the singular and the name.
+    """
+    return f'{obj.kind.lower()}s "{obj.key}" not found'

@@ -9,12 +9,14 @@ from quaymaster.objects import PersistentVolume, PersistentVolumeClaim
 from quaymaster.volumes import (
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
+    TranslationError,
     VolumeTopology,
     is_bound_to,
     is_fully_bound,
     reference_to,
     selected_node,
 )
+from quaymaster_volume_binding.assume_cache import not_found
 from quaymaster_volume_binding.lookup import Lookup, as_handled
 from quaymaster_volume_binding.plans import StaticBinding, VolumePlan
 
@@ -111,8 +113,8 @@ class WrittenBindings:
         """
         node = handle.informers.get(Node, pod.node_name)
         if node is None:
-            text = f'failed to get node "{pod.node_name}": it does not exist any more'
-            raise BindingError(text)
+            text = f'failed to get node "{pod.node_name}": '
+            raise BindingError(f'{text}node "{pod.node_name}" not found')
         if handle.informers.get(Pod, pod.key) is None:
             raise BindingError(
                 f'pod does not exist any more: pod "{pod.name}" not found'
@@ -151,10 +153,13 @@ def _is_bound(
     claim = handle.informers.get(PersistentVolumeClaim, written.claim.key)
     if volume is None or claim is None:
         gone = written.claim if volume is not None else written.volume
-        raise BindingError(f"failed to check binding: {gone.kind} {gone.key} not found")
+        raise BindingError(f"failed to check binding: {not_found(gone)}")
     if _is_older(volume, written.volume):
         return False
-    _check_topology(lookup, volume, node)
+    try:
+        _check_topology(lookup, volume, node)
+    except TranslationError as error:
+        raise BindingError(f"failed to translate pv to csi: {error}") from error
     reference = volume.spec.claim_ref
     if reference is None or not reference.uid:
         raise BindingError(f'ClaimRef got reset for pv "{volume.name}"')
@@ -166,7 +171,7 @@ def _is_provisioned(
 ) -> bool:
     claim = handle.informers.get(PersistentVolumeClaim, written.key)
     if claim is None:
-        text = f"failed to check provisioning pvc: {written.key} not found"
+        text = f"failed to check provisioning pvc: {not_found(written)}"
         raise BindingError(text)
     if _is_older(claim, written):
         return False
@@ -179,7 +184,10 @@ def _is_provisioned(
         volume = handle.informers.get(PersistentVolume, claim.spec.volume_name)
         if volume is None:
             return False
-        _check_topology(lookup, volume, node)
+        try:
+            _check_topology(lookup, volume, node)
+        except TranslationError as error:
+            raise BindingError(str(error)) from error
     return is_fully_bound(claim)
 
 

@@ -23,11 +23,26 @@ from quaymaster.volumes import (
 from quaymaster_volume_binding.capacities import Room
 from quaymaster_volume_binding.lookup import Lookup
 
-__all__ = ["BoundClaim", "ClaimError", "DelayedClaim", "PodClaims", "claims_of"]
+__all__ = [
+    "BoundClaim",
+    "ClaimError",
+    "DelayedClaim",
+    "PodClaims",
+    "are_all_bound",
+    "claims_of",
+]
 
 
 class ClaimError(QuaymasterError):
-    """A claim that no node can satisfy in its current state."""
+    """A claim that no node can satisfy in its current state.
+
+    Attributes:
+        missing: The key of the claim if it does not exist, or None.
+    """
+
+    def __init__(self, text: str, missing: str | None = None) -> None:
+        super().__init__(text)
+        self.missing = missing
 
 
 class BoundClaim(msgspec.Struct, frozen=True, eq=False):
@@ -124,17 +139,36 @@ def claims_of(lookup: Lookup, pod: Pod) -> Sequence[PersistentVolumeClaim]:
         if name is None:
             continue
         is_ephemeral = volume.ephemeral is not None
-        claim = lookup.claims.get(claim_key(pod, name))
+        key = claim_key(pod, name)
+        claim = lookup.claims.get(key)
         if claim is None:
             waiting = "waiting for ephemeral volume controller to create the "
             text = f'persistentvolumeclaim "{name}"'
-            raise ClaimError(waiting + text if is_ephemeral else f"{text} not found")
+            text = waiting + text if is_ephemeral else f"{text} not found"
+            raise ClaimError(text, missing=key)
         _check(claim)
         if is_ephemeral and not is_made_for(claim, pod):
             text = f"PVC {claim.key} was not created for pod {pod.key}"
             raise ClaimError(f"{text} (pod is not owner)")
         claims.append(claim)
     return claims
+
+
+def are_all_bound(lookup: Lookup, pod: Pod) -> bool:
+    """Return whether every claim of a pod has a volume.
+
+    A claim that is missing, or that was made for another pod, counts as unbound.
+    """
+    for volume in volumes_of(pod):
+        name = claim_name(pod, volume)
+        if name is None:
+            continue
+        claim = lookup.claims.get(claim_key(pod, name))
+        if claim is None or not is_fully_bound(claim):
+            return False
+        if volume.ephemeral is not None and not is_made_for(claim, pod):
+            return False
+    return True
 
 
 def _check(claim: PersistentVolumeClaim) -> None:

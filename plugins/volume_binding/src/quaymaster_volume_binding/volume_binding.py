@@ -48,10 +48,6 @@ from quaymaster.objects import (
 )
 from quaymaster.volumes import (
     TranslationError,
-    claim_key,
-    claim_name,
-    is_fully_bound,
-    is_made_for,
     volumes_fragment,
     volumes_of,
 )
@@ -74,7 +70,12 @@ from quaymaster_volume_binding.hints import (
 from quaymaster_volume_binding.judging import judge
 from quaymaster_volume_binding.lookup import Lookup
 from quaymaster_volume_binding.plans import VolumePlan
-from quaymaster_volume_binding.pod_claims import ClaimError, PodClaims, claims_of
+from quaymaster_volume_binding.pod_claims import (
+    ClaimError,
+    PodClaims,
+    are_all_bound,
+    claims_of,
+)
 from quaymaster_volume_binding.scoring import CapacityScorer
 
 __all__ = ["VolumeBinding"]
@@ -283,7 +284,7 @@ class VolumeBinding:
             return None
         try:
             plan = self._plan(volumes, node_name)
-            volumes.all_bound = plan is None or self._are_all_bound(pod)
+            volumes.all_bound = plan is None or are_all_bound(self._lookup, pod)
             if plan is not None and not volumes.all_bound:
                 volumes.reservation = Reservation.assume(self._lookup, plan, node_name)
         except (TranslationError, OutOfSyncError) as error:
@@ -342,18 +343,6 @@ class VolumeBinding:
             return written.are_complete(self._handle, self._lookup, pod)
         except BindingError as error:
             return Status.from_error(f"binding volumes: {error}")
-
-    def _are_all_bound(self, pod: Pod) -> bool:
-        for volume in volumes_of(pod):
-            name = claim_name(pod, volume)
-            if name is None:
-                continue
-            claim = self._lookup.claims.get(claim_key(pod, name))
-            if claim is None or not is_fully_bound(claim):
-                return False
-            if volume.ephemeral is not None and not is_made_for(claim, pod):
-                return False
-        return True
 
 
 def _no_plan(node_name: str) -> Status:

@@ -156,6 +156,7 @@ from quaymaster._api.objects.limits import (
 from quaymaster._api.objects.meta import (
     ApiObject,
     ApiValue,
+    Conversion,
     LabelSelector,
     LabelSelectorRequirement,
     ObjectMeta,
@@ -328,6 +329,7 @@ __all__ = [
     "ContainerState",
     "ContainerStateTerminated",
     "ContainerStatus",
+    "Conversion",
     "Counter",
     "CounterSet",
     "CronJob",

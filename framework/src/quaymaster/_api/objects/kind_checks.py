@@ -1,7 +1,7 @@
 """Checks the classes of kinds that plugins and packages declare."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -61,6 +61,7 @@ def _problems(kind: type[ApiObject]) -> Iterator[str]:
             yield f"{name}: expected {expected}, got {value!r}"
     if not isinstance(kind.namespaced, bool):
         yield f"namespaced: expected True or False, got {kind.namespaced!r}"
+    yield from _conversion_problems(kind)
     builtin = KINDS.get(kind.kind)
     if builtin is not None and group_of(builtin.api_version) == group_of(
         kind.api_version
@@ -77,6 +78,22 @@ def _problems(kind: type[ApiObject]) -> Iterator[str]:
         msgspec.json.Decoder(kind, dec_hook=dec_hook)
     except TypeError as error:
         yield f"metadata: its fields cannot be read: {str(error).splitlines()[0]}"
+
+
+def _conversion_problems(kind: type[ApiObject]) -> Iterator[str]:
+    conversions: object = kind.conversions
+    if not isinstance(conversions, Mapping):
+        expected = "a mapping of versions to functions"
+        yield f"conversions: expected {expected}, got {conversions!r}"
+        return
+    group = group_of(kind.api_version)
+    for version, convert in conversions.items():
+        is_other = isinstance(version, str) and version != kind.api_version
+        if not is_other or group_of(version) != group:
+            expected = f"another version of {group or 'the core group'}"
+            yield f"conversions: expected {expected}, got {version!r}"
+        elif not callable(convert):
+            yield f"conversions[{version!r}]: expected a function, got {convert!r}"
 
 
 def _field_problems(info: inspect.Type, path: str, seen: set[type]) -> Iterator[str]:

@@ -71,6 +71,13 @@ class KindSet:
             custom if custom is not None and custom.api_version == api_version else None
         )
 
+    def convertible_class(self, api_version: str, kind: str) -> type[ApiObject] | None:
+        """Return the declared class that converts objects of this version, or None."""
+        custom = self._own.get((group_of(api_version), kind))
+        if custom is None or api_version not in custom.conversions:
+            return None
+        return custom
+
     def declared_as(self, group: str, kind: str) -> type[ApiObject] | None:
         """Return the class of a kind that Kubernetes lacks, in any version, or None."""
         return self._custom.get((group, kind))

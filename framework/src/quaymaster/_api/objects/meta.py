@@ -4,7 +4,8 @@ Mirrors k8s.io/apimachinery v0.36, ``pkg/apis/meta/v1/types.go``. Fields that sc
 never reads (managed fields, self links) are left out of all objects.
 """
 
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
@@ -14,12 +15,17 @@ from quaymaster._api.objects.time import Time
 __all__ = [
     "ApiObject",
     "ApiValue",
+    "Conversion",
     "LabelSelector",
     "LabelSelectorRequirement",
     "ObjectMeta",
     "ObjectReference",
     "OwnerReference",
 ]
+
+
+Conversion: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Returns the JSON of an object in another version; see `ApiObject.conversions`."""
 
 
 # msgspec structs, not attrs classes: these are decoded in 1.7 times the time, and take
@@ -92,12 +98,16 @@ class ApiObject(ApiValue, frozen=True, kw_only=True):
         plural: The plural name in the API, such as ``deployments``; required for kinds
             that plugins declare.
         namespaced: Whether its objects live in namespaces.
+        conversions: Other versions of a kind that a plugin declares, each with a
+            function that gets the JSON of an object and returns it in `api_version`.
+            Files may have objects of these versions; a cluster converts by itself.
     """
 
     api_version: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     plural: ClassVar[str] = ""
     namespaced: ClassVar[bool] = True
+    conversions: ClassVar[Mapping[str, Conversion]] = {}
 
     metadata: ObjectMeta = ObjectMeta()
 

@@ -1,36 +1,35 @@
-"""The exact requests and limits of pods, also during a resize.
+"""The exact requests of pods, also during a resize.
 
-Mirrors ``PodRequests`` and ``PodLimits`` (Kubernetes v1.36 and v1.37,
+Mirrors ``PodRequests`` (Kubernetes v1.36 and v1.37,
 ``component-helpers/resource/helpers.go``), with the feature gates at their defaults.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
-
-from msgspec.structs import replace
 
 from quaymaster._api.objects import (
     Container,
     ContainerStatus,
     Pod,
     PodSpec,
-    PodStatus,
-    ResourceRequirements,
 )
 from quaymaster._api.objects.quantity import Quantity, ResourceList
-from quaymaster._api.objects.resource_names import CPU, HUGE_PAGES, MEMORY
+from quaymaster._api.objects.resource_sums import (
+    add_to,
+    is_pod_level_resource,
+    is_resize_infeasible,
+    lasting_statuses,
+    raise_to,
+    statuses_by_name,
+    sum_up,
+)
 
 __all__ = [
-    "RESIZE_PENDING",
     "has_pod_level_requests",
-    "pod_limit_list",
     "pod_request_list",
     "status_changes_requests",
     "status_changes_totals",
 ]
-
-RESIZE_PENDING: Final = "PodResizePending"
-"""The type of the condition that shows the state of a resize."""
 
 _ZERO: Final = Quantity(0)
 
@@ -63,40 +62,8 @@ def pod_request_list(
     if pod_level and has_pod_level_requests(spec):
         _replace_by_pod_level(total, pod, use_status, by_totals)
     if overhead and spec.overhead:
-        _add(total, spec.overhead)
+        add_to(total, spec.overhead)
     return total
-
-
-def pod_limit_list(
-    pod: Pod, *, pod_level: bool = True, overhead: bool = True
-) -> ResourceList:
-    """Return the exact limits of a pod, summed as `pod_request_list` sums requests.
-
-    Only resources that some container limits are included. Mirrors ``PodLimits``.
-
-    Args:
-        pod: The pod; its status does not matter.
-        pod_level: Let limits of the pod as a whole replace those of its containers.
-        overhead: Add the overhead of the pod's runtime class to the limits.
-    """
-    spec = pod.spec
-    limiting = replace(
-        spec,
-        containers=tuple(map(_requesting_its_limits, spec.containers)),
-        init_containers=tuple(map(_requesting_its_limits, spec.init_containers)),
-    )
-    total = _sum_up(limiting, _spec_requests)
-    if pod_level and spec.resources is not None:
-        own = spec.resources.limits
-        total |= {k: v for k, v in own.items() if _is_pod_level_resource(k)}
-    if overhead and spec.overhead:
-        _add(total, {k: v for k, v in spec.overhead.items() if total.get(k)})
-    return total
-
-
-def _requesting_its_limits(container: Container) -> Container:
-    limits = ResourceRequirements(requests=container.resources.limits)
-    return replace(container, resources=limits)
 
 
 def status_changes_requests(pod: Pod) -> bool:
@@ -114,7 +81,7 @@ def status_changes_requests(pod: Pod) -> bool:
 def status_changes_totals(pod: Pod) -> bool:
     """Return whether the status may change the totals that the spec has."""
     status, spec = pod.status, pod.spec
-    if _is_resize_infeasible(status):
+    if is_resize_infeasible(status):
         return True
     if status.resources is not None and status.allocated_resources:
         return True
@@ -128,7 +95,7 @@ def status_changes_totals(pod: Pod) -> bool:
 def has_pod_level_requests(spec: PodSpec) -> bool:
     """Return whether a pod as a whole requests resources that allow it."""
     return spec.resources is not None and any(
-        map(_is_pod_level_resource, spec.resources.requests)
+        map(is_pod_level_resource, spec.resources.requests)
     )
 
 
@@ -136,39 +103,10 @@ def _container_requests(
     pod: Pod, use_status: bool, by_totals: bool, missing: Mapping[str, Quantity]
 ) -> ResourceList:
     if not use_status:
-        return _sum_up(pod.spec, _spec_requests, missing)
+        return sum_up(pod.spec, _spec_requests, missing)
     if by_totals:
         return _largest_total(pod, missing)
-    return _sum_up(pod.spec, _LargestAmounts(pod), missing)
-
-
-def _sum_up(
-    spec: PodSpec,
-    own: Callable[[Container], ResourceList],
-    missing: Mapping[str, Quantity] | None = None,
-) -> ResourceList:
-    """Add up the amounts of the containers, computed for each container."""
-
-    def complete(container: Container) -> ResourceList:
-        return {**missing, **own(container)} if missing else own(container)
-
-    total: ResourceList = {}
-    for container in spec.containers:
-        _add(total, complete(container))
-    sidecars: ResourceList = {}
-    peak: ResourceList = {}
-    for container in spec.init_containers:
-        if container.is_sidecar:
-            amounts = complete(container)
-            _add(total, amounts)
-            _add(sidecars, amounts)
-            _raise_to(peak, sidecars)
-        else:
-            running = complete(container).copy()
-            _add(running, sidecars)
-            _raise_to(peak, running)
-    _raise_to(total, peak)
-    return total
+    return sum_up(pod.spec, _LargestAmounts(pod), missing)
 
 
 def _spec_requests(container: Container) -> ResourceList:
@@ -180,16 +118,7 @@ class _LargestAmounts:
 
     def __init__(self, pod: Pod) -> None:
         self._pod = pod
-        plain = {
-            container.name
-            for container in pod.spec.init_containers
-            if not container.is_sidecar
-        }
-        self._statuses = {
-            name: status
-            for name, status in _statuses_by_name(pod.status).items()
-            if name not in plain
-        }
+        self._statuses = lasting_statuses(pod)
 
     def __call__(self, container: Container) -> ResourceList:
         requests = container.resources.requests
@@ -207,12 +136,12 @@ def _largest_total(pod: Pod, missing: Mapping[str, Quantity]) -> ResourceList:
     it has both of the others, takes precedence over the statuses of its containers.
     """
     spec, status = pod.spec, pod.status
-    leaves_out = _is_resize_infeasible(status)
+    leaves_out = is_resize_infeasible(status)
     own = status.resources.requests if status.resources is not None else {}
     if status.allocated_resources and own:
         promised, actual = status.allocated_resources, own
     else:
-        statuses = _statuses_by_name(status)
+        statuses = statuses_by_name(status)
 
         def allocated(container: Container) -> ResourceList:
             status = statuses.get(container.name)
@@ -226,11 +155,11 @@ def _largest_total(pod: Pod, missing: Mapping[str, Quantity]) -> ResourceList:
                 return status.resources.requests
             return allocated(container)
 
-        promised = _sum_up(spec, allocated, missing)
-        actual = _sum_up(spec, actuated, missing)
-    largest = {} if leaves_out else _sum_up(spec, _spec_requests, missing)
-    _raise_to(largest, promised)
-    _raise_to(largest, actual)
+        promised = sum_up(spec, allocated, missing)
+        actual = sum_up(spec, actuated, missing)
+    largest = {} if leaves_out else sum_up(spec, _spec_requests, missing)
+    raise_to(largest, promised)
+    raise_to(largest, actual)
     return largest
 
 
@@ -245,7 +174,7 @@ def _replace_by_pod_level(
         actual = status.resources.requests
         effective = _resized(pod, requests, actual, status.allocated_resources)
     for name in effective if by_totals else requests:
-        if _is_pod_level_resource(name):
+        if is_pod_level_resource(name):
             total[name] = effective.get(name, _ZERO)
 
 
@@ -253,17 +182,10 @@ def _resized(
     pod: Pod, requests: ResourceList, actual: ResourceList, allocated: ResourceList
 ) -> ResourceList:
     """Take the largest of each amount; without the desired one if it is infeasible."""
-    result = {} if _is_resize_infeasible(pod.status) else dict(requests)
-    _raise_to(result, actual)
-    _raise_to(result, allocated)
+    result = {} if is_resize_infeasible(pod.status) else dict(requests)
+    raise_to(result, actual)
+    raise_to(result, allocated)
     return result
-
-
-def _is_resize_infeasible(status: PodStatus) -> bool:
-    for condition in status.conditions:
-        if condition.type == RESIZE_PENDING:
-            return condition.reason == "Infeasible"
-    return False
 
 
 def _any_status_differs(
@@ -300,27 +222,3 @@ def _differs(
     requests: ResourceList, actual: ResourceList, allocated: ResourceList
 ) -> bool:
     return actual != requests or bool(allocated and allocated != requests)
-
-
-def _statuses_by_name(status: PodStatus) -> dict[str, ContainerStatus]:
-    return {
-        container.name: container
-        for container in (*status.container_statuses, *status.init_container_statuses)
-    }
-
-
-def _is_pod_level_resource(name: str) -> bool:
-    return name in (CPU, MEMORY) or name.startswith(HUGE_PAGES)
-
-
-def _add(total: ResourceList, more: Mapping[str, Quantity]) -> None:
-    for name, quantity in more.items():
-        amount = total.get(name)
-        total[name] = quantity if amount is None else amount + quantity
-
-
-def _raise_to(total: ResourceList, least: Mapping[str, Quantity]) -> None:
-    for name, quantity in least.items():
-        amount = total.get(name)
-        if amount is None or quantity > amount:
-            total[name] = quantity

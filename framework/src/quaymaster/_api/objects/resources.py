@@ -15,7 +15,6 @@ from typing import Final
 from quaymaster._api.objects import ContainerPort, Node, Pod, PodSpec, SpecKey
 from quaymaster._api.objects.pod_requests import (
     has_pod_level_requests,
-    pod_limit_list,
     pod_request_list,
     status_changes_requests,
     status_changes_totals,
@@ -42,7 +41,6 @@ __all__ = [
     "is_overcommit_allowed",
     "is_scalar_resource",
     "node_allocatable",
-    "pod_limit_list",
     "pod_request_list",
     "pod_requests",
     "pod_usage",

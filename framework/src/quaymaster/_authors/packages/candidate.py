@@ -48,6 +48,7 @@ class Candidate:
         dependencies: Its dependencies, as in the metadata.
         described: The texts that it has: summary, readme, license.
         offers: The plugins, kinds and observers that it offers.
+        folder: The folder with its sources; None for an installed distribution.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Candidate:
     dependencies: Sequence[str]
     described: Mapping[str, bool]
     offers: Sequence[Offer]
+    folder: Path | None = None
 
     @property
     def plugins(self) -> Sequence[Offer]:
@@ -141,6 +143,7 @@ def _from_folder(folder: Path) -> Candidate:
             "license": "license" in project or has_license,
         },
         offers=[Offer(entry, name, version) for entry in _entries(folder, project)],
+        folder=folder,
     )
 
 

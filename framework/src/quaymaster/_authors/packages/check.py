@@ -6,7 +6,10 @@ import attrs
 from packaging.utils import canonicalize_name
 
 from quaymaster._authors.packages.candidate import Candidate, find_package
-from quaymaster._authors.packages.contract_checks import contract_findings
+from quaymaster._authors.packages.contract_checks import (
+    ContractChoice,
+    contract_findings,
+)
 from quaymaster._authors.packages.entry_checks import (
     access_findings,
     age_findings,
@@ -22,6 +25,7 @@ from quaymaster._authors.packages.metadata_checks import (
     metadata_findings,
     sdk_findings,
 )
+from quaymaster._authors.packages.own_contracts import OwnContracts
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.registry.kinds import KIND_GROUP, RegisteredKind
 from quaymaster._core.registry.offers import offers
@@ -54,6 +58,9 @@ def check_package(
     kubernetes: Sequence[Kubernetes] = (),
 ) -> Report:
     """Check a package: metadata, entry points, clashes, versions, hooks, contract.
+
+    If the tests in a folder have a contract class for a plugin, the contract suite uses
+    its clusters, objects, arguments, versions and opt-outs.
 
     Args:
         package: An installed distribution, or a folder with a pyproject.toml.
@@ -88,12 +95,16 @@ def _findings(
     lowest = lowest_sdk(candidate)
     yield from kind_findings(candidate, usable, others)
     yield from observer_findings(candidate)
+    # A package that cannot be imported has that finding already.
+    contracts = OwnContracts.of_folder(candidate.folder if usable else None)
+    yield from contracts.findings
     for plugin in usable:
         yield from age_findings(plugin, lowest)
         yield from access_findings(plugin)
         if plugin.extension_points:
-            own = args.get(plugin.name)
-            yield from contract_findings(plugin, own, opt_outs, kubernetes)
+            choice = ContractChoice(args.get(plugin.name), opt_outs, kubernetes)
+            for variant in choice.variants(contracts.of(plugin.load())):
+                yield from contract_findings(plugin, variant)
 
 
 def _all_but(candidate: Candidate) -> PluginRegistry:

@@ -76,7 +76,7 @@ _CHANGES = (
     ),
     Change(
         name="volume-limit-scaling",
-        title="a driver may be needed on a node that has not installed it",
+        title="a volume may reject nodes that lack its CSI driver",
         gate="VolumeLimitScaling",
     ),
     Change(
@@ -86,7 +86,7 @@ _CHANGES = (
     ),
     Change(
         name="image-volume-count",
-        title="image volumes count among the images of a pod that is scored",
+        title="images of image volumes count in ImageLocality's scores",
     ),
     Change(
         name="namespace-selector-resolved",
@@ -94,15 +94,15 @@ _CHANGES = (
     ),
     Change(
         name="resize-totals",
-        title="a pod that is resized takes the largest of its totals",
+        title="a pod that is being resized counts with the largest of its totals",
     ),
     Change(
         name="budget-walk",
-        title="a victim is counted by its disruption budgets up to the first violated",
+        title="a victim's disruption budgets count up to the first violated one",
     ),
     Change(
         name=PLUGIN_ORDER,
-        title="the default profile asks NodeName before NodeUnschedulable",
+        title="the default profile runs NodeName before NodeUnschedulable",
     ),
     Change(
         name="device-allocator",
@@ -114,7 +114,7 @@ _CHANGES = (
     ),
     Change(
         name="preemption-messages",
-        title="messages after filtering tell of success, and no more of no claims",
+        title="PostFilter messages report success, and no longer missing claims",
     ),
     Change(
         name="stateful-set-max-unavailable",
@@ -145,8 +145,8 @@ V1_37 = Release(
     gated_plugins={
         "DeferredPodScheduling": "InPlacePodVerticalScalingSchedulerPreemption",
         "GangScheduling": "GenericWorkload",
-        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
         "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling",
+        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
     },
     changes=_CHANGES,
 )

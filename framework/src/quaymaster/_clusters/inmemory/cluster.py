@@ -435,7 +435,10 @@ class InMemoryCluster:
             new = with_status(stored, changes)
         except ObjectError as error:
             raise InvalidError(f"{place_of(obj)}: {error}") from error
-        return stored if new == stored else self._core.change(stored, new)
+        if new == stored:
+            return stored
+        new = self._core.admission.admit_status(new, stored)
+        return self._core.change(stored, new)
 
     def record(self, note: EventNote) -> None:
         """Write an Event; see `quaymaster.cluster.Cluster.record`."""

@@ -23,6 +23,7 @@ from quaymaster._api.objects import (
     StorageClass,
     Time,
 )
+from quaymaster._api.objects.kinds import GROUP_KINDS
 from quaymaster._api.objects.vertical_autoscaling import VerticalPodAutoscaler
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.admission import Admission
@@ -191,7 +192,7 @@ class ClusterCore:
         if kind.namespaced and obj.metadata.namespace not in self._namespaces:
             self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
         self.version += 1
-        new = replace(obj, metadata=self._new_metadata(obj.metadata, name))
+        new = replace(obj, metadata=self._new_metadata(obj.metadata, name, kind))
         if isinstance(new, Pod) and new.node_name:
             new = replace(new, status=self._status_with_node(new))
         store.put(_ADDED, key, new, self.version)
@@ -208,7 +209,7 @@ class ClusterCore:
     def add_unchecked(self, obj: ApiObject) -> None:
         """Store a new object that was not admitted, and start nothing for it."""
         self.version += 1
-        metadata = self._new_metadata(obj.metadata, obj.name)
+        metadata = self._new_metadata(obj.metadata, obj.name, type(obj))
         if obj.metadata.resource_version:
             version = obj.metadata.resource_version
             metadata = replace(metadata, resource_version=version)
@@ -332,7 +333,9 @@ class ClusterCore:
         self.version = version = self.version + 1
         return replace(metadata, resource_version=str(version))
 
-    def _new_metadata(self, metadata: ObjectMeta, name: str) -> ObjectMeta:
+    def _new_metadata(
+        self, metadata: ObjectMeta, name: str, kind: type[ApiObject]
+    ) -> ObjectMeta:
         created, uid = metadata.creation_timestamp, metadata.uid
         if not uid or uid in self._spent_uids:
             uid = self.names.uid()
@@ -343,7 +346,8 @@ class ClusterCore:
             name=name,
             uid=uid,
             resource_version=str(self.version),
-            generation=metadata.generation or 1,
+            # An API server does not count the generations of groups.
+            generation=metadata.generation or (0 if kind in GROUP_KINDS else 1),
             creation_timestamp=self._now() if created is None else created,
         )
 

@@ -19,13 +19,14 @@ from quaymaster._api.objects import (
     from_wire,
 )
 from quaymaster._api.objects.kind_set import KindSet
-from quaymaster._api.objects.kinds import GROUP_KINDS
+from quaymaster._api.objects.kinds import GROUP_KINDS, group_of
 from quaymaster._api.objects.wire import read_tree
 from quaymaster._api.openapi.dropping import without_disabled_fields
 from quaymaster._api.openapi.table import FieldTable
 from quaymaster._base.errors import ManifestErrors, ObjectError, Problem
 from quaymaster._base.input.reading import UnreadableError
 from quaymaster._clusters.manifests.applying import applied
+from quaymaster._clusters.manifests.declared_versions import in_declared_version
 from quaymaster._clusters.manifests.field_check import FieldCheck
 from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
 from quaymaster._clusters.manifests.inputs import ManifestInput, named_text
@@ -212,6 +213,10 @@ class Collector:
         try:
             cls = self._class_of(entry.typed)
             if cls is None:
+                cls = self._kinds.convertible_class(*entry.typed)
+                if cls is not None:
+                    entry = in_declared_version(entry, cls)
+            if cls is None:
                 self._add_other(entry)
             else:
                 self._add_object(entry, cls)
@@ -371,8 +376,11 @@ class Collector:
     def _place_of(self, entry: ObjectText) -> str:
         """Return the place of an object, and its kind and key if they can be read."""
         tree = entry.tree
-        cls = self._kinds.find(*entry.typed)
-        name = entry.typed.kind or "object"
+        typed = entry.typed
+        cls = self._kinds.find(*typed) or self._kinds.declared_as(
+            group_of(typed.api_version), typed.kind
+        )
+        name = typed.kind or "object"
         metadata = tree.get("metadata") if isinstance(tree, Mapping) else None
         if isinstance(metadata, Mapping) and metadata.get("name"):
             is_namespaced = cls is not None and cls.namespaced

@@ -32,12 +32,13 @@ class StateNotFoundError(QuaymasterError, KeyError):
     """
 
     def __init__(self, name: str, missing: str = "") -> None:
-        super().__init__(missing or "not found")
+        super().__init__(name)
         self.name = name
         self.missing = missing
 
     def __str__(self) -> str:
-        return self.missing or "not found"
+        default = f"nothing was written under {self.name!r} in this attempt"
+        return self.missing or default
 
 
 class StateCloneError(QuaymasterError):

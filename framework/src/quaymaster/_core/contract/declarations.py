@@ -15,6 +15,11 @@ class Scope(enum.Enum):
     """The inputs that a plugin's result for one node depends on.
 
     Set as a class attribute: ``scope = Scope.NODE``. The default is CLUSTER.
+
+    Attributes:
+        NODE: The pod's signature fragment and that node alone.
+        NODES: The fragment and the objects of all nodes.
+        CLUSTER: Other nodes, other pods or other objects too.
     """
 
     NODE = "node"
@@ -37,6 +42,11 @@ class PodUse(enum.Enum):
     Set as a class attribute: ``pod_use = PodUse.SUMS``. The default is PODS, which also
     holds for every plugin with ``add_pod`` or ``remove_pod``. If no filter needs more
     than SUMS, preemption tries many nodes at once instead of one pod after the other.
+
+    Attributes:
+        NONE: Nothing of them.
+        SUMS: Only their number and the sums of their requests.
+        PODS: Single pods, their host ports, or anything else.
     """
 
     NONE = "none"

@@ -1,6 +1,7 @@
 """A pod as the scheduling queue keeps it.
 
-Mirrors ``QueuedPodInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``).
+Mirrors ``QueuedPodInfo`` (Kubernetes v1.36, ``pkg/scheduler/framework/types.go``) and
+``QueuedEntityInfo`` (k8s.io/kube-scheduler v0.37, ``framework/types.go``).
 """
 
 import enum
@@ -36,6 +37,12 @@ class QueueName(enum.Enum):
     UNSCHEDULABLE = "unschedulable"
     """Rejected or gated, until an event requeues it."""
 
+    INCOMPLETE = "incomplete"
+    """Waits for the object of its group, which does not exist."""
+
+    PENDING = "pending"
+    """Waits for the end of the attempt with its group."""
+
 
 @attrs.frozen(kw_only=True)
 class PendingPod:
@@ -52,6 +59,8 @@ class PendingPod:
         since: When it arrived or last failed, seconds since the Unix epoch.
         retry_at: When it will be retried if no event requeues it, in seconds since
             the Unix epoch; None if it is active or gated.
+        group: ``namespace/name`` of the group that it is queued with, or empty.
+        message: What a pod of a group waits for, if it is not an attempt.
     """
 
     key: str
@@ -63,14 +72,16 @@ class PendingPod:
     attempts: int
     since: float
     retry_at: float | None
+    group: str = ""
+    message: str = ""
 
 
 class QueuedPodInfo(Protocol):
-    """A queued pod, as ``queue_sort`` and observers may read it."""
+    """A queued pod or group, as ``queue_sort`` and observers may read it."""
 
     @property
     def pod(self) -> Pod:
-        """The pod itself."""
+        """The pod itself; of a group the first pod, with the group's priority."""
 
     @property
     def timestamp(self) -> float:

@@ -1,6 +1,7 @@
 """Builds the parts of a scheduler and connects them."""
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -74,15 +75,7 @@ def assemble(
     return Engine(
         runner=runner,
         queue=queue,
-        handlers=EventHandlers(
-            cache=runner.cache,
-            queue=queue,
-            scheduler_names=runner.frameworks,
-            reject_waiting=runner.waiting.reject_deleted,
-            progress=progress,
-            kubernetes=runner.config.kubernetes,
-            slices=EffectiveSlices(runner.informers, runner.config.kubernetes),
-        ),
+        handlers=_handlers(runner, queue, progress),
         failures=failures,
         binding=BindingCycle(
             runner=runner,
@@ -124,7 +117,14 @@ def _failures(
 
 def _queue(runner: ProfileRunner) -> SchedulingQueue:
     options = runner.options
-    return SchedulingQueue(
+    make_queue = SchedulingQueue
+    if runner.groups is not None:
+        from quaymaster._core.queue.group_queue import (  # noqa: PLC0415 - below
+            GroupQueue,
+        )
+
+        make_queue = GroupQueue
+    return make_queue(
         clock=runner.clock,
         profiles=queue_profiles(
             runner.frameworks,
@@ -139,3 +139,28 @@ def _queue(runner: ProfileRunner) -> SchedulingQueue:
         trace=runner.trace_callback(TraceTopic.QUEUE),
         metrics=runner.metrics,
     )
+
+
+def _handlers(
+    runner: ProfileRunner, queue: SchedulingQueue, progress: Progress
+) -> EventHandlers:
+    make_handlers: Callable[..., EventHandlers] = EventHandlers
+    if runner.groups is not None:
+        from quaymaster._core.engine.group_handlers import (  # noqa: PLC0415 - below
+            GroupEventHandlers,
+        )
+
+        make_handlers = partial(GroupEventHandlers, groups=runner.groups)
+    return make_handlers(
+        cache=runner.cache,
+        queue=queue,
+        scheduler_names=runner.frameworks,
+        reject_waiting=runner.waiting.reject_deleted,
+        progress=progress,
+        kubernetes=runner.config.kubernetes,
+        slices=EffectiveSlices(runner.informers, runner.config.kubernetes),
+    )
+
+
+# The parts of groups are imported when groups are switched on: a small simulation takes
+# about as long as its imports.

@@ -197,7 +197,7 @@ class EventHandlers:
         assumed = self._cache.get(pod.uid)
         assert assumed is not None, "an assumed pod is in the cache"
         if not self._reject_waiting(pod.uid):
-            self._cache.forget(assumed)
+            self._cache.remove_assumed(assumed)
         self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
 
     def _nomination_freed(self, pod: Pod) -> None:

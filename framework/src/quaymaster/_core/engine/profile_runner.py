@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from quaymaster._api.objects import Pod
 from quaymaster._base.versions.kubernetes import KubernetesError
@@ -41,6 +42,9 @@ from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.runtime.slow_hooks import SlowHooks
 from quaymaster._core.state.cache import Cache
 from quaymaster._core.state.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from quaymaster._core.state.group_states import GroupStates
 
 __all__ = ["ProfileRunner"]
 
@@ -83,6 +87,8 @@ class ProfileRunner:
         random: The engine's generator.
         informers: The copies of the cluster's objects.
         snapshot: Nodes and pods, as decisions see them.
+        groups: The pods of groups by their state; None while the feature gate
+            GenericWorkload is off.
         cache: Keeps the snapshot up to date.
         nominator: The pods that are nominated to nodes.
         waiting: The pods that wait on Permit.
@@ -130,7 +136,10 @@ class ProfileRunner:
             lambda retry: clock.call_later(_SECONDS_TO_RETRY_WATCH, retry),
         )
         self.snapshot = Snapshot(config.kubernetes)
-        self.cache = _cache(self.snapshot, self.trace_callback(TraceTopic.CACHE))
+        self.groups = _group_states(config)
+        self.cache = _cache(
+            self.snapshot, self.groups, self.trace_callback(TraceTopic.CACHE)
+        )
         self.nominator = Nominator(self.stored_pod)
         self.waiting = _waiting_pods(clock, self.inbox.post, metrics)
         self.reports = Reports(cluster, clock, self.inbox, observer)
@@ -301,6 +310,7 @@ class ProfileRunner:
             random=self.random,
             executor=self.executor,
             metrics=self.metrics,
+            pod_groups=self.groups,
         )
 
     def _guards(self) -> HookGuards:
@@ -335,18 +345,36 @@ class ProfileRunner:
         self.waiting.rejecting = _plugin_names(frameworks.values())
 
 
-# Metrics, traces, observers and the search for mutations are imported when they are
-# switched on: a small simulation takes about as long as its imports.
+# Groups, metrics, traces, observers and the search for mutations are imported when they
+# are switched on: a small simulation takes about as long as its imports.
 
 
-def _cache(snapshot: Snapshot, trace: TraceCallback | None) -> Cache:
-    if trace is None:
-        return Cache(snapshot)
-    from quaymaster._core.engine.traced_cache import (  # noqa: PLC0415 - above
-        TracedCache,
+def _group_states(config: SchedulerConfig) -> "GroupStates | None":
+    if not config.kubernetes.enabled("GenericWorkload"):
+        return None
+    from quaymaster._core.state.group_states import (  # noqa: PLC0415 - above
+        GroupStates,
     )
 
-    return TracedCache(snapshot, trace)
+    return GroupStates()
+
+
+def _cache(
+    snapshot: Snapshot, groups: "GroupStates | None", trace: TraceCallback | None
+) -> Cache:
+    if trace is not None:
+        from quaymaster._core.engine.traced_cache import (  # noqa: PLC0415 - above
+            TracedCache,
+        )
+
+        return TracedCache(snapshot, groups, trace)
+    if groups is not None:
+        from quaymaster._core.state.group_cache import (  # noqa: PLC0415 - above
+            GroupCache,
+        )
+
+        return GroupCache(snapshot, groups)
+    return Cache(snapshot)
 
 
 def _waiting_pods(
@@ -365,12 +393,17 @@ def _check_version(old: SchedulerConfig, new: SchedulerConfig) -> None:
     """Reject another version: the queue and the event handlers use rules of it.
 
     Raises:
-        KubernetesError: It is another version.
+        KubernetesError: It is another version, or groups are switched on or off.
     """
     version, other = old.kubernetes.version, new.kubernetes.version
     if other != version:
         problem = f"the scheduler runs as {version}, got {other}: start a new scheduler"
         raise KubernetesError("kubernetes_version", problem)
+    gate = "GenericWorkload"
+    before, after = old.kubernetes.enabled(gate), new.kubernetes.enabled(gate)
+    if before != after:
+        problem = f"the scheduler runs with {gate}={str(before).lower()}"
+        raise KubernetesError("feature_gates", f"{problem}: start a new scheduler")
 
 
 def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from quaymaster._core.contract.clock import Clock
-from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.queue_record import QueueRecord
 
 __all__ = ["Progress"]
 
@@ -37,8 +37,8 @@ class Progress:
         self._changes += 1
         self._attempts_since = 0
 
-    def note_attempt(self, queued: QueuedPod) -> None:
-        """Note that a pod is about to be tried."""
+    def note_attempt(self, queued: QueueRecord) -> None:
+        """Note that a pod or a group is about to be tried."""
         queued.attempted_at_change = self._changes
         if not self._clock.has_foreground_timers:
             self._attempts_since += 1
@@ -47,7 +47,7 @@ class Progress:
         """Whether all pending pods were tried several times without any change."""
         return self._attempts_since > _TRIES_TO_GIVE_UP_AFTER * (pending + 1)
 
-    def is_idle(self, pending: Iterable[QueuedPod]) -> bool:
+    def is_idle(self, pending: Iterable[QueueRecord]) -> bool:
         """Whether these pods have been tried for a day without any change.
 
         It is called whenever the engine is about to wait.
@@ -59,8 +59,12 @@ class Progress:
             map(self.is_settled, pending)
         )
 
-    def is_settled(self, queued: QueuedPod) -> bool:
-        """Whether one more attempt for this pod would change nothing."""
+    def is_settled(self, queued: QueueRecord) -> bool:
+        """Whether one more attempt for this pod or group would change nothing.
+
+        A group is retried for ever, and nothing wakes it. So it is settled when it has
+        been tried since the last change.
+        """
         if queued.is_gated:
             return True
         errors = queued.consecutive_errors_count

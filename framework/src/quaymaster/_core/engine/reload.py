@@ -36,6 +36,9 @@ def reload(engine: Engine, config: SchedulerConfig) -> ConfigChanges:
     changes = runner.reload(config, renew_queue)
     _queue_pods_of(runner.frameworks.keys() - before, engine)
     engine.progress.note_change()
+    if runner.groups is not None:
+        for queued in removed:
+            runner.groups.remove(queued.pod)
     if removed:
         _log.warning("%d pending pods no longer have a profile", len(removed))
     return changes
@@ -49,4 +52,6 @@ def _queue_pods_of(scheduler_names: Collection[str], engine: Engine) -> None:
             continue
         has_node = pod.node_name or runner.cache.is_assumed(pod.uid)
         if not has_node and not pod.is_finished:
+            if runner.groups is not None:
+                runner.groups.put(pod)
             engine.queue.add(pod)

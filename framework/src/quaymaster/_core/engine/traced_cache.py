@@ -2,24 +2,28 @@
 
 from quaymaster._api.objects import Node, Pod
 from quaymaster._core.contract.trace import TraceCallback
-from quaymaster._core.state.cache import Cache
+from quaymaster._core.state.group_cache import GroupCache
+from quaymaster._core.state.group_states import GroupStates
 from quaymaster._core.state.snapshot import Snapshot
 
 __all__ = ["TracedCache"]
 
 
-class TracedCache(Cache):
+class TracedCache(GroupCache):
     """The cache, with a trace of the changes by watches and by the scheduler.
 
     Args:
         snapshot: The nodes and pods that the cache keeps up to date.
+        groups: The pods of groups, if the scheduler has groups.
         trace: Writes the lines.
     """
 
     __slots__ = ("_trace",)
 
-    def __init__(self, snapshot: Snapshot, trace: TraceCallback) -> None:
-        super().__init__(snapshot)
+    def __init__(
+        self, snapshot: Snapshot, groups: GroupStates | None, trace: TraceCallback
+    ) -> None:
+        super().__init__(snapshot, GroupStates() if groups is None else groups)
         self._trace = trace
 
     def assume(self, pod: Pod) -> None:

@@ -1,6 +1,6 @@
 """The backoff of failed pods.
 
-Mirrors ``getBackoffTime`` and ``calculateBackoffDuration`` (Kubernetes v1.36,
+Mirrors ``getBackoffTime`` and ``calculateBackoffDuration`` (Kubernetes v1.36 and v1.37,
 ``pkg/scheduler/backend/queue/backoff_queue.go``).
 """
 
@@ -8,7 +8,7 @@ import math
 
 import msgspec
 
-from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.queue_record import QueueRecord
 
 __all__ = ["BackoffPolicy"]
 
@@ -27,18 +27,31 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
     initial_seconds: float = 1.0
     max_seconds: float = 10.0
 
-    def duration(self, failures: int) -> float:
-        """Return the wait after a number of failures, in seconds."""
+    def duration(self, failures: int, pods: int = 1) -> float:
+        """Return the wait after a number of failures, in seconds.
+
+        Args:
+            failures: The number of failures.
+            pods: The number of pods that wait together; the limit grows with its
+                square root.
+        """
+        limit = self.max_seconds
+        if pods > 1:
+            limit *= math.sqrt(pods)
         doublings = failures - 1
         # The limit is halved instead of doubling the wait, which could overflow.
-        if self.initial_seconds > math.ldexp(self.max_seconds, -doublings):
-            return self.max_seconds
+        if self.initial_seconds > math.ldexp(limit, -doublings):
+            return limit
         return math.ldexp(self.initial_seconds, doublings)
 
-    def expiration(self, queued: QueuedPod) -> float | None:
-        """Return the last whole second of a pod's backoff; None if it has none.
+    def expiration(self, queued: QueueRecord, pods: int = 1) -> float | None:
+        """Return the last whole second of a backoff; None if it has none.
 
         It is computed once after each failure, and stored in the record.
+
+        Args:
+            queued: A pod, or a group.
+            pods: The number of queued pods of the group.
         """
         if not self.max_seconds:
             return None
@@ -46,12 +59,12 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
         if not failures:
             return None
         if queued.backoff_expiration is None:
-            end = queued.timestamp + self.duration(failures)
+            end = queued.timestamp + self.duration(failures, pods)
             # Upstream truncates to its ordering window of a second (``alignToWindow``).
             queued.backoff_expiration = float(math.floor(end))
         return queued.backoff_expiration
 
-    def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
+    def is_backing_off(self, queued: QueueRecord, now: float) -> bool:
         """Whether a pod still has to wait; its last second is part of the backoff."""
         expiration = self.expiration(queued)
         return expiration is not None and expiration >= math.floor(now)

@@ -22,11 +22,13 @@ __all__ = [
     "POP_FROM_BACKOFF",
     "SCHEDULE_ATTEMPT_FAILURE",
     "UNSCHEDULABLE_TIMEOUT",
+    "UNSCHEDULED_POD_ADD",
     "PluginChange",
 ]
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
 ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
+UNSCHEDULED_POD_ADD = ClusterEvent(EventResource.UNSCHEDULED_POD, ActionType.ADD)
 NODE_ADD = ClusterEvent(EventResource.NODE, ActionType.ADD)
 NODE_DELETE = ClusterEvent(EventResource.NODE, ActionType.DELETE)
 FORCE_ACTIVATE = ClusterEvent(

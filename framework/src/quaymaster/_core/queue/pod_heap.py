@@ -1,23 +1,26 @@
-"""A heap of queued pods from which any pod can be removed."""
+"""A heap of queued pods, or of groups, from which any entry can be removed."""
 
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, TypeVar
 
 from quaymaster._core.contract.queueing import SortKey
-from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.queue_record import QueueRecord
 
 __all__ = ["PodHeap"]
+
+RecordT = TypeVar("RecordT", bound=QueueRecord)
 
 # Chosen, not measured: with fewer dead entries, a heap is not rebuilt.
 _MIN_DEAD = 64
 
 
-_Entry = tuple[SortKey, int, QueuedPod]
+_Entry = tuple[SortKey, int, RecordT]
 """(key, ticket, record): tickets are unique, so records are never compared."""
 
 
-class PodHeap:
+class PodHeap(Generic[RecordT]):
     """Pods by key, and in order of arrival where keys are equal.
 
     Removing a pod leaves its entry in the heap, and only clears the pod's ticket. An
@@ -37,10 +40,10 @@ class PodHeap:
     def __init__(
         self,
         next_ticket: Callable[[], int],
-        rank: Callable[[QueuedPod], SortKey],
+        rank: Callable[[RecordT], SortKey],
         groups: int = 1,
     ) -> None:
-        self._heaps: list[list[_Entry]] = [[] for _ in range(groups)]
+        self._heaps: list[list[_Entry[RecordT]]] = [[] for _ in range(groups)]
         self._live = 0
         self._next_ticket = next_ticket
         self._rank = rank
@@ -48,7 +51,7 @@ class PodHeap:
     def __len__(self) -> int:
         return self._live
 
-    def push(self, queued: QueuedPod, key: SortKey, group: int = 0) -> None:
+    def push(self, queued: RecordT, key: SortKey, group: int = 0) -> None:
         """Add a pod that is in no heap."""
         ticket = self._next_ticket()
         queued.sort_key = key
@@ -56,18 +59,18 @@ class PodHeap:
         heapq.heappush(self._heaps[group], (key, ticket, queued))
         self._live += 1
 
-    def remove(self, queued: QueuedPod) -> None:
+    def remove(self, queued: RecordT) -> None:
         """Remove a pod from this heap."""
         queued.ticket = 0
         self._live -= 1
         self._drop_dead()
 
-    def peek(self) -> QueuedPod | None:
+    def peek(self) -> RecordT | None:
         """Return the first pod, or None."""
         heap = self._first_heap()
         return heap[0][2] if heap else None
 
-    def pop(self) -> QueuedPod | None:
+    def pop(self) -> RecordT | None:
         """Remove and return the first pod, or None."""
         heap = self._first_heap() if len(self._heaps) > 1 else self._heaps[0]
         while heap:
@@ -78,13 +81,13 @@ class PodHeap:
                 return queued
         return None
 
-    def __iter__(self) -> Iterator[QueuedPod]:
+    def __iter__(self) -> Iterator[RecordT]:
         """All pods in the order in which they would be popped."""
         heaps = [deque(sorted(filter(_is_live, heap))) for heap in self._heaps]
         while heaps := [heap for heap in heaps if heap]:
             yield min(heaps, key=self._rank_of_first).popleft()[2]
 
-    def _first_heap(self) -> list[_Entry]:
+    def _first_heap(self) -> list[_Entry[RecordT]]:
         """Return the heap with the next pod, a live entry on top if there is one."""
         heaps = self._heaps
         for heap in heaps:
@@ -94,7 +97,7 @@ class PodHeap:
             return heaps[0]
         return min(filter(None, heaps), key=self._rank_of_first, default=[])
 
-    def _rank_of_first(self, heap: Sequence[_Entry]) -> SortKey:
+    def _rank_of_first(self, heap: Sequence[_Entry[RecordT]]) -> SortKey:
         return self._rank(heap[0][2])
 
     def _drop_dead(self) -> None:
@@ -107,5 +110,5 @@ class PodHeap:
             heapq.heapify(heap)
 
 
-def _is_live(entry: _Entry) -> bool:
+def _is_live(entry: _Entry[RecordT]) -> bool:
     return entry[2].ticket == entry[1]

@@ -30,6 +30,7 @@ from quaymaster._core.queue.hints import HintRegistry, Question, Strategy
 from quaymaster._core.queue.in_flight import InFlightPods
 from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.queue.profile import CompiledProfiles, QueueProfile
+from quaymaster._core.queue.queue_record import QueueRecord
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.queue.renewal import renew
 from quaymaster._core.queue.rules import RULES_OF_1_36, QueueRules
@@ -299,6 +300,10 @@ class SchedulingQueue:
     def __contains__(self, key: str) -> bool:
         return key in self._queues.pods
 
+    def records(self) -> Iterator[QueueRecord]:
+        """Return what waits for an attempt; groups only in a `GroupQueue`."""
+        return iter(self._queues.pods.values())
+
     def get(self, key: str) -> QueuedPod | None:
         """Return a queued pod by its ``namespace/name``, or None."""
         return self._queues.pods.get(key)
@@ -346,9 +351,11 @@ class SchedulingQueue:
     def why_pending(self, key: str) -> PendingPod | None:
         """Return why a pod is pending; None if it is not queued."""
         queued = self._queues.pods.get(key)
-        return None if queued is None else self._explain(queued)
+        if queued is None:
+            return None
+        return self._explain(queued, self._queues.retry_at(queued))
 
-    def _explain(self, queued: QueuedPod) -> PendingPod:
+    def _explain(self, queued: QueuedPod, retry_at: float | None) -> PendingPod:
         assert queued.queue is not None, "it is queued"
         return PendingPod(
             key=queued.key,
@@ -359,7 +366,7 @@ class SchedulingQueue:
             waits_for=tuple(sorted(queued.pending_plugins)),
             attempts=queued.attempts,
             since=queued.timestamp,
-            retry_at=self._queues.retry_at(queued),
+            retry_at=retry_at,
         )
 
     # Moves between queues -----------------------------------------------------------
@@ -384,6 +391,12 @@ class SchedulingQueue:
         self._queues.to_active(QueuedPod(pod, self._clock.now(), key), label)
 
     def _requeue_failed(self, queued: QueuedPod) -> None:
+        self._count_failure(queued)
+        strategy = self._strategy_after_attempt(queued)
+        self._queues.requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE)
+
+    def _count_failure(self, queued: QueuedPod) -> None:
+        """Note in the record of a pod that its attempt has just failed."""
         if queued.rejectors:
             queued.unschedulable_count += 1
             queued.consecutive_errors_count = 0
@@ -392,8 +405,6 @@ class SchedulingQueue:
         queued.timestamp = self._clock.now()
         queued.backoff_expiration = None
         queued.was_flushed = False
-        strategy = self._strategy_after_attempt(queued)
-        self._queues.requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE)
 
     def _strategy_after_attempt(self, queued: QueuedPod) -> Strategy:
         """Return how the events during the attempt move the pod."""

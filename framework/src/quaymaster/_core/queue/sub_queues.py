@@ -68,6 +68,7 @@ class SubQueues:
         unschedulable: The pods that wait for an event, including gated pods.
         incoming: (queue, label of the cause) -> the number of pods that entered.
         flushes: The timers that move pods without an event.
+        next_ticket: Returns the next ticket of a heap.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class SubQueues:
         self._clock = clock
         self._nominator = nominator
         self._nominating_labels = nominating_labels
-        self._next_ticket = itertools.count(1).__next__
+        self.next_ticket = itertools.count(1).__next__
         self.pods: dict[str, QueuedPod] = {}
         self.adopt(profiles, policy)
         self.unschedulable = UnschedulablePods(keys_of)
@@ -101,12 +102,14 @@ class SubQueues:
         assert not self.pods, "they are sorted by other profiles"
         self._profiles = profiles
         self._policy = policy
-        tickets = self._next_ticket
-        self.active = PodHeap(tickets, _rank, profiles.groups)
-        self.backoff = PodHeap(tickets, _backoff_rank, profiles.groups)
+        tickets = self.next_ticket
+        self.active: PodHeap[QueuedPod] = PodHeap(tickets, _rank, profiles.groups)
+        self.backoff: PodHeap[QueuedPod] = PodHeap(
+            tickets, _backoff_rank, profiles.groups
+        )
         # Ordered by the end of the backoff alone, and never popped early:
         # ``lessBackoffCompleted``, against ``lessBackoffCompletedWithPriority`` above.
-        self.error_backoff = PodHeap(tickets, _backoff_rank)
+        self.error_backoff: PodHeap[QueuedPod] = PodHeap(tickets, _backoff_rank)
 
     def to_active(
         self, queued: QueuedPod, label: str, *, from_backoff: bool = False

@@ -124,6 +124,10 @@ class Cache:
         self._remove(uid, cached)
         return True
 
+    def remove_assumed(self, pod: Pod) -> None:
+        """Remove an assumed pod that is being deleted, though its binding goes on."""
+        self.forget(pod)
+
     def add_pod(self, pod: Pod) -> None:
         """Add a pod that a watch reports on a node; confirm it if it was assumed.
 

@@ -8,7 +8,7 @@ for plugins (Kubernetes v1.36, ``pkg/scheduler/backend/cache/snapshot.go``).
 from collections.abc import Iterable, Iterator
 
 from quaymaster._api.objects import ContainerPort, Node, Pod, PodStatus
-from quaymaster._api.objects.pod_requests import RESIZE_PENDING
+from quaymaster._api.objects.resource_sums import RESIZE_PENDING
 from quaymaster._api.objects.resources import usage_by
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._core.state.claim_users import ClaimUsers

@@ -26,7 +26,7 @@ from quaymaster._core.cycle.explanation import NodeRejection
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.changes import Candidate, ChangeKind
 from quaymaster._studies.why.editing import Editing
-from quaymaster._studies.why.new_nodes import added_nodes, series_of_nodes
+from quaymaster._studies.why.new_nodes import added_nodes, kinds_of, series_of_nodes
 from quaymaster._studies.why.node_edits import (
     labelled_nodes,
     required_labels,
@@ -47,10 +47,11 @@ from quaymaster._studies.why.spec_edits import (
 from quaymaster._studies.why.spread_edits import changed_policies, relaxed_spreading
 from quaymaster._studies.why.storage_edits import other_classes
 from quaymaster._studies.why.subject import Subject
+from quaymaster._studies.why.trials import pending_pods
 from quaymaster._studies.why.usable_nodes import usable_nodes
 from quaymaster._studies.why.workload_edits import changed_rollouts, higher_priorities
 
-__all__ = ["candidates", "more_nodes"]
+__all__ = ["candidates", "first_node_kind", "more_nodes"]
 
 _ARCHITECTURE: Final = "kubernetes.io/arch"
 _INSUFFICIENT: Final = "Insufficient "
@@ -82,9 +83,17 @@ def candidates(
         _of_spec(editing, pod, rejections, run.cluster),
         suggested_by_plugins(editing, pod, run),
         _of_workload(editing, pod, run.cluster),
-        _of_nodes(pod, run.cluster, len(pods) + _later(editing, run.cluster)),
+        _of_nodes(pod, run.cluster, _waiting(editing, run.cluster)),
     )
     return sorted(offered, key=lambda candidate: _ORDER[candidate.kind])
+
+
+def _waiting(editing: Editing, cluster: InMemoryCluster) -> int:
+    """Return how many pods more nodes are for: other pending pods may use them first.
+
+    Pods that a StatefulSet creates later count as well.
+    """
+    return len(pending_pods(cluster)) + _later(editing, cluster)
 
 
 def _later(editing: Editing, cluster: InMemoryCluster) -> int:
@@ -155,6 +164,14 @@ def more_nodes(pods: Sequence[Pod], cluster: InMemoryCluster) -> Iterator[Candid
     nodes = _nodes(cluster).values()
     yield from uncordoned_nodes(node for node in nodes if node.spec.unschedulable)
     yield from series_of_nodes(_suitable_first(pods[0], cluster), len(pods))
+
+
+def first_node_kind(pod: Pod, cluster: InMemoryCluster) -> object:
+    """Return a key of the kind of node that is tried first for a pod.
+
+    It is equal for pods for which the same nodes are added; None without any node.
+    """
+    return next(kinds_of(_suitable_first(pod, cluster)), None)
 
 
 def _suitable_first(pod: Pod, cluster: InMemoryCluster) -> list[Node]:

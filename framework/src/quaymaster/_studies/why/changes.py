@@ -14,6 +14,7 @@ __all__ = [
     "Apply",
     "Candidate",
     "ChangeKind",
+    "Effect",
     "FieldChange",
     "SuggestedChange",
     "both",
@@ -99,6 +100,19 @@ class ChangeKind(enum.StrEnum):
     """A higher priority class, which evicts other pods."""
 
 
+class Effect(enum.Enum):
+    """What a change may do to other pods."""
+
+    CHANGES = enum.auto()
+    """Other pods must not lose anything."""
+
+    ADDS_ROOM = enum.auto()
+    """Other pods can only gain: nodes are added or may be used again."""
+
+    EVICTS = enum.auto()
+    """Pods of lower priority may lose their nodes."""
+
+
 @attrs.frozen(kw_only=True)
 class FieldChange:
     """A field that is changed.
@@ -150,14 +164,17 @@ class Candidate:
         kind: A description.
         levels: The number of levels. The first is the largest change and the last one
             the smallest. The search returns the highest level that works.
-        may_evict: Whether pods of lower priority may lose their nodes.
+        effect: What it may do to other pods.
         at: Makes the change of a level, from 0.
     """
 
     kind: ChangeKind
     levels: int = 1
-    may_evict: bool = False
+    effect: Effect = Effect.CHANGES
     at: Callable[[int], SuggestedChange]
+
+
+_ROOM: Final = frozenset({ChangeKind.ADD_NODE, ChangeKind.UNCORDON})
 
 
 def yaml_scalar(text: str) -> str:
@@ -171,7 +188,9 @@ def yaml_scalar(text: str) -> str:
 
 def single(change: SuggestedChange) -> Candidate:
     """Make a candidate of a change that has no levels."""
-    return Candidate(kind=change.kinds[0], at=lambda _level: change)
+    kind = change.kinds[0]
+    effect = Effect.ADDS_ROOM if kind in _ROOM else Effect.CHANGES
+    return Candidate(kind=kind, effect=effect, at=lambda _level: change)
 
 
 def both(first: SuggestedChange, second: SuggestedChange) -> SuggestedChange:

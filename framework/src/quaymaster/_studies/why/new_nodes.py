@@ -1,17 +1,21 @@
 """Changes that add nodes: copies of nodes of the input with their driver objects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import reduce
 from itertools import islice
 from types import MappingProxyType
 from typing import Final
+
+import attrs
 
 from quaymaster._api.objects import Node
 from quaymaster._studies.why.changes import (
     Candidate,
     ChangeKind,
+    Effect,
     FieldChange,
     SuggestedChange,
+    both,
     single,
 )
 from quaymaster._studies.why.label_families import (
@@ -19,6 +23,7 @@ from quaymaster._studies.why.label_families import (
     HOSTNAME,
     INSTANCE_TYPES,
     describes_machine,
+    describes_place,
     is_identity,
 )
 from quaymaster._studies.why.node_copies import copies
@@ -29,14 +34,15 @@ from quaymaster._studies.why.possible_nodes import (
     is_possible_model,
 )
 
-__all__ = ["added_nodes", "series_of_nodes"]
+__all__ = ["added_nodes", "kinds_of", "series_of_nodes"]
 
 _SHAPES: Final = 8
 """How many kinds of nodes are tried as one more node."""
 _SERIES: Final = 3
 """How many kinds of nodes are tried as several more nodes."""
-_MOST: Final = 64
+_MOST: Final = 500
 """How many nodes are added at most."""
+_PLAN: Final = "; 'quaymaster plan' looks for the cheapest nodes"
 
 
 def added_nodes(
@@ -61,7 +67,7 @@ def added_nodes(
 
 
 def series_of_nodes(nodes: Sequence[Node], pending: int) -> Iterator[Candidate]:
-    """Offer several more nodes of each of the first kinds.
+    """Offer several more nodes of each of the first kinds, then one kind everywhere.
 
     Args:
         nodes: The nodes of the input.
@@ -70,18 +76,65 @@ def series_of_nodes(nodes: Sequence[Node], pending: int) -> Iterator[Candidate]:
     most = min(pending, _MOST)
     if most < 2:
         return
-    for node in islice(_shapes(nodes), _SERIES):
-        yield Candidate(
-            kind=ChangeKind.ADD_NODE,
-            levels=most - 1,
-            at=partial(_series, nodes, node, most),
-        )
+    kinds = list(islice(_shapes(nodes), _SERIES))
+    for node in kinds:
+        yield _series(nodes, [node], most)
+    for node in kinds[:1]:
+        models = _in_each_place(nodes, node)
+        if len(models) > 1:
+            yield _series(nodes, models, -(-most // len(models)))
 
 
-def _series(
-    nodes: Sequence[Node], node: Node, most: int, level: int
+def _series(nodes: Sequence[Node], models: Sequence[Node], most: int) -> Candidate:
+    """Offer copies of some nodes, of each the same number.
+
+    Args:
+        nodes: The nodes of the input.
+        models: The nodes to copy.
+        most: The most copies of each.
+    """
+    least = 2 if len(models) == 1 else 1
+    return Candidate(
+        kind=ChangeKind.ADD_NODE,
+        effect=Effect.ADDS_ROOM,
+        levels=max(1, most - least + 1),
+        at=lambda level: _copied(nodes, models, max(least, most - level)),
+    )
+
+
+def _copied(
+    nodes: Sequence[Node], models: Sequence[Node], count: int
 ) -> SuggestedChange:
-    return _added(nodes, node, {}, most - level)
+    if len(models) == 1:
+        return _added(nodes, models[0], {}, count)
+    changes = [_added(nodes, node, {}, count) for node in models]
+    whole = reduce(both, changes)
+    names = ", ".join(node.name for node in models[:-1])
+    text = (
+        f"add {count * len(models)} nodes, {count} in each of {len(models)} places, "
+        f"like {names} and {models[-1].name}{_group(models[0], {})}{_PLAN}"
+    )
+    return attrs.evolve(whole, kinds=(ChangeKind.ADD_NODE,), text=text)
+
+
+def _in_each_place(nodes: Sequence[Node], model: Node) -> list[Node]:
+    """Return a node of the same kind for each place, such as each zone."""
+    kind = _shape(model, with_place=False)
+    models: dict[object, Node] = {}
+    for node in nodes:
+        if not is_control_plane(node) and _shape(node, with_place=False) == kind:
+            place = frozenset(
+                (key, value)
+                for key, value in node.labels.items()
+                if describes_place(key)
+            )
+            models.setdefault(place, node)
+    return list(models.values())
+
+
+def kinds_of(nodes: Iterable[Node]) -> Iterator[object]:
+    """Yield a key of each kind of node, without those of the control plane."""
+    return map(_shape, _shapes(nodes))
 
 
 def _shapes(nodes: Iterable[Node]) -> Iterator[Node]:
@@ -96,13 +149,20 @@ def _shapes(nodes: Iterable[Node]) -> Iterator[Node]:
             yield node
 
 
-def _shape(node: Node) -> object:
-    """Return a key that is equal for nodes that a scheduler treats as equal."""
+def _shape(node: Node, *, with_place: bool = True) -> object:
+    """Return a key that is equal for nodes that a scheduler treats as equal.
+
+    Args:
+        node: The node.
+        with_place: Whether nodes of different zones and racks count as different.
+    """
     names = (node.name, node.labels.get(HOSTNAME))
     labels = {
         key: value
         for key, value in node.labels.items()
-        if value not in names and not is_identity(key)
+        if value not in names
+        and not is_identity(key)
+        and (with_place or not describes_place(key))
     }
     offered = node.status.allocatable or node.status.capacity
     taints = set(node.spec.taints) - set(passing_taints(node.spec.taints))
@@ -157,7 +217,7 @@ def _added(
     assumed = ""
     if any(key in GROUP_LABELS or describes_machine(key) for key in labels):
         assumed = f" (tried with the resources of {node.name})"
-    plan = "" if count == 1 else "; 'quaymaster plan' looks for the cheapest nodes"
+    plan = "" if count == 1 else _PLAN
     return SuggestedChange(
         kinds=(ChangeKind.ADD_NODE,),
         text=f"add {amount} like {node.name}{_group(node, consistent)}{where}{assumed}"

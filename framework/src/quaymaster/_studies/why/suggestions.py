@@ -1,6 +1,6 @@
 """Finds the smallest changes that place a pod, and tries each of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Final
@@ -16,7 +16,13 @@ from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.candidates import candidates
-from quaymaster._studies.why.changes import Candidate, ChangeKind, SuggestedChange, both
+from quaymaster._studies.why.changes import (
+    Candidate,
+    ChangeKind,
+    Effect,
+    SuggestedChange,
+    both,
+)
 from quaymaster._studies.why.remarks import remarks
 from quaymaster._studies.why.subject import Subject, Subjects
 from quaymaster._studies.why.trials import (
@@ -158,6 +164,7 @@ def search(
     trials: Trials,
     *,
     is_one_enough: bool = False,
+    sizes: Collection[int] = (1, 2),
     goal: Goal | None = None,
 ) -> Suggestions:
     """Find the changes that place some pods of one subject.
@@ -169,6 +176,7 @@ def search(
         name: The key of the requested pod, or empty.
         trials: Tries changes out.
         is_one_enough: Whether to stop at the first change that works.
+        sizes: Whether single changes, pairs of changes, or both are tried.
         goal: The required effect; by default, of a change of this simulation's input.
     """
     given = trials.given
@@ -180,12 +188,12 @@ def search(
     changes: list[SuggestedChange] = []
     is_complete = True
     try:
-        for change in _singles(offered, goal, trials):
+        for change in _singles(offered, goal, trials) if 1 in sizes else ():
             changes.append(change)
             # Only the trials show how far a request must be lowered.
             if is_one_enough and ChangeKind.LOWER_REQUEST_FAR not in change.kinds:
                 break
-        if not changes:
+        if not changes and 2 in sizes:
             for change in _pairs(offered, goal, trials):
                 changes.append(change)
                 if len(changes) == _PAIRS or is_one_enough:
@@ -206,7 +214,8 @@ def search(
     is_gated = bool(offered) and offered[0].kind is ChangeKind.GATES
     if is_gated and not changes and is_complete:
         opening = offered[0].at(0)
-        return _behind_gates(answer, opening, trials, goal, is_one_enough)
+        further = partial(search, is_one_enough=is_one_enough, sizes=sizes, goal=goal)
+        return _behind_gates(answer, opening, trials, further)
     return answer
 
 
@@ -214,8 +223,7 @@ def _behind_gates(
     answer: Suggestions,
     opening: SuggestedChange,
     trials: Trials,
-    goal: Goal,
-    is_one_enough: bool,
+    search_further: Callable[..., Suggestions],
 ) -> Suggestions:
     """Find changes that place pods that stay pending after their gates are opened.
 
@@ -223,11 +231,10 @@ def _behind_gates(
         answer: The answer so far.
         opening: The change that opens the gates.
         trials: Tries changes out.
-        goal: The required effect of both changes together.
-        is_one_enough: As for `search`.
+        search_further: `search`, with the required effect of both changes together.
     """
     given = attrs.evolve(trials.given, objects=opening.apply(trials.given.objects))
-    later = Trials(given, trials.most - trials.count, trials.on_trial)
+    later = Trials(given, trials.left, trials.on_trial)
     with given.simulation() as run:
         run.settle()
         subjects = Subjects(given.objects)
@@ -240,15 +247,7 @@ def _behind_gates(
         if not pods:
             return answer
         message = run.unscheduled(pods[0]).message
-        further = search(
-            run,
-            run.result(),
-            pods,
-            answer.pod,
-            later,
-            is_one_enough=is_one_enough,
-            goal=goal,
-        )
+        further = search_further(run, run.result(), pods, answer.pod, later)
     trials.count += later.count
     return attrs.evolve(
         further,
@@ -299,11 +298,8 @@ def smallest(
 
     def tried(level: int) -> SuggestedChange | None:
         change = whole(candidate.at(level))
-        outcome = trials.meets(
-            goal,
-            change.apply(trials.given.objects),
-            may_evict=candidate.may_evict,
-        )
+        objects = change.apply(trials.given.objects)
+        outcome = trials.meets(goal, objects, candidate.effect)
         if outcome is None:
             return None
         return attrs.evolve(change, placed=outcome.placed, evicted=outcome.evicted)
@@ -326,7 +322,9 @@ def _pairs(
     offered: Sequence[Candidate], goal: Goal, trials: Trials
 ) -> Iterator[SuggestedChange]:
     """Find two changes that work together: first whether, then how much of each."""
-    harmless = [candidate for candidate in offered if not candidate.may_evict]
+    harmless = [
+        candidate for candidate in offered if candidate.effect is not Effect.EVICTS
+    ]
     for first, second in combinations(harmless, 2):
         if first.kind == second.kind and first.kind in _ONE_OF:
             continue
@@ -334,7 +332,8 @@ def _pairs(
         if trials.meets(goal, largest.apply(trials.given.objects)) is None:
             continue
         half = first.at(_level(first, second, goal, trials))
-        change = smallest(second, goal, trials, partial(both, half))
+        strict = attrs.evolve(second, effect=Effect.CHANGES)
+        change = smallest(strict, goal, trials, partial(both, half))
         if change is not None:
             yield change
 

@@ -15,19 +15,13 @@ from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.pending_facts import pending_facts
-from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
+from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.changes import SuggestedChange
-from quaymaster._studies.why.joint_changes import joint_change
-from quaymaster._studies.why.remarks import remarks
+from quaymaster._studies.why.group_changes import GroupChanges, PodGroup
 from quaymaster._studies.why.subject import Subject, Subjects
-from quaymaster._studies.why.suggestions import MAX_TRIALS, search
-from quaymaster._studies.why.trials import (
-    Input,
-    OutOfTrialsError,
-    Trials,
-    pending_pods,
-)
+from quaymaster._studies.why.suggestions import MAX_TRIALS
+from quaymaster._studies.why.trials import Input, Trials, pending_pods
 
 __all__ = ["Cause", "CauseCount", "PendingGroup", "PendingSummary", "explain_pending"]
 
@@ -304,45 +298,18 @@ def _suggested(
 ) -> tuple[list[PendingGroup], bool]:
     """Add the change that places each group; return whether all changes were tried."""
     by_key = {pod.key: pod for pod in pending_pods(run.cluster)}
-    result = run.result()
-    shared, is_complete = _shared(run, result, groups, by_key, trials)
-    suggested: list[PendingGroup] = []
-    for group in groups:
-        pods = [by_key[key] for key in group.pods]
-        joint = shared.get(group)
-        if joint is not None:
-            facts = tuple(remarks(pods[0], group.message, run.cluster))
-            suggested.append(attrs.evolve(group, change=joint, remarks=facts))
-            continue
-        answer = search(run, result, pods, "", trials, is_one_enough=True)
-        is_complete = is_complete and answer.is_complete
-        change = answer.changes[0] if answer.changes else None
-        suggested.append(attrs.evolve(group, change=change, remarks=answer.remarks))
-    return suggested, is_complete
-
-
-def _shared(
-    run: Simulation,
-    result: SimulationResult,
-    groups: Sequence[PendingGroup],
-    by_key: Mapping[str, Pod],
-    trials: Trials,
-) -> tuple[dict[PendingGroup, SuggestedChange], bool]:
-    """Find one change for each cause that several workloads have."""
-    by_cause: dict[tuple[str, str], list[PendingGroup]] = {}
-    for group in groups:
-        cause = group.causes[0]
-        if cause.alone:
-            by_cause.setdefault((cause.plugin, cause.reason), []).append(group)
-    shared: dict[PendingGroup, SuggestedChange] = {}
-    for members in by_cause.values():
-        if len({(group.namespace, group.subject) for group in members}) < 2:
-            continue
-        pods = [by_key[key] for group in members for key in group.pods]
-        try:
-            change = joint_change(run, result, pods, trials)
-        except OutOfTrialsError:
-            return shared, False
-        if change is not None:
-            shared |= dict.fromkeys(members, change)
-    return shared, True
+    members = [
+        PodGroup(
+            pods=[by_key[key] for key in group.pods],
+            cause=group.causes[0].plugin if group.causes[0].alone else "",
+            message=group.message,
+        )
+        for group in groups
+    ]
+    search = GroupChanges(run, run.result(), trials)
+    changes = search.of(members)
+    suggested = [
+        attrs.evolve(group, change=change, remarks=search.remarks[pods])
+        for group, pods, change in zip(groups, members, changes, strict=True)
+    ]
+    return suggested, search.is_complete

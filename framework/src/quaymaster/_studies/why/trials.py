@@ -1,7 +1,8 @@
 """Tries changes: each is simulated with the whole input, from the beginning."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import attrs
 
@@ -15,6 +16,7 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.why.changes import Effect
 from quaymaster._studies.why.node_copies import MIRROR
 from quaymaster._studies.why.subject import Subject, Subjects
 
@@ -153,11 +155,11 @@ class Goal:
         run: Simulation,
         objects: Sequence[ApiObject],
         result: SimulationResult,
-        *,
-        may_evict: bool = False,
+        kind: Effect = Effect.CHANGES,
     ) -> bool:
         """Whether a settled simulation meets it."""
-        if not may_evict and self.losses(run, objects, result):
+        losses = self.losses(run, objects, result, kind)
+        if losses and kind is not Effect.EVICTS:
             return False
         pending = _pending_by_subject(run.cluster, objects)
         if any(pending[subject] > self._may_stay(subject) for subject in self.subjects):
@@ -174,18 +176,26 @@ class Goal:
         return self.left[subject] if subject.has_stable_names else 0
 
     def losses(
-        self, run: Simulation, objects: Sequence[ApiObject], result: SimulationResult
+        self,
+        run: Simulation,
+        objects: Sequence[ApiObject],
+        result: SimulationResult,
+        kind: Effect = Effect.CHANGES,
     ) -> int:
         """Return how many pods of other subjects have lost their nodes, or got none.
 
         Only the number counts: ties are broken at random, so with a change, other pods
-        of equal rank may get the same room.
+        of equal rank may get the same room. If a change only adds room, other pods
+        cannot get less because of it, so only preempted pods count.
         """
+        preempted = len(result.preempted) - self.preempted
+        if kind is Effect.ADDS_ROOM:
+            return max(0, preempted)
         pending = _pending_by_subject(run.cluster, objects)
         for subject in self.subjects:
             pending.pop(subject, None)
         more = max(0, pending.total() - self.others.total())
-        return max(more, len(result.preempted) - self.preempted)
+        return max(more, preempted)
 
 
 def _is_agent(pod: Pod) -> bool:
@@ -229,16 +239,52 @@ class Trials:
         self.most = most
         self.count = 0
         self.on_trial = on_trial
+        self._end = most
+
+    @property
+    def left(self) -> int:
+        """How many more may be run now."""
+        return max(0, self._end - self.count)
+
+    @contextmanager
+    def limited(self, most: int) -> Iterator[None]:
+        """Allow only so many more simulations within a ``with`` block."""
+        self._end = min(self.most, self.count + most)
+        try:
+            yield
+        finally:
+            self._end = self.most
+
+    def pending(self, objects: Sequence[ApiObject]) -> Counter[Subject]:
+        """Simulate changed objects; return how many pods stay pending, by subject.
+
+        Raises:
+            OutOfTrialsError: No more simulations may be run.
+        """
+        self._begin()
+        with self.given.simulation(objects) as run:
+            run.settle()
+            return _pending_by_subject(run.cluster, objects)
+
+    def _begin(self) -> None:
+        if not self.left:
+            raise OutOfTrialsError
+        self.count += 1
+        if self.on_trial is not None:
+            self.on_trial(self.count, self.most)
 
     def meets(
-        self, goal: Goal, objects: Sequence[ApiObject], *, may_evict: bool = False
+        self,
+        goal: Goal,
+        objects: Sequence[ApiObject],
+        kind: Effect = Effect.CHANGES,
     ) -> Outcome | None:
         """Simulate changed objects; return the effect if it meets a goal.
 
         Args:
             goal: The required effect.
             objects: The objects.
-            may_evict: Whether pods of lower priority may lose their nodes.
+            kind: What the change may do to other pods.
 
         Returns:
             The effect; None if the goal is not met, or the objects are not admitted.
@@ -246,17 +292,13 @@ class Trials:
         Raises:
             OutOfTrialsError: No more simulations may be run.
         """
-        if self.count >= self.most:
-            raise OutOfTrialsError
-        self.count += 1
-        if self.on_trial is not None:
-            self.on_trial(self.count, self.most)
+        self._begin()
         try:
             with self.given.simulation(objects) as run:
                 run.settle()
                 result = run.result()
-                is_met = goal.is_met(run, objects, result, may_evict=may_evict)
-                evicted = goal.losses(run, objects, result)
+                is_met = goal.is_met(run, objects, result, kind)
+                evicted = goal.losses(run, objects, result, kind)
                 gain = goal.gain(run)
         except (AdmissionError, ManifestErrors):
             return None

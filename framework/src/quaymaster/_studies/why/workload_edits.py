@@ -18,6 +18,7 @@ from quaymaster._clusters.inmemory.admission.classes import SYSTEM_PRIORITY_CLAS
 from quaymaster._studies.why.changes import (
     Candidate,
     ChangeKind,
+    Effect,
     FieldChange,
     SuggestedChange,
     single,
@@ -126,7 +127,7 @@ def higher_priorities(
         yield Candidate(
             kind=ChangeKind.PRIORITY,
             levels=len(higher),
-            may_evict=True,
+            effect=Effect.EVICTS,
             at=lambda level: _of_class(editing, pod, higher[level].name),
         )
 

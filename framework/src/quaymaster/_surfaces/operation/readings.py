@@ -23,6 +23,8 @@ _QUEUES: Final = {
     QueueName.BACKOFF: "backoff",
     QueueName.ERROR_BACKOFF: "backoff",
     QueueName.UNSCHEDULABLE: "unschedulable",
+    QueueName.INCOMPLETE: "incomplete",
+    QueueName.PENDING: "pending",
 }
 _DRIFTS: Final = [
     (kind, difference)

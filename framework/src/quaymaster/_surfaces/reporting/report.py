@@ -18,8 +18,10 @@ from quaymaster._base.errors import QuaymasterError
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.observed import ObservedRun
+from quaymaster._studies.why.summary import PendingSummary
 from quaymaster._surfaces.reporting.columns import run_columns
 from quaymaster._surfaces.reporting.replays import replay_columns
+from quaymaster._surfaces.reporting.suggested import suggestions_document
 
 __all__ = [
     "ReportError",
@@ -33,7 +35,14 @@ __all__ = [
 
 SCRIPTS: Final = (
     *("format.js", "table.js", "map.js", "charts.js", "details.js"),
-    *("state.js", "shares.js", "differences.js", "replay.js", "page.js"),
+    *(
+        "suggestions.js",
+        "state.js",
+        "shares.js",
+        "differences.js",
+        "replay.js",
+        "page.js",
+    ),
 )
 _CHARTS: Final = ("bokeh.min.js", "bokeh-api.min.js")
 
@@ -68,6 +77,7 @@ def report(
     replay: ReplayResult | None = None,
     steps: bool = False,
     prices: Prices | None = None,
+    suggestions: PendingSummary | None = None,
 ) -> str:
     """Make a page that shows simulations: nodes, pods, time series, decisions.
 
@@ -82,6 +92,8 @@ def report(
         steps: Whether the runs are states of one cluster, each after a step. Then the
             page opens on the last state, beside a map of the one before it.
         prices: Prices of nodes without an annotation, to show costs.
+        suggestions: Changes that place the pending pods of the last run, as
+            `quaymaster.simulation.explain_pending` returns them.
 
     Returns:
         The page.
@@ -90,7 +102,13 @@ def report(
         ReportError: The library that draws the charts is not installed.
     """
     document = report_document(
-        runs, title=title, tables=tables, replay=replay, steps=steps, prices=prices
+        runs,
+        title=title,
+        tables=tables,
+        replay=replay,
+        steps=steps,
+        prices=prices,
+        suggestions=suggestions,
     )
     return _page(title, _packed(msgspec.json.encode(document)))
 
@@ -103,6 +121,7 @@ def report_document(
     replay: ReplayResult | None = None,
     steps: bool = False,
     prices: Prices | None = None,
+    suggestions: PendingSummary | None = None,
 ) -> dict[str, object]:
     """Return what the page of a report reads, as plain data; see `report`."""
     return {
@@ -121,6 +140,7 @@ def report_document(
         ],
         "replay": replay and replay_columns(replay),
         "steps": steps,
+        "suggestions": suggestions and suggestions_document(suggestions),
     }
 
 

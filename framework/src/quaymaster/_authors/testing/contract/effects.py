@@ -21,7 +21,14 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import PermitWait
 from quaymaster._core.contract.status import Status
 
-__all__ = ["EFFECTS", "Effect", "VacuousContractWarning", "effects_of", "warn_of"]
+__all__ = [
+    "EFFECTS",
+    "Effect",
+    "VacuousContractWarning",
+    "effects_of",
+    "vacuous_effects",
+    "warn_of",
+]
 
 
 _ENOUGH_PODS: Final = 40
@@ -63,11 +70,16 @@ def effects_of(subject: Subject) -> Sequence[Effect]:
     ]
 
 
-def warn_of(subject: Subject, *, stacklevel: int) -> None:
-    """Warn of the hooks that had no effect, unless there were only a few clusters."""
+def vacuous_effects(subject: Subject) -> Sequence[str]:
+    """Describe the hooks that had no effect, unless there were only a few clusters."""
     if subject.effects["pods"] < _ENOUGH_PODS:
-        return
-    vacuous = [str(effect) for effect in effects_of(subject) if effect.is_vacuous]
+        return ()
+    return [str(effect) for effect in effects_of(subject) if effect.is_vacuous]
+
+
+def warn_of(subject: Subject, *, stacklevel: int) -> None:
+    """Warn of the hooks that had no effect, see `vacuous_effects`."""
+    vacuous = vacuous_effects(subject)
     if vacuous:
         text = f"{subject.name}: {'; '.join(vacuous)}: the clusters do not exercise it"
         warnings.warn(text, VacuousContractWarning, stacklevel=stacklevel + 1)

@@ -13,6 +13,7 @@ from quaymaster._authors.testing.contract.checks import CHECKS
 from quaymaster._authors.testing.contract.effects import (
     EFFECTS,
     effects_of,
+    vacuous_effects,
     warn_of,
 )
 from quaymaster._authors.testing.contract.features import Feature
@@ -33,11 +34,12 @@ if TYPE_CHECKING:  # it is an optional dependency
 __all__ = [
     "MissingHypothesisError",
     "PluginContract",
+    "StableRun",
     "check_plugin",
     "clusters",
     "nodes",
     "pods",
-    "stable_violations",
+    "stable_run",
 ]
 
 _NOTHING = SmallCluster()
@@ -149,13 +151,29 @@ def check_plugin(
         warn_of(subject, stacklevel=2)
 
 
-def stable_violations(
+@attrs.frozen
+class StableRun:
+    """The result of the contract suite on the same clusters each time.
+
+    Attributes:
+        violations: The violations.
+        vacuous: The hooks that had no effect on any cluster, with what they did.
+    """
+
+    violations: Sequence[Violation]
+    vacuous: Sequence[str]
+
+
+def stable_run(
     plugin: type,
     args: Mapping[str, object] | None,
     opt_outs: Mapping[str, str],
     kubernetes: Sequence[Kubernetes] = (),
-) -> Sequence[Violation]:
-    """Check a plugin on the same clusters each time, and return the violations.
+    *,
+    objects: Iterable[ApiObject] = (),
+    clusters: "SearchStrategy[SmallCluster] | None" = None,
+) -> StableRun:
+    """Check a plugin on the same clusters each time.
 
     Args:
         plugin: Its class.
@@ -163,15 +181,19 @@ def stable_violations(
         opt_outs: The checks that it may fail -> why, in addition to those that the
             class declares.
         kubernetes: The versions to simulate, as in `check_plugin`.
+        objects: The objects that the cluster always has.
+        clusters: Draws the clusters to try, see `clusters`.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
         ValueError: There is no such check to opt out of.
     """
     _need_hypothesis()
-    subject = Subject(plugin=plugin, args=args)
+    subject = Subject(plugin=plugin, args=args, objects=tuple(objects))
     chosen = _chosen(plugin, opt_outs)
-    return list(_violations(subject, chosen, None, kubernetes, stable=True))
+    violations = list(_violations(subject, chosen, clusters, kubernetes, stable=True))
+    vacuous = vacuous_effects(subject) if EFFECTS in chosen else ()
+    return StableRun(violations, vacuous)
 
 
 def _violations(

@@ -14,6 +14,7 @@ from quaymaster._api.objects import (
     ApiObject,
     DeviceClass,
     DeviceTaintRule,
+    Job,
     LimitRange,
     Namespace,
     Node,
@@ -22,6 +23,7 @@ from quaymaster._api.objects import (
     RuntimeClass,
     StorageClass,
 )
+from quaymaster._api.objects.kinds import GROUP_KINDS
 from quaymaster._api.objects.report import Report
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
@@ -80,7 +82,11 @@ class Admission:
         )
 
         return KindAdmission(
-            self._pods, self._kubernetes, self._now, lambda: self._storage_classes
+            self._pods,
+            self._kubernetes,
+            self._now,
+            lambda: self._storage_classes,
+            lambda: self._priority_classes,
         )
 
     def set_classes(
@@ -147,6 +153,16 @@ class Admission:
     def _admit_changed(self, new: ObjT, old: ObjT) -> ObjT:
         """Return a changed object that is not a pod, as it is to be stored."""
         report = Report()
+        if type(new) in GROUP_KINDS:
+            self._metadata.check(new, report)
+            changed = self._others.groups.changed(new, old, report)
+            _raise_if_wrong(changed, report)
+            return cast(ObjT, changed)
+        if isinstance(new, Job) and isinstance(old, Job):
+            self._metadata.check(new, report)
+            job = self._others.workloads.changed_job(new, old, report)
+            _raise_if_wrong(job, report)
+            return cast(ObjT, job)
         admitted = self.examine(new, report)
         if isinstance(new, DeviceClass) and isinstance(old, DeviceClass):
             self._others.check_changed_class(new, old, report)
@@ -155,6 +171,19 @@ class Admission:
         if isinstance(admitted, DeviceTaintRule) and isinstance(old, DeviceTaintRule):
             return cast(ObjT, self._others.changed_rule(admitted, old))
         return admitted
+
+    def admit_status(self, new: ObjT, old: ObjT) -> ObjT:
+        """Return an object with a changed status, as it is to be stored.
+
+        Raises:
+            AdmissionError: The status of a group breaks rules.
+        """
+        if type(new) not in GROUP_KINDS:
+            return new
+        report = Report()
+        changed = self._others.groups.check_status(new, old, report)
+        _raise_if_wrong(changed, report)
+        return cast(ObjT, changed)
 
     def examine(self, obj: ObjT, report: Report) -> ObjT:
         """Fill in a new object for storage, and report what is wrong with it."""
@@ -190,6 +219,11 @@ class Admission:
                 report.add("globalDefault", message)
         policy = new.preemption_policy or "PreemptLowerPriority"
         return replace(new, preemption_policy=policy)
+
+
+def _raise_if_wrong(obj: ApiObject, report: Report) -> None:
+    if report:
+        raise AdmissionError(report.problems(place_of(obj)))
 
 
 def _namespace(namespace: Namespace, _: Report) -> Namespace:

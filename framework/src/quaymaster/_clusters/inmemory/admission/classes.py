@@ -16,6 +16,7 @@ __all__ = [
     "IMPLIED_STORAGE_CLASS",
     "SYSTEM_PRIORITY_CLASSES",
     "default_storage_class",
+    "find_priority_class",
     "resolve_priority",
 ]
 
@@ -60,7 +61,7 @@ def resolve_priority(
     name = spec.priority_class_name
     if not name and spec.priority is not None:
         return replace(spec, preemption_policy=spec.preemption_policy or _USUAL_POLICY)
-    priority_class = _find(name, classes)
+    priority_class = find_priority_class(name, classes)
     if priority_class is None:
         return _without_class(spec, report)
     if spec.priority not in (None, priority_class.value):
@@ -87,7 +88,10 @@ def default_storage_class(classes: Iterable[StorageClass]) -> StorageClass | Non
     return marked[0] if marked else None
 
 
-def _find(name: str, classes: Iterable[PriorityClass]) -> PriorityClass | None:
+def find_priority_class(
+    name: str, classes: Iterable[PriorityClass]
+) -> PriorityClass | None:
+    """Return the class of a name, or the default class for an empty one, or None."""
     if name:
         return next((c for c in classes if c.name == name), None)
     defaults = [c for c in classes if c.global_default]

@@ -26,6 +26,7 @@ from quaymaster._api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     PodDisruptionBudget,
+    PriorityClass,
     ReplicaSet,
     ReplicationController,
     ResourceClaim,
@@ -68,6 +69,7 @@ from quaymaster._clusters.inmemory.admission.device_taint_rules import (
     TaintTimes,
     check_taint_rule,
 )
+from quaymaster._clusters.inmemory.admission.groups import GroupAdmission
 from quaymaster._clusters.inmemory.admission.keda_checks import (
     check_scaled_object,
     scaled_job_admission,
@@ -110,10 +112,13 @@ class KindAdmission:
         kubernetes: The Kubernetes version whose API server is simulated.
         now: Returns the time.
         storage_classes: Returns the storage classes.
+        priority_classes: Returns the priority classes.
 
     Attributes:
         by_kind: A function for each kind, which returns the object as it is to be
             stored.
+        groups: Fills in and checks groups of pods.
+        workloads: Fills in and checks objects that create pods.
     """
 
     def __init__(
@@ -122,12 +127,14 @@ class KindAdmission:
         kubernetes: Kubernetes,
         now: Callable[[], float],
         storage_classes: Callable[[], Iterable[StorageClass]],
+        priority_classes: Callable[[], Iterable[PriorityClass]],
     ) -> None:
         self._pods = pods
         self._kubernetes = kubernetes
         self._taint_times = TaintTimes(now)
         self._storage_classes = storage_classes
-        workloads = WorkloadAdmission(pods, kubernetes)
+        workloads = self.workloads = WorkloadAdmission(pods, kubernetes)
+        self.groups = GroupAdmission(kubernetes, priority_classes)
         self.by_kind: dict[type[ApiObject], Callable[[Any, Report], Any]] = {
             Deployment: workloads.deployment,
             ReplicaSet: workloads.replica_set,
@@ -156,6 +163,7 @@ class KindAdmission:
             RuntimeClass: partial(examine_runtime_class, kubernetes=kubernetes),
             LimitRange: examine_limit_range,
             ResourceQuota: examine_quota,
+            **self.groups.by_kind,
         }
 
     def check_changed_class(

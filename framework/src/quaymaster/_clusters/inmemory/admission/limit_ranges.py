@@ -17,7 +17,8 @@ from quaymaster._api.objects import (
     Pod,
     PodSpec,
 )
-from quaymaster._api.objects.pod_requests import pod_limit_list, pod_request_list
+from quaymaster._api.objects.pod_limits import pod_limit_list
+from quaymaster._api.objects.pod_requests import pod_request_list
 from quaymaster._api.objects.quantity import Quantity, ResourceList
 from quaymaster._clusters.inmemory.admission.refusal import Refusal
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts

@@ -29,6 +29,7 @@ from quaymaster._clusters.inmemory.admission.placement_checks import (
     check_narrowed_selectors,
     check_spreading,
 )
+from quaymaster._clusters.inmemory.admission.pod_groups import check_group_name
 from quaymaster._clusters.inmemory.admission.resource_checks import (
     check_overhead,
     check_pod_resources,
@@ -89,6 +90,8 @@ def _check_spec(spec: PodSpec, report: Report, allows_comparisons: bool) -> None
     check_spreading(constraints, "topologySpreadConstraints", report)
     check_tolerations(spec.tolerations, "tolerations", report, allows_comparisons)
     check_overhead(spec.overhead, "overhead", report)
+    if spec.scheduling_group is not None:
+        check_group_name(spec.scheduling_group, "schedulingGroup", report)
 
 
 def _check_claims(claims: tuple[PodResourceClaim, ...], report: Report) -> None:

@@ -47,6 +47,7 @@ from quaymaster._clusters.inmemory.admission.placement_checks import (
     check_narrowed_selectors,
 )
 from quaymaster._clusters.inmemory.admission.pod_checks import check_pod_spec
+from quaymaster._clusters.inmemory.admission.pod_groups import with_kept_group
 from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
 from quaymaster._clusters.inmemory.admission.refusal import Refusal
 from quaymaster._clusters.inmemory.admission.spec_rules import (
@@ -178,6 +179,7 @@ class PodAdmission:
         )
         check_pod_spec(spec, own_report, allows_comparisons=allows)
         report.include(own_report, "spec")
+        spec = with_kept_group(spec, old.spec, self._kubernetes, report)
         spec = without_unread_volumes(spec)
         self._check_own(pod, spec, report)
         return pod if report else replace(pod, spec=self._pool.share_spec(spec))

@@ -25,6 +25,10 @@ from quaymaster._clusters.inmemory.admission.pod_checks import (
     check_pod_spec,
     check_template_spec,
 )
+from quaymaster._clusters.inmemory.admission.pod_groups import (
+    GROUPS_GATE,
+    without_group,
+)
 from quaymaster._clusters.inmemory.admission.pod_level import PodLevelDefaults
 from quaymaster._clusters.inmemory.admission.runtime_classes import apply_runtime_class
 
@@ -58,9 +62,12 @@ class TemplateRules:
 
     def __init__(self, kubernetes: Kubernetes) -> None:
         self._allows_comparisons = kubernetes.enabled(TOLERATION_COMPARISONS)
+        self._has_groups = kubernetes.enabled(GROUPS_GATE)
 
     def fill_in(self, spec: PodSpec, _: Report) -> PodSpec:
         """Return the spec with the defaults that templates get."""
+        if not self._has_groups:
+            spec = without_group(spec)
         return default_template_spec(spec)
 
     def check(self, spec: PodSpec, report: Report) -> None:
@@ -120,6 +127,7 @@ class NewPodRules:
         pod_level: PodLevelDefaults,
     ) -> None:
         self._allows_comparisons = kubernetes.enabled(TOLERATION_COMPARISONS)
+        self._has_groups = kubernetes.enabled(GROUPS_GATE)
         self._priority_classes = tuple(priority_classes)
         self._runtime_classes = runtime_classes
         self._limit_ranges = limit_ranges
@@ -131,6 +139,8 @@ class NewPodRules:
         spec = with_limits(spec, self._limit_ranges)
         spec = resolve_priority(spec, self._priority_classes, report)
         spec = apply_runtime_class(spec, self._runtime_classes)
+        if not self._has_groups:
+            spec = without_group(spec)
         return self._pod_level.after_admission(spec)
 
     def check(self, spec: PodSpec, report: Report) -> None:

@@ -26,8 +26,13 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.report import Report
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.job_checks import check_job
 from quaymaster._clusters.inmemory.admission.job_defaults import default_job_spec
+from quaymaster._clusters.inmemory.admission.job_groups import (
+    check_job_group,
+    without_gated_group,
+)
 from quaymaster._clusters.inmemory.admission.pods import PodAdmission
 from quaymaster._clusters.inmemory.admission.strategy_defaults import (
     default_daemon_set_strategy,
@@ -56,6 +61,7 @@ class WorkloadAdmission:
 
     def __init__(self, pods: PodAdmission, kubernetes: Kubernetes) -> None:
         self._pods = pods
+        self._kubernetes = kubernetes
         self._has_set_limits = kubernetes.has("stateful-set-max-unavailable")
 
     def deployment(self, deployment: Deployment, report: Report) -> Deployment:
@@ -135,12 +141,24 @@ class WorkloadAdmission:
 
     def job(self, job: Job, report: Report) -> Job:
         """Return a new Job, as it is to be stored."""
+        is_new = not is_already_admitted(job)
+        if is_new:
+            job = without_gated_group(job, None, self._kubernetes)
         metadata = job.metadata
         template = self._pods.template(job.spec.template, report)
         spec = default_job_spec(replace(job.spec, template=template))
         labels = metadata.labels or spec.template.metadata.labels
         job = replace(job, metadata=replace(metadata, labels=labels), spec=spec)
         check_job(job, report)
+        if is_new and job.spec.scheduling is not None:
+            check_job_group(job.spec, None, self._kubernetes, report)
+        return job
+
+    def changed_job(self, new: Job, old: Job, report: Report) -> Job:
+        """Return a changed Job, as it is to be stored."""
+        job = self.job(without_gated_group(new, old, self._kubernetes), report)
+        if job.spec.scheduling != old.spec.scheduling or job.spec.scheduling:
+            check_job_group(job.spec, old.spec, self._kubernetes, report)
         return job
 
     def _template_with_claims(

@@ -159,7 +159,7 @@ class _Account:
         """Return what an object uses of the limited resources."""
         if not self.matches(obj):
             return {}
-        usage, names = usage_of(obj, now), self._names_of(type(obj))
+        usage, names = usage_of(obj, now, self._kubernetes), self._names_of(type(obj))
         return {name: usage[name] for name in usage if name in names}
 
     def _names_of(self, kind: type[ApiObject]) -> frozenset[str]:

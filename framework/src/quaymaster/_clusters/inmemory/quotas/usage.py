@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
+from msgspec.structs import replace
+
 from quaymaster._api.objects import (
     ApiObject,
     PersistentVolumeClaim,
@@ -19,9 +21,12 @@ from quaymaster._api.objects import (
     SpecKey,
 )
 from quaymaster._api.objects.kinds import group_of, plural_of
-from quaymaster._api.objects.pod_requests import pod_limit_list, pod_request_list
+from quaymaster._api.objects.pod_limits import pod_limit_list
+from quaymaster._api.objects.pod_requests import pod_request_list
 from quaymaster._api.objects.quantity import Quantity, ResourceList
 from quaymaster._api.objects.resource_names import is_extended_resource
+from quaymaster._api.objects.resource_sums import is_resize_infeasible
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._kits.volumes.claims import class_of_claim
 
 __all__ = ["compute_usage", "is_counted", "resource_of", "usage_of"]
@@ -72,10 +77,16 @@ def is_counted(name: str, kind: type[ApiObject]) -> bool:
     return kind in _ALIASED and name == resource_of(kind)
 
 
-def usage_of(obj: ApiObject, now: float) -> ResourceList:
-    """Return the amounts that one object uses, by their names in quotas."""
+def usage_of(obj: ApiObject, now: float, kubernetes: Kubernetes) -> ResourceList:
+    """Return the amounts that one object uses, by their names in quotas.
+
+    Args:
+        obj: The object.
+        now: The time; pods that should have been removed by then are not counted.
+        kubernetes: The Kubernetes version; since 1.37, resizes are counted differently.
+    """
     if isinstance(obj, Pod):
-        return _pod_usage(obj, now)
+        return _pod_usage(obj, now, kubernetes)
     if isinstance(obj, PersistentVolumeClaim):
         return _claim_usage(obj)
     resource = resource_of(type(obj))
@@ -105,26 +116,38 @@ def compute_usage(
     return usage
 
 
-def _pod_usage(pod: Pod, now: float) -> ResourceList:
+def _pod_usage(pod: Pod, now: float, kubernetes: Kubernetes) -> ResourceList:
     """Return the amounts that a pod uses; an ended pod counts only as an object."""
     if pod.is_finished or _is_overdue(pod, now):
         return {"count/pods": _SINGLE}
     status = pod.status
-    if status.container_statuses or status.init_container_statuses or status.resources:
-        return _live_usage(pod, use_status=True)
+    if (
+        status.container_statuses
+        or status.init_container_statuses
+        or is_resize_infeasible(status)
+    ):
+        return _usage_by_status(pod, by_totals=kubernetes.has("resize-totals"))
     return _USAGE.of(pod)
 
 
 def _usage_by_spec(spec: PodSpec) -> ResourceList:
-    return _live_usage(Pod(spec=spec), use_status=False)
+    return _usage(Pod(spec=spec), use_status=False, by_totals=False)
+
+
+def _usage_by_status(pod: Pod, *, by_totals: bool) -> ResourceList:
+    """Count a pod during a resize; quotas ignore the status of the pod as a whole."""
+    if pod.status.resources is not None:
+        pod = replace(pod, status=replace(pod.status, resources=None))
+    return _usage(pod, use_status=True, by_totals=by_totals)
 
 
 _USAGE: Final = SpecKey(_usage_by_spec)
 
 
-def _live_usage(pod: Pod, *, use_status: bool) -> ResourceList:
-    requests = pod_request_list(pod, use_status=use_status)
-    return {"count/pods": _SINGLE, **compute_usage(requests, pod_limit_list(pod))}
+def _usage(pod: Pod, *, use_status: bool, by_totals: bool) -> ResourceList:
+    requests = pod_request_list(pod, use_status=use_status, by_totals=by_totals)
+    limits = pod_limit_list(pod, use_status=use_status, by_totals=by_totals)
+    return {"count/pods": _SINGLE, **compute_usage(requests, limits)}
 
 
 def _is_overdue(pod: Pod, now: float) -> bool:

@@ -158,6 +158,7 @@ Q.themePicker = () => {
 Q.show = (host, data, ...before) => {
   Q.onTheme.length = 0;
   const runs = data.runs.map(Q.opened);
+  if (data.suggestions) runs.at(-1).suggestions = data.suggestions;
   const main = Q.el("main", { id: "content", tabindex: -1 });
   const { replay } = data;
   if (replay) before.push(...Q.replaySections(replay), Q.listed("notices", "What was left out or assumed", replay.notices));

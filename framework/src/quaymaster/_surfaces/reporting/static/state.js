@@ -31,27 +31,17 @@ Q.summary = (run) => {
 // What pending pods need, with their workloads and the nodes where they may run.
 Q.needs = (run, tables) => {
   const most = Math.max(1, ...run.needs.map((need) => need.pods.length));
-  const link = (words, act) => Q.el("button", { type: "button", class: "link", onclick: act }, words);
-  const workloads = (need) => {
-    const counts = new Map();
-    for (const row of need.pods) {
-      const name = run.workloadOf(row);
-      counts.set(name, (counts.get(name) || 0) + 1);
-    }
-    return [...counts].sort((a, b) => b[1] - a[1]);
-  };
   const bar = (share) => Q.el("div", { class: "bar", "aria-hidden": "true" }, Q.el("i", { style: `width:${share * 100}%` }));
   const rows = run.needs.slice(0, 12).map((need) => {
     const pods = new Set(need.pods);
     const nodes = new Set(need.nodes);
-    const owners = workloads(need);
-    const names = owners.slice(0, 6).map(([name, count]) => Q.el("li", {}, link(`${name} (${count})`, () => tables.pods(name, (row) => pods.has(row) && run.workloadOf(row) === name))));
-    if (owners.length > 6) names.push(Q.el("li", {}, `and ${owners.length - 6} more`));
+    const changes = run.suggestions ? Q.changesFor(run, need.pods) : [];
     return Q.el("li", { class: "need" },
-      link(need.words, () => tables.pods(need.words, (row) => pods.has(row))), bar(need.pods.length / most),
+      Q.link(need.words, () => tables.pods(need.words, (row) => pods.has(row))), bar(need.pods.length / most),
       Q.el("div", { class: "amount" }, nodes.size
-        ? ["They may run on ", link(Q.counted(nodes.size, "node"), () => tables.nodes(`for: ${need.words}`, (row) => nodes.has(row))), "."] : "No node that accepts pods is large enough and has the labels and taints that they need."),
-      Q.el("ul", { class: "names", "aria-label": "Workloads" }, names));
+        ? ["They may run on ", Q.link(Q.counted(nodes.size, "node"), () => tables.nodes(`for: ${need.words}`, (row) => nodes.has(row))), "."] : "No node that accepts pods is large enough and has the labels and taints that they need."),
+      Q.ownerList(run, need.pods, tables),
+      changes.length ? Q.el("div", { class: "amount" }, "Placed by ", changes.flatMap((change, index) => (index ? [", ", change] : [change])), ".") : null);
   });
   return Q.el("ol", { class: "needs" }, rows);
 };
@@ -76,10 +66,8 @@ Q.causes = (run, tables) => {
     Q.el("span", { class: "amount" }, Q.counted(count, "pod")),
   ]);
   if (run.needs.length) section.append(Q.needs(run, tables));
+  section.append(...Q.suggestions(run, tables));
   section.append(Q.el("h3", {}, "Reasons of the scheduler"), Q.el("div", { class: "bars causes" }, rows));
   if (ordered.length > 12) section.append(Q.el("p", { class: "note" }, `and ${ordered.length - 12} other causes`));
-  section.append(
-    Q.el("p", { class: "note" }, "Changes that would place them:"),
-    Q.el("pre", { tabindex: 0, "aria-label": "A command" }, "quaymaster explain --all-pending --suggest INPUT"));
   return section;
 };

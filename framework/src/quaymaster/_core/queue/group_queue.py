@@ -1,0 +1,401 @@
+"""The scheduling queue with groups of pods, which are tried as a whole.
+
+Mirrors ``PriorityQueue`` with the feature gate GenericWorkload (Kubernetes v1.37,
+``pkg/scheduler/backend/queue/scheduling_queue.go``). Groups of groups are not built
+yet, so each group is a root: an entry of the queue.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._api.objects.groups import PodGroup
+from quaymaster._core.contract.cluster_events import ClusterEvent
+from quaymaster._core.contract.queueing import QueueName
+from quaymaster._core.contract.status import Status
+from quaymaster._core.queue.backoff import BackoffPolicy
+from quaymaster._core.queue.events import (
+    FORCE_ACTIVATE,
+    SCHEDULE_ATTEMPT_FAILURE,
+    UNSCHEDULABLE_TIMEOUT,
+    UNSCHEDULED_POD_ADD,
+)
+from quaymaster._core.queue.group_records import GroupRecords
+from quaymaster._core.queue.hints import Question, Strategy
+from quaymaster._core.queue.profile import QueueProfile
+from quaymaster._core.queue.queued_group import QueuedGroup
+from quaymaster._core.queue.queued_pod import QueuedPod
+
+__all__ = ["GroupQueue"]
+
+_log = logging.getLogger(__name__)
+
+_ADDED = UNSCHEDULED_POD_ADD.label
+
+
+class GroupQueue(GroupRecords):
+    """All pending pods, those of groups in the records of their groups.
+
+    A pod of a group is in one of three places. It is *incomplete* while the object of
+    its group does not exist. It is *pending* while its group is in flight, until
+    `add_attempted_group`. Else it is in the record of its group, a `QueuedGroup`, which
+    is queued as a pod is.
+
+    For the arguments see `SchedulingQueue`.
+    """
+
+    # Objects of groups --------------------------------------------------------------
+
+    def add_group(self, group: PodGroup) -> None:
+        """Handle a new object, for which pods may wait."""
+        key = group.key
+        self._objects[key] = group
+        for queued in self._incomplete.clear(key):
+            self._join(queued)
+
+    def update_group(self, group: PodGroup) -> None:
+        """Handle a changed object; no pod moves."""
+        self._objects[group.key] = group
+        queued_group = self._groups.of(group.key)
+        if queued_group is not None:
+            queued_group.group = group
+            self._groups.reposition(queued_group)
+
+    def delete_group(self, group: PodGroup) -> None:
+        """Handle a deleted object: the pods of the group wait for the next one."""
+        key = group.key
+        if self._objects.pop(key, None) is None:
+            return
+        queued_group = self._groups.of(key)
+        if queued_group is not None:
+            members = self._groups.dissolve(queued_group)
+        else:
+            members = self._pending.clear(key)
+        for queued in members:
+            self._incomplete.add(queued)
+
+    # Life of a group ----------------------------------------------------------------
+
+    def pop(self) -> QueuedPod | QueuedGroup | None:  # type: ignore[override] # below
+        """Remove the next pod or group to be tried, as `SchedulingQueue.pop` does.
+
+        Only a scheduler with groups has this queue, and it expects groups. All pods of
+        the group are in flight until `done`.
+        """
+        self._in_attempt = ""
+        while self._is_group_first():
+            group = self._groups.pop()
+            assert group is not None, "it is the first"
+            if self._start_attempt(group):
+                self._in_attempt = group.group_key
+                return group
+        return super().pop()
+
+    def peek(self) -> QueuedPod | QueuedGroup | None:  # type: ignore[override] # as pop
+        """Return the pod or the group that `pop` would return, or None."""
+        return self._groups.active.peek() if self._is_group_first() else super().peek()
+
+    def add_attempted_group(
+        self,
+        group: QueuedGroup,
+        left_over: Iterable[QueuedPod] = (),
+        status: Status | None = None,
+    ) -> None:
+        """Requeue a popped group, if any of its pods is left; its attempt is over.
+
+        After a success, it is tried again at once, else after a backoff. Events do not
+        shorten the backoff: ``AddAttemptedPodGroupIfNeeded``.
+
+        Args:
+            group: The popped record.
+            left_over: Pods that failed in this attempt and are still in flight; others
+                are back already, by `add_unschedulable`.
+            status: How the attempt with the group ended; None for a success.
+        """
+        key = group.group_key
+        if group.key in self._groups.groups:
+            _log.error("group %s is in the queue already", key)
+            return
+        for queued in left_over:
+            if queued.pod.metadata.uid in self._in_flight:
+                self.add_unschedulable(queued)
+        self._in_attempt = ""
+        tried = {queued.pod.metadata.uid for queued in group.pods}
+        members = self._pending.clear(key)
+        if not members:
+            return
+        newest = self._objects.get(key)
+        if newest is None:
+            for queued in members:
+                self._incomplete.add(queued)
+            return
+        group.group = newest
+        group.pods = []
+        for queued in members:
+            group.add(queued)
+        has_failed = any(queued.pod.metadata.uid in tried for queued in members)
+        self._count_attempt(group, status, has_failed=has_failed)
+        self._groups.restart(
+            group, SCHEDULE_ATTEMPT_FAILURE, backs_off=status is not None
+        )
+
+    def _start_attempt(self, group: QueuedGroup) -> bool:
+        """Note that the pods of a popped group are in flight; whether any is."""
+        group.attempts += 1
+        pods = []
+        for queued in group.pods:
+            queued.attempts += 1
+            if self._in_flight.start(queued.pod.metadata.uid):
+                pods.append(queued)
+            else:
+                text = "pod %s is in flight already: popped pod dropped"
+                _log.error(text, queued.key)
+        group.pods = pods
+        return bool(pods)
+
+    def _count_attempt(
+        self, group: QueuedGroup, status: Status | None, *, has_failed: bool
+    ) -> None:
+        """Note in the record of a group how its attempt ended.
+
+        After a success, a group with failed pods keeps its place in the order: it is
+        tried again at once, so that preemption is tried for these pods.
+        """
+        if status is None:
+            group.unschedulable_count = group.consecutive_errors_count = 0
+        elif status.is_rejected:
+            group.unschedulable_count += 1
+            group.consecutive_errors_count = 0
+            group.backoff_expiration = None
+        else:
+            group.consecutive_errors_count += 1
+            group.backoff_expiration = None
+        if status is not None or not has_failed:
+            group.timestamp = self._clock.now()
+        group.was_flushed = False
+
+    # Pods of groups -----------------------------------------------------------------
+
+    def add_unschedulable(self, queued: QueuedPod) -> None:
+        """Requeue a popped pod whose attempt failed; see `SchedulingQueue`.
+
+        A pod of a group joins its group wherever that is. Events do not matter.
+        """
+        if not queued.pod.group_key:
+            super().add_unschedulable(queued)
+            return
+        self._in_flight.done(queued.pod.metadata.uid)
+        if queued.key in self:
+            _log.error("pod %s is in the queue already", queued.key)
+        elif queued.pod.spec.scheduler_name in self._profiles:
+            self._count_failure(queued)
+            self._join(queued)
+
+    def update(self, old: Pod, new: Pod, changes: Sequence[ClusterEvent]) -> None:
+        """Handle a change of a pod; see `SchedulingQueue`."""
+        key = old.group_key
+        if not key:
+            super().update(old, new, changes)
+            return
+        queued = self.get(old.key)
+        if queued is not None and queued.pod.metadata.uid != new.metadata.uid:
+            self._arrive(new, self._rules.late_pod_label)
+        elif new.metadata.uid in self._in_flight:
+            for event in changes:
+                self._in_flight.record(event, old, new)
+        elif queued is not None:
+            queued.pod = new
+            self.nominator.update(old, new)
+            self._changed(queued, old, changes)
+        elif key in self._objects:
+            # Upstream does not add such a pod while its group has no object.
+            self._arrive(new, self._rules.late_pod_label)
+
+    def delete(self, pod: Pod) -> None:
+        """Remove a deleted or bound pod; see `SchedulingQueue`."""
+        if not pod.group_key:
+            super().delete(pod)
+            return
+        if self._held is not None:
+            self._held.delete(pod)
+        self.nominator.delete(pod)
+        self._delete_member(pod)
+
+    def _arrive(self, pod: Pod, label: str) -> None:
+        if not pod.group_key:
+            older = self.get(pod.key)
+            if older is not None and older.pod.group_key:
+                self._replace(older)
+            super()._arrive(pod, label)
+            return
+        if self._held is not None and self._held.hold(pod):
+            return
+        older = self.get(pod.key)
+        if older is not None:
+            self._replace(older)
+        self.nominator.add(pod)
+        self._join(QueuedPod(pod, self._clock.now(), pod.key))
+
+    def _replace(self, older: QueuedPod) -> None:
+        """Remove the record of an older pod with the name of a new one."""
+        self.nominator.delete(older.pod)
+        if older.pod.group_key:
+            self._delete_member(older.pod)
+        else:
+            self._queues.leave(older)
+
+    def _join(self, queued: QueuedPod) -> None:
+        """Add a pod to its group, wherever that is: ``addPodGroupMember``."""
+        key = queued.pod.group_key
+        group = self._objects.get(key)
+        if group is None:
+            self._incomplete.add(queued)
+            return
+        queued_group = self._groups.of(key)
+        if queued_group is not None:
+            self._groups.join(queued_group, queued, _ADDED)
+        elif key == self._in_attempt:
+            self._pending.add(queued)
+        else:
+            self._groups.start(QueuedGroup.of(group, queued), _ADDED)
+
+    def _delete_member(self, pod: Pod) -> None:
+        """Remove a pod of a group: ``deletePodGroupMember``."""
+        key = pod.key
+        queued_group = self._groups.of(pod.group_key)
+        if queued_group is not None:
+            # The group is requeued even if the pod was bound by its last attempt.
+            self._groups.delete(queued_group, self._groups.pods.get(key), _ADDED)
+            return
+        for members in (self._incomplete, self._pending):
+            queued = members.pods.get(key)
+            if queued is not None:
+                members.remove(queued)
+
+    def _changed(
+        self, queued: QueuedPod, old: Pod, changes: Sequence[ClusterEvent]
+    ) -> None:
+        """Move the group of a changed pod, if it is queued."""
+        group = self._groups.of(queued.pod.group_key)
+        if group is None:
+            return
+        if group.queue is not QueueName.UNSCHEDULABLE:
+            self._groups.reposition(group)
+            return
+        for event in changes:
+            question = self._question(self._hints, event, old, queued.pod)
+            self._groups.requeue(group, _strategy(group, question), event.label)
+            if group.queue is not QueueName.UNSCHEDULABLE:
+                return
+
+    def _activate(self, pod: Pod) -> bool:
+        if not pod.group_key:
+            return super()._activate(pod)
+        group = self._groups.of(pod.group_key)
+        if group is None or group.queue is QueueName.ACTIVE:
+            return False
+        from_backoff = group.queue is not QueueName.UNSCHEDULABLE
+        label = FORCE_ACTIVATE.label
+        return self._groups.to_active(group, label, from_backoff=from_backoff)
+
+    # Events -------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """See `SchedulingQueue`."""
+        super().start()
+        self._groups.flushes.start()
+
+    def rest(self, is_resting: bool) -> None:
+        """See `SchedulingQueue`."""
+        super().rest(is_resting)
+        self._groups.flushes.rest(is_resting)
+
+    def reload(
+        self, profiles: Mapping[str, QueueProfile], backoff: BackoffPolicy
+    ) -> Sequence[QueuedPod]:
+        """See `SchedulingQueue`."""
+        removed = [*super().reload(profiles, backoff)]
+        members = [*self._groups.renew(self._profiles, backoff)]
+        for queued in tuple(self._incomplete):
+            if queued.pod.spec.scheduler_name not in self._profiles:
+                self._incomplete.remove(queued)
+                members.append(queued)
+        for queued in members:
+            self.nominator.delete(queued.pod)
+        return [*removed, *members]
+
+    def move_all(
+        self,
+        event: ClusterEvent,
+        old: ApiObject | None = None,
+        new: ApiObject | None = None,
+        *,
+        pre_check: Callable[[Pod], bool] | None = None,
+    ) -> None:
+        """Wake the unschedulable pods and the gated groups that an event may help.
+
+        For the arguments see `SchedulingQueue`. A group is looked at if at least one of
+        its pods passes ``pre_check``.
+        """
+        super().move_all(event, old, new, pre_check=pre_check)
+        if not self._groups.gated:
+            return
+        groups: Sequence[QueuedGroup] = tuple(self._groups.gated.values())
+        if not event.is_wildcard:
+            plugins = self._hints.keys_by_plugin(event, old, new)
+            if not plugins:
+                return
+            groups = self._groups.rejected_by(plugins)
+        for group in groups:
+            if pre_check is None or any(pre_check(queued.pod) for queued in group.pods):
+                self._wake_group(group, event, old, new)
+
+    def _wake_group(
+        self,
+        group: QueuedGroup,
+        event: ClusterEvent,
+        old: ApiObject | None,
+        new: ApiObject | None,
+    ) -> None:
+        gate = group.gating_plugin
+        if gate and not self._may_ungate(gate, event):
+            return
+        question = self._question(self._hints, event, old, new)
+        strategy = _strategy(group, question)
+        if strategy is not Strategy.SKIP:
+            self._groups.leave(group)
+            self._groups.requeue(group, strategy, event.label)
+
+    def _flush_gated(self, limit: float) -> None:
+        """Ask the gates of the groups that are gated since before ``limit``."""
+        gated = self._groups.gated
+        late = [group for group in gated.values() if group.unhelped_since < limit]
+        for group in late:
+            group.was_flushed = True
+            group.asked_at = self._clock.now()
+            for queued in group.pods:
+                queued.was_flushed = True
+            self._wake_group(group, UNSCHEDULABLE_TIMEOUT, None, None)
+        if gated:
+            oldest = min(group.unhelped_since for group in gated.values())
+            self._groups.flushes.expect_unschedulable(oldest)
+
+
+def _strategy(group: QueuedGroup, question: Question) -> Strategy:
+    """Return how an event moves a group: as the pod that it helps most.
+
+    A pod that no plugin has rejected counts as helped: ``isEntityWorthRequeuing``.
+    """
+    may_skip_backoff = any(queued.pending_plugins for queued in group.pods)
+    best = Strategy.SKIP
+    for queued in group.pods:
+        strategy = Strategy.AFTER_BACKOFF
+        if queued.rejectors:
+            strategy = question.strategy(queued)
+        if strategy is Strategy.IMMEDIATELY:
+            return strategy
+        if strategy is Strategy.AFTER_BACKOFF:
+            best = strategy
+            if not may_skip_backoff:
+                break  # no other pod can change the result
+    return best

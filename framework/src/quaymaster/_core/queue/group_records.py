@@ -1,0 +1,196 @@
+"""The scheduling queue with pods of groups: where they are, and which is next.
+
+Mirrors ``PriorityQueue`` with the feature gate GenericWorkload (Kubernetes v1.37,
+``pkg/scheduler/backend/queue/scheduling_queue.go``).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from quaymaster._api.objects.groups import PodGroup
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.queueing import PendingPod, QueueName
+from quaymaster._core.contract.trace import TraceCallback
+from quaymaster._core.queue.backoff import BackoffPolicy
+from quaymaster._core.queue.group_reasons import explain_outside, explain_queued
+from quaymaster._core.queue.group_sub_queues import GroupSubQueues
+from quaymaster._core.queue.member_pods import MemberPods
+from quaymaster._core.queue.nominator import Nominator
+from quaymaster._core.queue.profile import QueueProfile
+from quaymaster._core.queue.queued_group import QueuedGroup
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.rules import RULES_OF_1_37, QueueRules
+from quaymaster._core.queue.scheduling_queue import SchedulingQueue
+from quaymaster._core.queue.sub_queues import QueueLengths
+from quaymaster._core.runtime.metrics import SchedulerMetrics
+
+__all__ = ["GroupRecords"]
+
+
+class GroupRecords(SchedulingQueue):
+    """A scheduling queue that knows pods of groups; `GroupQueue` moves them.
+
+    For the arguments see `SchedulingQueue`.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        profiles: Mapping[str, QueueProfile],
+        nominator: Nominator,
+        backoff: BackoffPolicy | None = None,
+        max_in_unschedulable_seconds: float = 300.0,
+        flush_gated_pods: bool = False,
+        rules: QueueRules = RULES_OF_1_37,
+        trace: TraceCallback | None = None,
+        metrics: SchedulerMetrics | None = None,
+    ) -> None:
+        super().__init__(
+            clock=clock,
+            profiles=profiles,
+            nominator=nominator,
+            backoff=backoff,
+            max_in_unschedulable_seconds=max_in_unschedulable_seconds,
+            flush_gated_pods=flush_gated_pods,
+            rules=rules,
+            trace=trace,
+            metrics=metrics,
+        )
+        self._groups = GroupSubQueues(
+            clock,
+            self._profiles,
+            backoff or BackoffPolicy(),
+            self._queues.next_ticket,
+            self.incoming,
+            max_in_unschedulable_seconds,
+            self._flush_gated,
+            lambda queued, plugin: self._hints.keys_of(queued.pod, plugin),
+        )
+        self._objects: dict[str, PodGroup] = {}
+        self._incomplete = MemberPods(QueueName.INCOMPLETE)
+        self._pending = MemberPods(QueueName.PENDING)
+        # The key of the group whose attempt is not over.
+        self._in_attempt = ""
+
+    # Order --------------------------------------------------------------------------
+
+    def _is_group_first(self) -> bool:
+        """Whether a group is active, and comes before all active pods."""
+        group = self._groups.active.peek()
+        if group is None:
+            return False
+        queued = self._queues.active.peek()
+        return queued is None or self._is_before(group, queued)
+
+    def _is_before(self, group: QueuedGroup, queued: QueuedPod) -> bool:
+        """Whether an active group comes before an active pod."""
+        first: tuple[Any, ...] = (group.sort_key, group.ticket)
+        second: tuple[Any, ...] = (queued.sort_key, queued.ticket)
+        _, sort_group, _ = self._profiles[queued.pod.spec.scheduler_name]
+        if self._groups.sort_group_of(group) != sort_group:
+            # The keys of different queue sort plugins cannot be compared.
+            first = (-group.priority, group.timestamp, group.ticket)
+            second = (-queued.pod.priority, queued.timestamp, queued.ticket)
+        return first < second
+
+    # Queries ------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """The number of queued pods, those of groups included, none in flight."""
+        members = len(self._groups.pods) + len(self._incomplete) + len(self._pending)
+        return super().__len__() + members
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        """All queued pods, those of groups included, in no particular order."""
+        members = (self._groups.pods, self._incomplete.pods, self._pending.pods)
+        return chain(super().__iter__(), *(pods.values() for pods in members))
+
+    def __contains__(self, key: str) -> bool:
+        return self.get(key) is not None
+
+    def get(self, key: str) -> QueuedPod | None:
+        """Return a queued pod by its ``namespace/name``, or None."""
+        return (
+            super().get(key)
+            or self._groups.pods.get(key)
+            or self._incomplete.pods.get(key)
+            or self._pending.pods.get(key)
+        )
+
+    def records(self) -> Iterator[QueuedPod | QueuedGroup]:
+        """Return what waits for an attempt: pods without a group, and groups.
+
+        Incomplete pods do not: only the object of their group can change that.
+        """
+        return chain(super().__iter__(), self._groups.groups.values())
+
+    def group(self, key: str) -> QueuedGroup | None:
+        """Return a queued group by its ``namespace/name``, or None."""
+        return self._groups.of(key)
+
+    def incomplete(self) -> Sequence[QueuedPod]:
+        """Return the pods whose group has no object, in order of arrival."""
+        return list(self._incomplete)
+
+    def pending(self) -> Sequence[QueuedPod]:
+        """Return the pods that wait for the end of the attempt with their group."""
+        return list(self._pending)
+
+    def active(self) -> Sequence[QueuedPod]:
+        """Return the active pods, in the order in which they will be tried."""
+        pods, groups = [*super().active()], list(self._groups.active)
+        merged: list[QueuedPod] = []
+        for group in groups:
+            while pods and not self._is_before(group, pods[0]):
+                merged.append(pods.pop(0))
+            merged += group.pods
+        return merged + pods
+
+    def backing_off_after_error(self) -> Sequence[QueuedPod]:
+        """Return the pods in backoff after an error, and those of groups in backoff."""
+        members = (queued for group in self._groups.backoff for queued in group.pods)
+        return [*super().backing_off_after_error(), *members]
+
+    def unschedulable(self) -> Sequence[QueuedPod]:
+        """Return the rejected and the gated pods, and those of gated groups."""
+        gated = self._groups.gated.values()
+        members = (queued for group in gated for queued in group.pods)
+        return [*super().unschedulable(), *members]
+
+    def lengths(self) -> QueueLengths:
+        """Return the number of pods in each queue, and in flight.
+
+        Incomplete and pending pods count as unschedulable.
+        """
+        pods = super().lengths()
+        counts = Counter(queued.queue for queued in self._groups.pods.values())
+        outside = len(self._incomplete) + len(self._pending)
+        gated = counts[QueueName.UNSCHEDULABLE]
+        return QueueLengths(
+            active=pods.active + counts[QueueName.ACTIVE],
+            backoff=pods.backoff + counts[QueueName.ERROR_BACKOFF],
+            unschedulable=pods.unschedulable + gated + outside,
+            in_flight=pods.in_flight,
+        )
+
+    def why_pending(self, key: str) -> PendingPod | None:
+        """Return why a pod is pending; None if it is not queued.
+
+        A pod that waits for its group has neither a condition nor an event. Its gate,
+        or that of another pod of its group, is called once more for the message.
+        """
+        queued = self.get(key)
+        if queued is None or not queued.pod.group_key:
+            return super().why_pending(key)
+        group = self._groups.of(queued.pod.group_key)
+        if group is None:
+            return explain_outside(self._explain(queued, None), queued)
+        pending = self._explain(queued, self._groups.retry_at(group))
+        return explain_queued(pending, queued, group, self._profiles)
+
+    def _flush_gated(self, limit: float) -> None:
+        """Ask the gates of the groups that are gated since before ``limit``."""
+        raise NotImplementedError

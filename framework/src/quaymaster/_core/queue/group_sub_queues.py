@@ -1,0 +1,366 @@
+"""The queues that a group of pods can be in, and the moves between them.
+
+The counterpart of `SubQueues`. A group has fewer places than a pod: no plugin rejects
+the group itself, so that it backs off as after an error, and waits for events only
+while one of its pods is gated. Mirrors Kubernetes v1.37,
+``pkg/scheduler/backend/queue/scheduling_queue.go`` and ``backoff_queue.go``.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.queueing import QueueName, SortKey
+from quaymaster._core.queue.backoff import BackoffPolicy
+from quaymaster._core.queue.events import BACKOFF_COMPLETE, CONFIG_RELOAD
+from quaymaster._core.queue.flushes import Flushes
+from quaymaster._core.queue.gates import passes_gates
+from quaymaster._core.queue.hints import Strategy
+from quaymaster._core.queue.pod_heap import PodHeap
+from quaymaster._core.queue.profile import CompiledProfiles
+from quaymaster._core.queue.queued_group import QueuedGroup, entity_key
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.unschedulable_pods import KeysOf, UnschedulablePods
+
+__all__ = ["GroupSubQueues"]
+
+_ACTIVE = QueueName.ACTIVE
+_BACKOFF = QueueName.ERROR_BACKOFF
+_GATED = QueueName.UNSCHEDULABLE
+
+
+class GroupSubQueues:
+    """Every queued group by its key, in exactly one of three queues.
+
+    Args:
+        clock: Gives the time.
+        profiles: Sort keys and gates.
+        policy: The backoff of failed groups.
+        next_ticket: Returns the next ticket; shared with the heaps of pods.
+        incoming: Counts the pods that enter, as in `SubQueues`.
+        max_in_unschedulable_seconds: The maximum time that a group stays gated.
+        flush_gated: Asks the gates of the groups that are gated since before a time.
+        keys_of: Returns the keys by which plugins find gated pods.
+
+    Attributes:
+        groups: The groups of all queues.
+        pods: Key of a pod -> its record, for all pods of these groups.
+        active: The groups that are ready to be tried.
+        backoff: The groups that wait after an attempt.
+        gated: The groups with a gated pod, by their keys.
+        flushes: The timers that move groups without an event.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        profiles: CompiledProfiles,
+        policy: BackoffPolicy,
+        next_ticket: Callable[[], int],
+        incoming: Counter[tuple[str, str]],
+        max_in_unschedulable_seconds: float,
+        flush_gated: Callable[[float], None],
+        keys_of: KeysOf,
+    ) -> None:
+        self._clock = clock
+        self._next_ticket = next_ticket
+        self._incoming = incoming
+        self.groups: dict[str, QueuedGroup] = {}
+        self.pods: dict[str, QueuedPod] = {}
+        self._adopt(profiles, policy)
+        self.gated: dict[str, QueuedGroup] = {}
+        self._gated_pods = UnschedulablePods(keys_of)
+        # The gated groups with a pod that no plugin has rejected: events that the
+        # gating plugin registered wake them without a hint.
+        self._unrejected: dict[str, QueuedGroup] = {}
+        self.flushes = Flushes(
+            clock, max_in_unschedulable_seconds, self._flush_backoff, flush_gated
+        )
+
+    def of(self, group_key: str) -> QueuedGroup | None:
+        """Return a queued group by its ``namespace/name``, or None."""
+        return self.groups.get(entity_key(group_key))
+
+    # Pods of groups -----------------------------------------------------------------
+
+    def start(self, group: QueuedGroup, label: str) -> None:
+        """Queue a group that is in no queue, with all its pods."""
+        self.pods.update((queued.key, queued) for queued in group.pods)
+        self.to_active(group, label)
+
+    def restart(self, group: QueuedGroup, label: str, *, backs_off: bool) -> None:
+        """Queue a group again after its attempt, with the pods that are left."""
+        self.pods.update((queued.key, queued) for queued in group.pods)
+        if backs_off:
+            self.requeue(group, Strategy.AFTER_BACKOFF, label)
+        else:
+            self.to_active(group, label)
+
+    def join(self, group: QueuedGroup, queued: QueuedPod, label: str) -> None:
+        """Add a pod to a queued group, and move the group as its queue requires."""
+        strategy = self._left(group)
+        group.add(queued)
+        self.pods[queued.key] = queued
+        self.requeue(group, strategy, label)
+
+    def delete(self, group: QueuedGroup, queued: QueuedPod | None, label: str) -> None:
+        """Remove a pod from a queued group, and move the group as its queue requires.
+
+        Args:
+            group: The group; it ends with its last pod.
+            queued: The pod; None if it was not among the queued pods of the group.
+            label: The label of the cause.
+        """
+        strategy = self._left(group)
+        if queued is not None:
+            group.remove(queued)
+            self._drop(queued)
+        if group.pods:
+            self.requeue(group, strategy, label)
+
+    def dissolve(self, group: QueuedGroup) -> Sequence[QueuedPod]:
+        """Remove a group, and return its pods."""
+        self.leave(group)
+        for queued in group.pods:
+            self._drop(queued)
+        return group.pods
+
+    # Moves --------------------------------------------------------------------------
+
+    def to_active(
+        self, group: QueuedGroup, label: str, *, from_backoff: bool = False
+    ) -> bool:
+        """Make a group active unless a pod of it is gated; return whether it is active.
+
+        Args:
+            group: The group.
+            label: The label of the cause.
+            from_backoff: Whether it comes from the backoff queue, before which the
+                gates were called.
+        """
+        if not from_backoff and not self._passes_gates(group):
+            self._hold_back(group, label)
+            return False
+        now = self._clock.now()
+        if group.initial_attempt_timestamp is None:
+            group.initial_attempt_timestamp = now
+        for queued in group.pods:
+            if queued.initial_attempt_timestamp is None:
+                queued.initial_attempt_timestamp = now
+        self._enter(group, _ACTIVE)
+        self.active.push(group, *self._place(group))
+        self._incoming["active", label] += len(group.pods)
+        return True
+
+    def requeue(self, group: QueuedGroup, strategy: Strategy, label: str) -> None:
+        """Move a group to the queue for a strategy.
+
+        Args:
+            group: The group.
+            strategy: How the event moves it.
+            label: The label of the cause.
+        """
+        if strategy is Strategy.SKIP:
+            self._hold_back(group, label)
+        elif strategy is Strategy.AFTER_BACKOFF and self._is_backing_off(group):
+            self._to_backoff(group, label)
+        else:
+            self.to_active(group, label)
+
+    def pop(self) -> QueuedGroup | None:
+        """Remove and return the first active group, or None."""
+        group = self.active.pop()
+        if group is not None:
+            del self.groups[group.key]
+            _place_in(group, None)
+            for queued in group.pods:
+                del self.pods[queued.key]
+        return group
+
+    def leave(self, group: QueuedGroup) -> None:
+        """Remove a group from its queue; its pods stay with it."""
+        del self.groups[group.key]
+        if group.queue is _ACTIVE:
+            self.active.remove(group)
+        elif group.queue is _BACKOFF:
+            self.backoff.remove(group)
+        else:
+            self._release(group)
+        _place_in(group, None)
+
+    def reposition(self, group: QueuedGroup) -> None:
+        """Move a changed group to its new position among the active groups."""
+        if group.queue is not _ACTIVE:
+            return
+        key, heap = self._place(group)
+        # An equal key keeps its ticket, and so its place among equals.
+        if key != group.sort_key:
+            self.active.remove(group)
+            self.active.push(group, key, heap)
+
+    def sort_group_of(self, group: QueuedGroup) -> int:
+        """Return the number of the sort group that orders a group."""
+        return self._profiles[group.pods[0].pod.spec.scheduler_name][1]
+
+    def rejected_by(
+        self, plugins: Mapping[str, Iterable[Hashable] | None]
+    ) -> Sequence[QueuedGroup]:
+        """Return the gated groups that one of these plugins may help.
+
+        Args:
+            plugins: Plugin -> the keys of its pods; None: all of them.
+        """
+        groups = dict(self._unrejected)
+        for queued in self._gated_pods.rejected_by(plugins):
+            key = entity_key(queued.pod.group_key)
+            groups[key] = self.gated[key]
+        return list(groups.values())
+
+    def retry_at(self, group: QueuedGroup) -> float | None:
+        """Return when a group is retried without an event; None if active or gated."""
+        if group.queue is not _BACKOFF:
+            return None
+        assert group.backoff_expiration is not None, "it is backing off"
+        return self.flushes.backoff_at(group.backoff_expiration)
+
+    def renew(
+        self, profiles: CompiledProfiles, policy: BackoffPolicy
+    ) -> Sequence[QueuedPod]:
+        """Move every group to its queue under new profiles; see `renewal.renew`.
+
+        Returns:
+            The removed pods, whose scheduler name no longer has a profile.
+        """
+        active = list(self.active)
+        others = [*self.backoff, *self.gated.values()]
+        removed: list[QueuedPod] = []
+        for group in (*active, *others):
+            self.leave(group)
+            group.backoff_expiration = None
+            for queued in tuple(group.pods):
+                if queued.pod.spec.scheduler_name not in profiles:
+                    group.remove(queued)
+                    self._drop(queued)
+                    removed.append(queued)
+        self._adopt(profiles, policy)
+        for group in filter(_has_pods, active):
+            self.to_active(group, CONFIG_RELOAD.label)
+        for group in filter(_has_pods, others):
+            self.requeue(group, Strategy.AFTER_BACKOFF, CONFIG_RELOAD.label)
+        return removed
+
+    def _adopt(self, profiles: CompiledProfiles, policy: BackoffPolicy) -> None:
+        self._profiles = profiles
+        self._policy = policy
+        tickets, heaps = self._next_ticket, profiles.groups
+        self.active: PodHeap[QueuedGroup] = PodHeap(tickets, _rank, heaps)
+        self.backoff: PodHeap[QueuedGroup] = PodHeap(tickets, _rank)
+
+    def _left(self, group: QueuedGroup) -> Strategy:
+        """Remove a group from its queue; return the strategy that leads back there."""
+        queue = group.queue
+        self.leave(group)
+        if queue is _ACTIVE:
+            return Strategy.IMMEDIATELY
+        return Strategy.AFTER_BACKOFF if queue is _BACKOFF else Strategy.SKIP
+
+    def _drop(self, queued: QueuedPod) -> None:
+        queued.queue = None
+        del self.pods[queued.key]
+
+    def _enter(self, group: QueuedGroup, queue: QueueName) -> None:
+        if group.key in self.groups:
+            self.leave(group)
+        self.groups[group.key] = group
+        _place_in(group, queue)
+
+    def _place(self, group: QueuedGroup) -> tuple[SortKey, int]:
+        """Return the sort key of a group, and the number of its sort group."""
+        name = group.pods[0].pod.spec.scheduler_name
+        sort_key, heap, _ = self._profiles[name]
+        return sort_key(group), heap
+
+    def _passes_gates(self, group: QueuedGroup) -> bool:
+        """Call the PreEnqueue plugins for each pod; one gated pod gates the group.
+
+        They are called for all pods, so that each pod has the plugins whose events may
+        help it: ``runPreEnqueuePlugins``.
+        """
+        gating_plugin = ""
+        for queued in group.pods:
+            gates = self._profiles[queued.pod.spec.scheduler_name][2]
+            if not passes_gates(queued, gates):
+                gating_plugin = queued.gating_plugin
+        group.gating_plugin = gating_plugin
+        return not gating_plugin
+
+    def _to_backoff(self, group: QueuedGroup, label: str) -> None:
+        if not self._passes_gates(group):
+            self._hold_back(group, label)
+            return
+        expiration = self._policy.expiration(group, len(group.pods))
+        assert expiration is not None, "only groups with a backoff come here"
+        self._enter(group, _BACKOFF)
+        self.backoff.push(group, expiration)
+        self._incoming["backoff", label] += len(group.pods)
+        self.flushes.expect_backoff(expiration)
+
+    def _hold_back(self, group: QueuedGroup, label: str) -> None:
+        """Move a group to the gated groups, or keep it there."""
+        if group.key not in self.groups:
+            self._incoming["unschedulable", label] += len(group.pods)
+        group.was_flushed = False
+        self.groups[group.key] = self.gated[group.key] = group
+        _place_in(group, _GATED)
+        is_rejected = True
+        for queued in group.pods:
+            queued.was_flushed = False
+            if queued.rejectors:
+                self._gated_pods.put(queued)
+            else:
+                is_rejected = False
+        if not is_rejected:
+            self._unrejected[group.key] = group
+        else:
+            self._unrejected.pop(group.key, None)
+        self.flushes.expect_unschedulable(group.unhelped_since)
+
+    def _release(self, group: QueuedGroup) -> None:
+        """Remove a group from the gated groups."""
+        del self.gated[group.key]
+        self._unrejected.pop(group.key, None)
+        for queued in group.pods:
+            if queued.rejectors:
+                self._gated_pods.remove(queued)
+
+    def _is_backing_off(self, group: QueuedGroup) -> bool:
+        expiration = self._policy.expiration(group, len(group.pods))
+        return expiration is not None and expiration >= math.floor(self._clock.now())
+
+    def _flush_backoff(self) -> None:
+        """Make the groups active whose backoff is over."""
+        second = math.floor(self._clock.now())
+        while (group := self.backoff.peek()) is not None:
+            expiration = group.backoff_expiration
+            assert expiration is not None, "it was computed by _to_backoff"
+            if expiration >= second:
+                self.flushes.expect_backoff(expiration)
+                break
+            self.leave(group)
+            self.to_active(group, BACKOFF_COMPLETE, from_backoff=True)
+
+
+def _place_in(group: QueuedGroup, queue: QueueName | None) -> None:
+    group.queue = queue
+    for queued in group.pods:
+        queued.queue = queue
+
+
+def _has_pods(group: QueuedGroup) -> bool:
+    return bool(group.pods)
+
+
+def _rank(group: QueuedGroup) -> tuple[float, float, int]:
+    """Return the rank of a group among groups whose sort keys cannot be compared."""
+    return (-group.priority, group.timestamp, group.ticket)

@@ -1,0 +1,1 @@
+"""Recordings of groups: requests to an API server, and clusters that are scheduled."""
