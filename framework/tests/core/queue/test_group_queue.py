@@ -524,3 +524,30 @@ def test_pod_in_backoff_names_its_group_and_the_time_of_the_retry() -> None:
     assert pending is not None
     assert (pending.group, pending.gated_by) == ("default/gang", "")
     assert pending.retry_at == rig.clock.now() + 2.0
+
+
+# Traces
+
+
+def test_trace_has_a_line_for_each_pod_that_moves() -> None:
+    lines: list[str] = []
+    rig = GroupRig(lines=lines)
+    rig.add_group(min_count=2)
+    rig.add("a", "b")
+    rig.reject(rig.pop_group())
+    rig.delete("a")
+    moves = [line.split(" event=")[1] for line in lines if "event=hint" not in line]
+    add, failed = "cause=UnscheduledPodAdd", "cause=ScheduleAttemptFailure"
+    gated = "gated_by=Quorum rejected_by=Quorum"
+    backoff = f'queue="error backoff" {failed} rejected_by=Fit attempts=1'
+    assert [move.replace("group=default/gang ", "") for move in moves] == [
+        f"enter pod=default/a queue=unschedulable {add} {gated} attempts=0",
+        f"enter pod=default/b queue=unschedulable {add} gated_by=Quorum attempts=0",
+        f"enter pod=default/a queue=active {add} rejected_by=Quorum attempts=0",
+        f"enter pod=default/b queue=active {add} attempts=0",
+        "pop pod=default/a attempt=1",
+        "pop pod=default/b attempt=1",
+        f"enter pod=default/a {backoff}",
+        f"enter pod=default/b {backoff}",
+        "delete pod=default/a group=default/gang",
+    ]
