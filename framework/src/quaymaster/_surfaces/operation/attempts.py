@@ -147,8 +147,8 @@ def attempts_page(probe: _Asks, history: AttemptHistory, facts: FactsFn) -> Page
         pod, node = _parameter(query, "pod"), _parameter(query, "node")
         unknown = sorted(query.keys() - set(_PARAMETERS))
         if unknown:
-            known = ", ".join(_PARAMETERS)
-            text = f"unknown parameter: {unknown[0]} (there are: {known})\n"
+            names = ", ".join(_PARAMETERS)
+            text = f"unknown parameter: {unknown[0]} (there are: {names})\n"
             return text_reply(text, HTTPStatus.BAD_REQUEST)
         is_requested = "facts" in query and _parameter(query, "facts") != "false"
         requested = facts if is_requested else None
