@@ -17,7 +17,7 @@ _EMPTY: Final = "a file's empty value gets its default before validation, also u
 _PLACE: Final = re.compile(r"configuration: ([^:\s]+): ")
 _PLACES: Final = (
     (re.compile(r"^extenders\[\d+\]\.bindVerb$"), "extenders"),
-    (re.compile(r"(pluginConfig\[\d+\])\.name$"), r"\1"),
+    (re.compile(r"((?:pluginConfig|enabled)\[\d+\])\.name$"), r"\1"),
 )
 """Our more exact place -> upstream's."""
 _NAMES: Final = {"uRLPrefix": "urlPrefix", "hTTPTimeout": "httpTimeout", "qPS": "qps"}
@@ -56,7 +56,7 @@ def validate(calls: Calls, call: Json) -> Json:
     try:
         parse_config(document, _registry(document), kubernetes=calls.kubernetes)
     except ConfigErrors as error:
-        places = [_place(str(problem)) for problem in error.problems]
+        places = dict.fromkeys(_place(str(problem)) for problem in error.problems)
         return {"results": [{"errors": [{"field": place} for place in places]}]}
     return {"results": [None]}
 
@@ -75,6 +75,9 @@ def _place(problem: str) -> str:
     match = _PLACE.match(problem)
     assert match is not None, problem
     place = match[1]
+    if "unknown" in problem and ".args." in place:
+        # In Go, these are arguments of another plugin's type.
+        return place.partition(".args.")[0] + ".args"
     for pattern, name in _PLACES:
         place = pattern.sub(name, place)
     return place
