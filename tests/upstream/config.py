@@ -17,7 +17,7 @@ from tests.kit.internals.config import (
 )
 from tests.kit.internals.testing import CallNotPlayedError, Json, RecordedCase
 from tests.upstream.calls import Calls, Play, play_calls
-from tests.upstream.configurations import validate, with_names_of_a_file
+from tests.upstream.configurations import complete, validate, with_names_of_a_file
 
 __all__ = ["play"]
 
@@ -150,12 +150,6 @@ _NOT_PLAYED: Final[Mapping[str, str]] = {
     "v1.Convert_v1_KubeSchedulerConfiguration_To_config_KubeSchedulerConfiguration": (
         _GO_TYPES
     ),
-    "v1.SetDefaults_KubeSchedulerConfiguration": (
-        "defaults are completed here when a file is expanded, not before"
-    ),
-    "v1.SetObjectDefaults_KubeSchedulerConfiguration": (
-        "defaults are completed here when a file is expanded, not before"
-    ),
 }
 """Call -> why it has no counterpart."""
 
@@ -189,6 +183,8 @@ _PLAYS: Final[Mapping[str, Play]] = (
     | {
         "v1.getDefaultPlugins": _default_plugins,
         "v1.mergePlugins": _merge,
+        "v1.SetDefaults_KubeSchedulerConfiguration": complete,
+        "v1.SetObjectDefaults_KubeSchedulerConfiguration": complete,
         "validation.ValidateKubeSchedulerConfiguration": validate,
     }
 )

@@ -6,13 +6,14 @@ from functools import cache
 from typing import Any, Final
 
 from quaymaster import Pod, QueuedPodInfo, Status, hookimpl
-from quaymaster.config import ConfigErrors, parse_config
+from quaymaster.config import ConfigErrors, dump_config, parse_config
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.internals.testing import CallNotPlayedError, Json
 from tests.upstream.calls import Calls
 
-__all__ = ["validate", "with_names_of_a_file"]
+__all__ = ["complete", "validate", "with_names_of_a_file"]
 
+_INVALID: Final = "an invalid file, which upstream completes before it validates"
 _EMPTY: Final = "a file's empty value gets its default before validation, also upstream"
 _PLACE: Final = re.compile(r"configuration: ([^:\s]+): ")
 _PLACES: Final = (
@@ -61,6 +62,49 @@ def validate(calls: Calls, call: Json) -> Json:
     return {"results": [None]}
 
 
+def complete(calls: Calls, call: Json) -> Json:
+    """Play SetDefaults_KubeSchedulerConfiguration on a file with the same contents.
+
+    What is left out: the plugins, which are expanded here; the share of nodes without
+    a setting (all nodes here); and limits of calls, which need a setting here.
+    """
+    ((kind, fields),) = call["in"][0].items()
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        **fields,
+        "kind": "KubeSchedulerConfiguration",
+    }
+    try:
+        registry = _registry(document)
+        config = parse_config(document, registry, kubernetes=calls.kubernetes)
+    except ConfigErrors:
+        raise CallNotPlayedError(_INVALID) from None
+    dumped: Json = dump_config(config)
+    for name in ("apiVersion", "kind"):
+        del dumped[name]
+    if "percentageOfNodesToScore" not in fields:
+        del dumped["percentageOfNodesToScore"]
+    for name in ("qps", "burst"):
+        del dumped["clientConnection"][name]
+    originals = fields.get("profiles") or [{}]
+    for profile, original in zip(dumped["profiles"], originals, strict=True):
+        del profile["plugins"]
+        profile["pluginConfig"] = _in_order_of(original, profile["pluginConfig"])
+    return {"results": [], "in": [{kind: dumped}]}
+
+
+def _in_order_of(original: Json, completed: Sequence[Json]) -> list[Json]:
+    """Sort plugin arguments as upstream does: those of the file, then the others.
+
+    Arguments of the file are left out: upstream completes them when it decodes them.
+    """
+    names = [entry["name"] for entry in original.get("pluginConfig") or ()]
+    if not _installed().keys() >= set(names):
+        raise CallNotPlayedError("arguments of a plugin that is not installed")
+    entries: list[Json] = [{"name": name} for name in names]
+    return entries + [entry for entry in completed if entry["name"] not in names]
+
+
 def _switch_defaults_off(plugins: Json) -> None:
     """Keep the default plugins without which a profile cannot be built.
 
@@ -97,7 +141,7 @@ def _installed() -> Mapping[str, type]:
 
 def _plugins_of(document: Json) -> Iterator[str]:
     for profile in document.get("profiles") or ():
-        for point in profile["plugins"].values():
+        for point in (profile.get("plugins") or {}).values():
             for entry in point.get("enabled") or ():
                 yield entry["name"]
         for entry in profile.get("pluginConfig") or ():

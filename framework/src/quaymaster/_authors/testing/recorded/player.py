@@ -71,7 +71,8 @@ class RecordedPlayer(PluginHarness):
         name = call["call"]
         play = _PLAYS.get(name)
         if play is None:
-            raise CallNotPlayedError(f"{name} is not an extension point")
+            text = f"{name} is not an extension point"
+            raise CallNotPlayedError(_NOT_PLAYED.get(name, text))
         if "cluster" in call:
             raise CallNotPlayedError("the cluster changes between calls")
         self.state = self._recorded_states.state_of(call)
@@ -243,6 +244,11 @@ def _objects_of(tree: Mapping[str, Any]) -> Sequence[ApiObject]:
         for fields in listed
     ]
 
+
+_NOT_PLAYED: Final[Mapping[str, str]] = {
+    "SignPod": "signatures of pods have another form in Go (SignFragment)",
+}
+"""Upstream's name of a hook -> why it is not played."""
 
 _PLAYS: Final[Mapping[str, Callable[[RecordedPlayer, Json], Json]]] = {
     "PreEnqueue": RecordedPlayer._pre_enqueue,
