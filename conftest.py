@@ -15,8 +15,10 @@ gc.disable()  # importing makes hardly any garbage
 gc.set_threshold(50_000, 20, 100)
 pytest_plugins = [
     "tests.kit.budget",
+    "tests.kit.costly_first",
     "tests.kit.packages",
     "tests.kit.profiles",
+    "tests.kit.rewriting",
     "tests.kit.shards",
 ]
 

@@ -38,6 +38,7 @@ GROUPS: Mapping[str, Sequence[set[str]]] = {
         {"extenders", "runtime"},
         {"cycle", "queue"},
         {"binding", "memo", "mutations"},
+        {"groups"},
         {"engine"},
     ),
     "_kits": ({"devices", "indexes", "preemption", "volumes"},),

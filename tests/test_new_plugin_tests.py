@@ -11,10 +11,18 @@ import pytest
 
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.internals.packages import POINTS, PluginNames, package_files
+from tests.kit.nightly import sampled
 from tests.kit.packages import install
 
-UP_TO_THREE = [
-    points for size in (1, 2, 3) for points in itertools.combinations(POINTS, size)
+STEP = 6
+"""The long suite checks one of so many packages; the nightly one checks the rest."""
+SINGLE = list(itertools.combinations(POINTS, 1))
+TWO_OR_THREE = [
+    points for size in (2, 3) for points in itertools.combinations(POINTS, size)
+]
+PARTS = [
+    [*SINGLE, *TWO_OR_THREE[::STEP]],
+    *(TWO_OR_THREE[start::STEP] for start in range(1, STEP)),
 ]
 FEW = [("queueSort",), ("filter", "score"), ("preEnqueue", "permit", "bind")]
 ENABLES = "test_profile_enables_the_plugin_at_its_extension_points"
@@ -96,13 +104,14 @@ def test_generated_tests_notice_a_profile_without_the_plugin(
     check(points, tmp_path, monkeypatch, request)
 
 
-@pytest.mark.long
+@pytest.mark.parametrize("part", sampled(PARTS, step=STEP))
 def test_generated_tests_of_up_to_three_points_notice_a_profile_without_the_plugin(
+    part: Sequence[Sequence[str]],
     tmp_path: Path,
     request: pytest.FixtureRequest,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    for points in UP_TO_THREE:
+    for points in part:
         caplog.clear()
         with pytest.MonkeyPatch.context() as monkeypatch:
             check(points, tmp_path / "-".join(points), monkeypatch, request)

@@ -1,13 +1,13 @@
 """The pages of all commands fit a phone, and axe-core finds no fault in them."""
 
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from tests.browser.chromium import Chrome, opened
+from tests.browser.faults import PHONE, overflow, violations
 from tests.kit.internals.cli import app
 
 BOUTIQUE = str(Path(__file__).parents[2] / "docs" / "examples" / "online-boutique")
@@ -15,14 +15,14 @@ NODES = ("--nodes", "3:cpu=4,memory=16Gi,zones=3")
 COMMANDS = {
     "simulate": ("simulate", BOUTIQUE, *NODES),
     "capacity": ("capacity", BOUTIQUE, *NODES, "--pod", "cpu=1", "--by", "zone"),
+    "suggestions": (
+        *("capacity", BOUTIQUE, "--nodes", "1:cpu=1,memory=2Gi"),
+        *("--suggest", "--max-trials", "5"),
+    ),
     "plan": ("plan", BOUTIQUE, "--node-group", "name=l,cpu=8,memory=32Gi,price=0.4"),
     "what-if": ("what-if", BOUTIQUE, *NODES, "--drain", "node-000"),
     "compare": ("compare", "default", "bin-packing", BOUTIQUE, *NODES),
 }
-SIZE = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-
-
-AXE = "axe.run().then(({violations}) => arguments[0](violations))"
 
 
 @pytest.fixture(params=list(COMMANDS.values()), ids=list(COMMANDS))
@@ -35,21 +35,16 @@ def page(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def narrow(browser: Chrome) -> Iterator[Chrome]:
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SIZE)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     yield browser
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_nothing_overflows_a_window_of_390_pixels(narrow: Chrome, page: str) -> None:
     opened(narrow, page)
-    width = "return [document.documentElement.scrollWidth, innerWidth]"
-    needed, there = narrow.execute_script(width)
-    assert needed <= there == SIZE["width"]
+    assert overflow(narrow) == 0
 
 
 def test_axe_reports_nothing(browser: Chrome, page: str) -> None:
-    """See https://github.com/dequelabs/axe-core for its rules."""
     opened(browser, page)
-    browser.execute_script(files("axe_core_python").joinpath("axe.min.js").read_text())
-    violations = browser.execute_async_script(AXE)
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in violations] == []
+    assert violations(browser) == []

@@ -35,6 +35,8 @@ ABSENT = frozenset(
         "explain_post_filter",
         "explain_pre_filter",
         "filter_pod_use",
+        "placement_feasible",
+        "pod_group_post_filter",
         "skips_depend_on",
         "suggest_changes",
         "verify_reserve",

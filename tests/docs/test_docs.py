@@ -1,8 +1,11 @@
 """The documentation is true: its commands run and print the shown output."""
 
 import ast
+import atexit
+import functools
 import shlex
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -117,9 +120,16 @@ def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> N
 def pip(line: str, folder: Path) -> None:
     """Run ``pip install`` as the page does, without a network."""
     options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
-    environment = FreshEnvironment(folder / "environment")
     target = ["--target", str(folder / "site")]
-    environment.run(*shlex.split(line), *options, *target, folder=folder)
+    _environment().run(*shlex.split(line), *options, *target, folder=folder)
+
+
+@functools.cache
+def _environment() -> FreshEnvironment:
+    """Return an environment into which nothing is installed."""
+    place = TemporaryDirectory()
+    atexit.register(place.cleanup)
+    return FreshEnvironment(Path(place.name))
 
 
 def check(command: Command, folder: Path) -> None:

@@ -92,6 +92,19 @@ class ApiServer:
         request = {"name": name, "body": patch, "version": kind.api_version, "sub": sub}
         return self._patch(request, kind)
 
+    def delete(self, kind: type[ApiObject], name: str) -> ApiObject:
+        """Delete an object, and return its last state.
+
+        Raises:
+            Rejection: There is no such object.
+        """
+        obj = self._get(kind, name)
+        self._cluster.delete(kind, obj.key)
+        try:
+            return self._cluster.get(kind, obj.key)
+        except NotFoundError:
+            return obj
+
     def _served(self, name: str, version: str) -> type[ApiObject]:
         kind = KINDS[name]
         is_served = self._table.structure_of(version, name)
@@ -106,7 +119,7 @@ class ApiServer:
             case "PATCH":
                 return self._patch(request, kind)
             case "DELETE":
-                return self._delete(kind, request["name"])
+                return self.delete(kind, request["name"])
         return self._get(kind, request["name"])
 
     def _get(self, kind: type[ApiObject], name: str) -> ApiObject:
@@ -133,14 +146,6 @@ class ApiServer:
             return self._cluster.update(obj)
         except AdmissionError as error:
             raise _rejected(kind, obj.name, error.problems) from error
-
-    def _delete(self, kind: type[ApiObject], name: str) -> ApiObject:
-        obj = self._get(kind, name)
-        self._cluster.delete(kind, obj.key)
-        try:
-            return self._cluster.get(kind, obj.key)
-        except NotFoundError:
-            return obj
 
     def _decoded(self, tree: Tree, kind: type[ApiObject], version: str) -> ApiObject:
         """Decode an object as strictly as an API server does."""

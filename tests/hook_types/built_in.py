@@ -11,6 +11,7 @@ from quaymaster import (
     NodeStatuses,
     NodeTable,
     NodeVerdicts,
+    PermitWait,
     Pod,
     PodUse,
     PostFilterResult,
@@ -22,10 +23,18 @@ from quaymaster import (
     Status,
 )
 from quaymaster.columns import Revised, RowArray
-from quaymaster.hookspecs import SortKey
+from quaymaster.hookspecs import (
+    MemberAttempt,
+    PlaceGroup,
+    PlacementProgress,
+    PodGroupInfo,
+    PodGroupPostFilterResult,
+    SortKey,
+)
 from quaymaster_default_binder import DefaultBinder
 from quaymaster_default_preemption import DefaultPreemption
 from quaymaster_dynamic_resources import DynamicResources
+from quaymaster_gang_scheduling import GangScheduling
 from quaymaster_image_locality import ImageLocality
 from quaymaster_inter_pod_affinity import InterPodAffinity
 from quaymaster_node_affinity import NodeAffinity
@@ -60,6 +69,10 @@ class Given(Protocol):
     pod_to_remove: Pod
     rows: Rows
     statuses: NodeStatuses
+    group: PodGroupInfo
+    progress: PlacementProgress
+    attempts: Sequence[MemberAttempt]
+    place: PlaceGroup
     scores: Int64Array
     tied: RowArray
     node_name: str
@@ -79,6 +92,9 @@ def check_default_preemption(plugin: DefaultPreemption, given: Given) -> None:
     )
     _explain_post_filter: Sequence[str] = plugin.explain_post_filter(
         state=given.state, pod=given.pod, node=given.node, statuses=given.statuses
+    )
+    _pod_group_post_filter: PodGroupPostFilterResult | Status | None = (
+        plugin.pod_group_post_filter(group=given.group, place=given.place)
     )
 
 
@@ -102,6 +118,9 @@ def check_dynamic_resources(plugin: DynamicResources, given: Given) -> None:
     _post_filter: PostFilterResult | Status | None = plugin.post_filter(
         state=given.state, pod=given.pod
     )
+    _pod_group_post_filter: PodGroupPostFilterResult | Status | None = (
+        plugin.pod_group_post_filter(group=given.group, attempts=given.attempts)
+    )
     _score: int | Status = plugin.score(
         state=given.state, pod=given.pod, node=given.node
     )
@@ -124,6 +143,15 @@ def check_dynamic_resources(plugin: DynamicResources, given: Given) -> None:
     _pre_bind_pre_flight: PreBindPreFlightResult | Status | None = (
         plugin.pre_bind_pre_flight(state=given.state)
     )
+
+
+def check_gang_scheduling(plugin: GangScheduling, given: Given) -> None:
+    _pre_enqueue: Status | None = plugin.pre_enqueue(pod=given.pod)
+    _events_to_register: Sequence[ClusterEventWithHint] = plugin.events_to_register()
+    _placement_feasible: Status | None = plugin.placement_feasible(
+        group=given.group, progress=given.progress
+    )
+    _permit: PermitWait | Status | None = plugin.permit(pod=given.pod)
 
 
 def check_image_locality(plugin: ImageLocality, given: Given) -> None:

@@ -15,8 +15,16 @@ from quaymaster import (
     Status,
 )
 from quaymaster.objects import PodGroup
-from quaymaster.scheduler import Failure, FailureKind, QueueName, VirtualClock
+from quaymaster.scheduler import (
+    Failure,
+    FailureKind,
+    QueueName,
+    Trace,
+    TraceTopic,
+    VirtualClock,
+)
 from quaymaster.testing import make_node, make_pod, make_pod_group
+from tests.kit.internals.contract import TraceCallback
 from tests.kit.internals.engine import FailureHandler, GroupEventHandlers, Progress
 from tests.kit.internals.groups import kubernetes_with_groups
 from tests.kit.internals.queue import (
@@ -97,6 +105,7 @@ class GroupRig:
         events: More registrations by plugin.
         initial: The first backoff, in seconds.
         longest: The longest backoff of a single pod, in seconds.
+        lines: Receives the lines of a trace.
     """
 
     def __init__(
@@ -106,6 +115,7 @@ class GroupRig:
         events: Mapping[str, Sequence[ClusterEventWithHint]] | None = None,
         initial: float = 1.0,
         longest: float = 10.0,
+        lines: list[str] | None = None,
     ) -> None:
         self.clock = VirtualClock(START)
         self.stored: dict[str, ApiObject] = {}
@@ -125,6 +135,7 @@ class GroupRig:
             nominator=Nominator(self._pod),
             backoff=BackoffPolicy(initial_seconds=initial, max_seconds=longest),
             rules=QueueRules.of(kubernetes),
+            trace=None if lines is None else self._trace(lines),
         )
         self.queue.start()
         self.cache = GroupCache(Snapshot(), self.groups)
@@ -146,6 +157,10 @@ class GroupRig:
             patch_status=lambda _pod, _patch: None,
             record=lambda _note: None,
         )
+
+    def _trace(self, lines: list[str]) -> TraceCallback | None:
+        trace = Trace(lines.append, topics=[TraceTopic.QUEUE])
+        return trace.on(TraceTopic.QUEUE, lambda: self.clock.now() - START)
 
     # The cluster --------------------------------------------------------------------
 

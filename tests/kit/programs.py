@@ -19,6 +19,7 @@ from typing import Final
 import attrs
 
 from tests.kit.cpu import charge, spent
+from tests.kit.fresh import FEW, FEW_EXAMPLES
 
 __all__ = ["Done", "run_program"]
 
@@ -68,14 +69,17 @@ def run_program(words: Sequence[str], folder: Path, site: Path) -> Done:
 def _run_apart(words: Sequence[str], folder: Path, site: Path) -> Done:
     """Run pytest in a new process, because it rewrites what is imported later."""
     program, *arguments = words
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name(program)), *arguments],
-        cwd=folder,
-        env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with TemporaryDirectory() as place:
+        Path(place, f"{FEW}.py").write_text(FEW_EXAMPLES)
+        seen = {"PYTHONPATH": f"{site}{os.pathsep}{place}"}
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name(program)), "-p", FEW, *arguments],
+            cwd=folder,
+            env={**os.environ, **_ENVIRONMENT, **seen},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     return Done(done.returncode, done.stdout, done.stderr)
 
 

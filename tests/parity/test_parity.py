@@ -37,13 +37,14 @@ _STEP: Final = 15
 ``python -m tests.parity check --path plain`` plays all of them.
 """
 
+_EVEN_FEW: Final = slice(_FIRST, _FEW, 2)
+_ODD_FEW: Final = slice(_FIRST + 1, _FEW, 2)
 _EVEN: Final = slice(_FIRST, None, 2)
 _ODD: Final = slice(_FIRST + 1, None, 2)
 _LAST: Final = slice(_FEW, None)
 """The cases that scalar hooks play at night."""
 
 _LONG_RUNS: Final[Sequence[tuple[str, slice, Path]]] = (
-    ("rest-scalar", slice(_FIRST, _FEW), "scalar"),
     ("more-plain", slice(_FIRST, _PLAIN), "plain"),
     ("rest-plain", slice(_STEP - 1, None, _STEP), "plain"),
 )
@@ -52,14 +53,16 @@ _LONG_RUNS: Final[Sequence[tuple[str, slice, Path]]] = (
 def _runs() -> Iterator[ParameterSet]:
     """Yield the runs of all families.
 
-    The long suite plays each case by twins, but only with one of the versions if there
-    are records of several; the nightly suite plays it with the others.
+    The long suite plays each case, but only with one of the versions if there are
+    records of several; the nightly suite plays it with the others.
     """
     for family in DEVICE_FAMILIES:
         yield from _first_runs(family, "1.36")
         yield from _long_runs(family, "1.36")
         yield _run(family, "1.36", "even-twin", _EVEN, "twin", mark="long")
         yield _run(family, "1.36", "odd-twin", _ODD, "twin", mark="long")
+        part = slice(_FIRST, _FEW)
+        yield _run(family, "1.36", "rest-scalar", part, "scalar", mark="long")
         yield _run(family, "1.36", "last-scalar", _LAST, "scalar", mark="nightly")
     for family, (index, version) in product(FAMILIES, enumerate(KUBERNETES_VERSIONS)):
         even, odd = ("nightly", "long") if index % 2 else ("long", "nightly")
@@ -67,6 +70,8 @@ def _runs() -> Iterator[ParameterSet]:
         yield from _long_runs(family, version)
         yield _run(family, version, "even-twin", _EVEN, "twin", mark=even)
         yield _run(family, version, "odd-twin", _ODD, "twin", mark=odd)
+        yield _run(family, version, "even-scalar", _EVEN_FEW, "scalar", mark=even)
+        yield _run(family, version, "odd-scalar", _ODD_FEW, "scalar", mark=odd)
         yield _run(family, version, "last-scalar", _LAST, "scalar", mark="nightly")
 
 

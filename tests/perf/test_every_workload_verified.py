@@ -1,7 +1,7 @@
 """Decisions with and without a cache are equal, for every workload of upstream.
 
-Each workload that upstream measures is played on at most 500 nodes, with fewer pods.
-Every decision is made a second time, by scalar hooks alone.
+Each workload that upstream measures is played on at most 200 nodes, with fewer pods; at
+night, on at most 500. Every decision is made a second time, by scalar hooks alone.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tests.kit.internals.perf import (
     select,
     why_left_out,
 )
-from tests.perf_format.sizes import scaled, total
+from tests.perf_format.sizes import MANY_NODES, NODES, scaled, total
 
 FOLDER = Path(__file__).parents[1] / "perf_format"
 DATA = [str(FOLDER / name) for name in ("data", "data-1.37")]
@@ -37,12 +37,11 @@ def distinct() -> Iterator[Workload]:
         if not total(workload, CreatePods) or why_left_out(workload, Kubernetes()):
             continue
         case, _, _ = workload.name.partition("/")
-        made = scaled(workload)
         features = workload.feature_gates.get("NodeDeclaredFeatures", True)
-        key = (case, tuple(map(kind_of, made.operations)), features)
+        key = (case, tuple(map(kind_of, scaled(workload).operations)), features)
         if key not in keys:
             keys.add(key)
-            yield made
+            yield workload
 
 
 def kind_of(operation: Operation) -> object:
@@ -60,11 +59,19 @@ def label(workload: Workload) -> str:
     return f"{version}/{workload.topic}/{workload.name}"
 
 
-@pytest.mark.long
+@pytest.mark.parametrize(
+    "most_nodes",
+    [
+        pytest.param(NODES, marks=pytest.mark.long),
+        pytest.param(MANY_NODES, marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize("workload", WORKLOADS, ids=label)
-def test_decisions_are_the_same_with_and_without_a_memory(workload: Workload) -> None:
+def test_decisions_are_the_same_with_and_without_a_memory(
+    workload: Workload, most_nodes: int
+) -> None:
     # With some seeds the three nodes of a small workload fill up so that one pod is
     # left over, and the workload does not end.
-    outcome = run_workload(workload, seed=1, verify=1)
+    outcome = run_workload(scaled(workload, most_nodes), seed=1, verify=1)
     assert (outcome.status, outcome.reason) == ("done", "")
     assert outcome.measurements

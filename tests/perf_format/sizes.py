@@ -13,9 +13,11 @@ from tests.kit.internals.perf import (
     Workload,
 )
 
-__all__ = ["scaled", "total"]
+__all__ = ["MANY_NODES", "NODES", "PODS", "scaled", "total"]
 
-NODES, PODS = 500, 80
+NODES, MANY_NODES = 200, 500
+"""The scheduler stops early, at enough feasible nodes, in clusters of more than 100."""
+PODS = 80
 CROWDED_PODS = 240
 CROWDED = ("Preemption", "EventHandling")
 """Workloads whose nodes must be full: nodes and pods are scaled together."""
@@ -26,15 +28,16 @@ STEADY = timedelta(milliseconds=200)
 """The seconds in which pods are replaced by new ones; upstream has ten."""
 
 
-def scaled(workload: Workload) -> Workload:
+def scaled(workload: Workload, most_nodes: int = NODES) -> Workload:
     """Return the workload with fewer nodes and pods."""
     nodes = total(workload, CreateNodes)
     pods = total(workload, CreatePods)
     if workload.name.startswith(CROWDED):
-        of_nodes = of_pods = min(1.0, NODES / nodes, CROWDED_PODS / pods)
+        of_nodes = of_pods = min(1.0, most_nodes / nodes, CROWDED_PODS / pods)
     else:
-        most = SEARCHED_NODES if workload.name.startswith(SEARCHING) else NODES
-        of_nodes = min(1.0, most / nodes)
+        is_searching = workload.name.startswith(SEARCHING)
+        most_nodes = SEARCHED_NODES if is_searching else most_nodes
+        of_nodes = min(1.0, most_nodes / nodes)
         of_pods = min(of_nodes, PODS / pods)
     operations = tuple(
         _scaled(operation, of_nodes, of_pods) for operation in workload.operations

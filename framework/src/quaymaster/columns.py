@@ -23,6 +23,7 @@ from quaymaster._core.state.node_info import HostPorts, ImageState
 from quaymaster._core.state.resource_block import Capacities, ResourceBlock
 from quaymaster._core.state.resource_rows import CPU, EPHEMERAL_STORAGE, MEMORY
 from quaymaster._core.state.row_reader import RowReader
+from quaymaster._kits.indexes.node_column import NodeColumn
 from quaymaster._kits.indexes.object_column import ObjectColumn
 from quaymaster._kits.indexes.pod_column import PodColumn
 
@@ -38,6 +39,7 @@ __all__ = [
     "HostPorts",
     "ImageState",
     "Int32Array",
+    "NodeColumn",
     "ObjectColumn",
     "PodColumn",
     "ReadNode",

@@ -14,6 +14,8 @@ from quaymaster._core.contract.hookspecs import (
     FilterPlugin,
     LifecyclePlugin,
     PermitPlugin,
+    PlacementFeasiblePlugin,
+    PodGroupPostFilterPlugin,
     PostBindPlugin,
     PostFilterPlugin,
     PreBindPlugin,
@@ -25,6 +27,13 @@ from quaymaster._core.contract.hookspecs import (
     ScorePlugin,
     SignPlugin,
     TieBreakPlugin,
+)
+from quaymaster._core.contract.pod_groups import (
+    MemberAttempt,
+    PlaceGroup,
+    PlacementProgress,
+    PodGroupInfo,
+    PodGroupPostFilterResult,
 )
 from quaymaster._core.contract.queueing import SortKey
 from quaymaster._core.contract.results import Suggestion
@@ -39,7 +48,14 @@ __all__ = [
     "FilterPlugin",
     "HookAge",
     "LifecyclePlugin",
+    "MemberAttempt",
     "PermitPlugin",
+    "PlaceGroup",
+    "PlacementFeasiblePlugin",
+    "PlacementProgress",
+    "PodGroupInfo",
+    "PodGroupPostFilterPlugin",
+    "PodGroupPostFilterResult",
     "PostBindPlugin",
     "PostFilterPlugin",
     "PreBindPlugin",

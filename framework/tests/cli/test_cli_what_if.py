@@ -68,11 +68,15 @@ def test_a_path_behind_repack_is_still_a_path() -> None:
 
 
 def test_a_configuration_is_in_force_from_its_place_on() -> None:
-    before = json.loads(run("--config", "bin-packing", "--repack", "-o", "json").stdout)
-    after = json.loads(run("--repack", "--config", "bin-packing", "-o", "json").stdout)
+    before = json.loads(
+        run("--new-config", "bin-packing", "--repack", "-o", "json").stdout
+    )
+    after = json.loads(
+        run("--repack", "--new-config", "bin-packing", "-o", "json").stdout
+    )
     assert (before["before"]["nodesUsed"], before["after"]["nodesUsed"]) == (3, 2)
     assert after["after"]["nodesUsed"] == 3
-    begun = run("--begin-config", "bin-packing", "--cordon", "node-000", "-o", "json")
+    begun = run("--config", "bin-packing", "--cordon", "node-000", "-o", "json")
     assert json.loads(begun.stdout)["before"]["nodesUsed"] == 2
 
 

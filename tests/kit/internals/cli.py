@@ -10,12 +10,15 @@ from quaymaster._cli.documents.parts import DocumentPart
 from quaymaster._cli.documents.results import RESULTS
 from quaymaster._cli.folding import folded, shortened
 from quaymaster._cli.help_pages import HELP_PAGES, help_page
+from quaymaster._cli.inputs import InputOptions, read_inputs
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
+from quaymaster._cli.plan_rounds import trade_off
 from quaymaster._cli.progress import progress_bar
 from quaymaster._cli.signals import stopping, waking
 from quaymaster._cli.tables import Fit, Heading, Message, Table
 from quaymaster._cli.terminal import bold, is_styled, line_width
+from quaymaster._cli.ui_studies import make_studies
 
 __all__ = [
     "HELP_PAGES",
@@ -30,6 +33,7 @@ __all__ = [
     "DocumentPart",
     "Fit",
     "Heading",
+    "InputOptions",
     "Message",
     "Shown",
     "Table",
@@ -42,12 +46,15 @@ __all__ = [
     "line_width",
     "logging_to_stderr",
     "main",
+    "make_studies",
     "print_csv",
     "print_notices",
     "progress_bar",
     "read_config",
+    "read_inputs",
     "shortened",
     "stopping",
+    "trade_off",
     "waking",
 ]
 

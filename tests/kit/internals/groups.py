@@ -1,11 +1,24 @@
-"""Switches on the feature gates of groups, which users cannot switch on yet."""
+"""What tests see of groups, and the feature gates that users cannot switch on yet."""
 
 from collections.abc import Iterator
 
 from quaymaster._base.versions.kubernetes import RELEASES, Kubernetes
 from quaymaster._clusters.inmemory.admission.field_errors import object_name
+from quaymaster._clusters.inmemory.controllers.group_protection import (
+    is_held,
+    users_of,
+    without_protection,
+)
+from quaymaster._core.groups.validation import GroupRules
 
-__all__ = ["kubernetes_with_groups", "long_name_problems"]
+__all__ = [
+    "GroupRules",
+    "is_held",
+    "kubernetes_with_groups",
+    "long_name_problems",
+    "users_of",
+    "without_protection",
+]
 
 
 class _WithGroups(Kubernetes):

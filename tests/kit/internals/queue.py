@@ -110,7 +110,7 @@ def put_group(queue: GroupQueue, group: QueuedGroup, where: QueueName) -> None:
     groups = queue._groups
     groups.pods.update((queued.key, queued) for queued in group.pods)
     if where is QueueName.UNSCHEDULABLE:
-        groups._hold_back(group, "")
+        groups._hold_back(group, "", False)
         return
     groups._enter(group, where)
     if where is QueueName.ACTIVE:

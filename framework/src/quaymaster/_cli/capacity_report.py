@@ -13,7 +13,7 @@ from quaymaster._studies.capacity.calls import CapacityResult
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.why.summary import PendingSummary
 
-__all__ = ["write_capacity_report"]
+__all__ = ["capacity_tables", "write_capacity_report"]
 
 
 def write_capacity_report(
@@ -35,7 +35,7 @@ def write_capacity_report(
     run = found.observed
     assert run is not None, "the run was observed"
     run = attrs.evolve(run, result=attrs.evolve(run.result, notices=tuple(notices)))
-    tables = list(_tables(found))
+    tables = capacity_tables(found)
     write_report(
         file,
         [run],
@@ -44,6 +44,11 @@ def write_capacity_report(
         prices=prices,
         suggestions=suggestions,
     )
+
+
+def capacity_tables(found: CapacityResult) -> list[Any]:
+    """Return the tables of the page, each a `ReportTable`."""
+    return list(_tables(found))
 
 
 def _tables(found: CapacityResult) -> Iterable[Any]:

@@ -49,7 +49,6 @@ class ConfigSource:
 
 
 def config_options(
-    name: str = "--config",
     *,
     required: bool = False,
     several: bool = False,
@@ -60,7 +59,6 @@ def config_options(
     The command gets their values as ``configured``, a `ConfigSource`.
 
     Args:
-        name: Another name for ``--config``.
         required: Whether a file must be named.
         several: Whether there may be several versions of Kubernetes.
         is_simulated: Whether nothing real is scheduled, so that plugins may be missing.
@@ -83,7 +81,7 @@ def config_options(
             command(configured=configured, **arguments)
 
         option = click.option(
-            name,
+            "--config",
             "config_file",
             metavar="FILE",
             required=required,

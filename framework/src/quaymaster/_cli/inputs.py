@@ -201,16 +201,15 @@ class InputOptions:
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options about the input to a command, which gets them as ``options``."""
-    return input_options_with()(command)
+    return input_options_with(several=False)(command)
 
 
 def input_options_with(
-    *, config: str = "--config", several: bool = False
+    *, several: bool
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options about the input, with variations.
 
     Args:
-        config: Another name for the option ``--config``.
         several: Whether there may be several versions of Kubernetes.
     """
 
@@ -222,7 +221,7 @@ def input_options_with(
             options = InputOptions(**{name: arguments.pop(name) for name in names})
             command(options=options, **arguments)
 
-        configuring = config_options(config, several=several, is_simulated=True)
+        configuring = config_options(several=several, is_simulated=True)
         for option in reversed((*_OPTIONS, configuring, _SEED)):
             gathered = option(gathered)
         return gathered
@@ -298,7 +297,7 @@ def read_inputs(
     kinds = declared_kinds(config, registry)
     if needs_paths and not options.is_live and not options.paths:
         raise click.UsageError("expected a PATH, or a live cluster (--context)")
-    live, namespace = _read_live(options, kinds)
+    live, namespace = _read_live(options, kinds, kubernetes or config.kubernetes)
     records = [path for path in options.paths if is_record(path)]
     recorded = _read_records(records, kinds)
     with progress_bar() as progress:
@@ -347,7 +346,7 @@ def _where(sources: Mapping[str, str], obj: ApiObject) -> str:
 
 
 def _read_live(
-    options: InputOptions, kinds: Iterable[type[ApiObject]]
+    options: InputOptions, kinds: Iterable[type[ApiObject]], kubernetes: Kubernetes
 ) -> tuple["LiveObjects | None", str]:
     """Read the live cluster, if any; the namespace is that of its context."""
     if not options.is_live:
@@ -356,7 +355,9 @@ def _read_live(
     from quaymaster._cli.live import access_of, read_live  # noqa: PLC0415 - above
 
     access = access_of(options.context, options.kubeconfig)
-    live = read_live(access, kinds, cron_jobs=options.run_cron_jobs)
+    live = read_live(
+        access, kinds, kubernetes=kubernetes, cron_jobs=options.run_cron_jobs
+    )
     return live, access.namespace or "default"
 
 

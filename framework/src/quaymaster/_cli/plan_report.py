@@ -17,7 +17,7 @@ from quaymaster._cli.reports import write_report
 from quaymaster._studies.planning.observed_plan import observe_plan
 from quaymaster._studies.planning.plans import Plan
 
-__all__ = ["write_plan_report"]
+__all__ = ["plan_tables", "write_plan_report"]
 
 
 def write_plan_report(
@@ -49,7 +49,18 @@ def write_plan_report(
         )
     notices = (*inputs.notices, *run.result.notices)
     run = attrs.evolve(run, result=attrs.evolve(run.result, notices=notices))
-    write_report(file, [run], title="Plan", tables=list(_tables(found, shown, packed)))
+    write_report(file, [run], title="Plan", tables=plan_tables(found, shown, packed))
+
+
+def plan_tables(found: Plan, shown: Plan, packed: Plan | None = None) -> list[Any]:
+    """Return the tables of the page, each a `ReportTable`.
+
+    Args:
+        found: The plan.
+        shown: The plan itself, or the part of it that exists.
+        packed: A plan with packing that costs less.
+    """
+    return list(_tables(found, shown, packed))
 
 
 def _tables(found: Plan, shown: Plan, packed: Plan | None) -> Iterable[Any]:

@@ -38,11 +38,13 @@ class UiError(QuaymasterError):
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 def command(options: InputOptions, port: int, opens: bool) -> None:
-    """Simulate in a browser: load input, edit a profile, run, compare, explain.
+    """Show a cluster in a browser: simulate, explain, change, plan, compare.
 
     It prints an address of this machine with a token, and serves the page there until
-    SIGINT (Ctrl-C) or SIGTERM. The page is that of "--report", live. No data leaves
-    the machine. PATH is the initial input; the page also accepts other manifests.
+    SIGINT (Ctrl-C) or SIGTERM. The page opens on the cluster of PATH, as that of
+    "capacity --report". From there, it simulates other manifests and profiles,
+    explains pods, suggests changes, and answers as what-if, plan and compare do. No
+    data leaves the machine.
     """
     from quaymaster._surfaces.reporting.report import check_installed  # noqa: PLC0415
 
@@ -56,6 +58,7 @@ def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> N
     inputs = read_inputs(options, needs_paths=False, asks_extenders=False)
     print_notices(inputs.notices)
     # Imported here, so that --help is fast.
+    from quaymaster._cli.ui_studies import make_studies  # noqa: PLC0415
     from quaymaster._surfaces.reporting.web import make_app, serve  # noqa: PLC0415
     from quaymaster._surfaces.reporting.workbench import Workbench  # noqa: PLC0415
 
@@ -65,6 +68,7 @@ def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> N
         seed=options.seed,
         max_pods=options.max_pods,
         kubernetes=options.configured.kubernetes,
+        studies=make_studies(inputs, options),
         **_config_of(options.configured.file),
     )
     token = secrets.token_urlsafe(_TOKEN_BYTES)

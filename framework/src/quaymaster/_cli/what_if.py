@@ -1,23 +1,19 @@
 """``quaymaster what-if``."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
 import attrs
 import click
-from click.core import ParameterSource
 
-from quaymaster._api.objects.kinds import KINDS
 from quaymaster._api.objects.quantity import Quantity
-from quaymaster._base.notices import Notice
-from quaymaster._cli.configuration import read_config
+from quaymaster._cli.change_reader import ChangeReader
 from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
     InputOptions,
-    Inputs,
-    input_options_with,
+    input_options,
     read_inputs,
 )
 from quaymaster._cli.notices import print_notices
@@ -40,42 +36,20 @@ from quaymaster._cli.pod_times import (
 from quaymaster._cli.prices import prices_option
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
+from quaymaster._cli.what_if_report import what_if_tables
 from quaymaster._cli.what_if_results import (
     as_document,
-    changes_table,
-    facts_table,
-    pods_table,
     print_answer,
     print_events_csv,
-    spread_table,
 )
-from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES
-from quaymaster._clusters.manifests.load import load
 from quaymaster._core.config.duration import parse_duration
-from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._studies.capacity.prices import Prices
-from quaymaster._studies.changes.change import ClusterChange
-from quaymaster._studies.changes.cordoning import Cordon, Uncordon
-from quaymaster._studies.changes.draining import Drain
 from quaymaster._studies.changes.node_changes import (
-    AddNodes,
-    FailNodes,
     FailureMode,
-    FailZone,
-    RemoveNodes,
-    ReturnNodes,
 )
-from quaymaster._studies.changes.object_changes import Apply, Delete
 from quaymaster._studies.changes.rotation import RotateNodes
-from quaymaster._studies.changes.scheduler_changes import Repack, UseConfig
-from quaymaster._studies.changes.target import Target
-from quaymaster._studies.changes.workload_changes import Scale, SetImage
 from quaymaster._studies.planning.what_if import what_if
-from quaymaster._studies.planning.what_if_results import WhatIfResult
-from quaymaster._studies.scenarios.as_changes import changes_of, notices_of_left_out
-from quaymaster._studies.scenarios.load import load_scenario
-from quaymaster._studies.scenarios.timeline import check_input
 
 __all__ = ["command"]
 
@@ -102,7 +76,7 @@ _CHANGES = (
         "KIND/NAME[:CONTAINER]=IMAGE",
         "Give containers another image, which rolls out new pods.",
     ),
-    ("config", "FILE", "Continue with another scheduler configuration."),
+    ("new-config", "FILE", "Continue with another scheduler configuration."),
     ("scenario", "FILE", "Run the steps of a scenario file in order."),
 )
 
@@ -135,7 +109,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
 
 
 @click.command("what-if", cls=OrderedCommand)
-@input_options_with(config="--begin-config")
+@input_options
 @_change_options
 @click.option(
     "--drain-timeout",
@@ -224,13 +198,13 @@ def command(
 
     The steps of a --scenario run at the place of that option, each at its time and not
     before the previous change has settled. Without a PATH, the scenario's cluster is
-    used; without --begin-config, its configuration.
+    used; without --config, its configuration.
     """
     inputs = read_inputs(options, needs_paths=not given["change_scenario"])
     rotation = RotateNodes(
         nodes="", surge=surge, boot_seconds=boot, timeout_seconds=drain_timeout
     )
-    reader = _Reader(inputs, options, rotation, FailureMode(fail_mode))
+    reader = ChangeReader(inputs, options, rotation, FailureMode(fail_mode))
     changes = [
         change
         for name, text in in_order(change_repack=("",) * change_repack, **given)
@@ -260,7 +234,9 @@ def command(
     notices = (*inputs.notices, *reader.notices, *result.notices)
     result = attrs.evolve(result, notices=notices)
     if report_file is not None:
-        _report(result, report_file)
+        tables = what_if_tables(result)
+        runs = result.observed
+        write_report(report_file, runs, title="What if", tables=tables, steps=True)
     match output:
         case OutputFormat.TABLE:
             print_answer(result)
@@ -275,141 +251,3 @@ def command(
     is_doubtful = bool(notices or result.stuck_rollouts)
     if (require_all and is_incomplete) or (strict and is_doubtful):
         sys.exit(NOT_ALL_WELL)
-
-
-def _report(result: WhatIfResult, file: str) -> None:
-    # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
-
-    tables = [
-        ReportTable(title=title, columns=tuple(columns), rows=tuple(map(tuple, rows)))
-        for title, (columns, rows) in (
-            ("Changes", changes_table(result)),
-            ("What happened to pods", pods_table(result)),
-            ("Pods per topology domain", spread_table(result)),
-            ("Facts about pending pods", facts_table(result)),
-        )
-        if rows
-    ]
-    write_report(file, result.observed, title="What if", tables=tables, steps=True)
-
-
-class _Reader:
-    """Reads changes from the command line.
-
-    Args:
-        inputs: What the command has read.
-        options: The options about the input.
-        rotation: How nodes are rotated, and how long drains try.
-        fail_mode: How nodes fail.
-
-    Attributes:
-        inputs: The inputs, with what the first scenario adds.
-        seed: The seed of random choices.
-        notices: What the reader left out or assumed.
-        times: How long pods need to start and to end.
-    """
-
-    def __init__(
-        self,
-        inputs: Inputs,
-        options: InputOptions,
-        rotation: RotateNodes,
-        fail_mode: FailureMode,
-    ) -> None:
-        self.inputs = inputs
-        self.seed = options.seed
-        self._has_scenario = False
-        self._options = options
-        self._rotation = rotation
-        self._fail_mode = fail_mode
-        self._namespace = options.namespace or ""
-        self._kinds = declared_kinds(inputs.config, inputs.registry)
-        self.notices: list[Notice] = []
-        self.times = DEFAULT_POD_TIMES
-
-    def read(self, name: str, text: str) -> Sequence[ClusterChange]:
-        """Read one change, or those of a scenario."""
-        if name == "scenario":
-            return self._steps(text)
-        make: dict[str, Callable[[str], ClusterChange]] = {
-            "drain": self._drain,
-            "rotate": lambda text: attrs.evolve(self._rotation, nodes=text),
-            "cordon": lambda text: Cordon(nodes=text),
-            "uncordon": lambda text: Uncordon(nodes=text),
-            "remove": lambda text: RemoveNodes(nodes=text),
-            "fail": lambda text: FailNodes(nodes=text, mode=self._fail_mode),
-            "return": lambda text: ReturnNodes(nodes=text),
-            "fail-zone": lambda text: FailZone(zone=text, mode=self._fail_mode),
-            "add-nodes": lambda text: AddNodes(spec=text),
-            "scale": lambda text: Scale.parse(text, self._namespace),
-            "set-image": lambda text: SetImage.parse(text, self._namespace),
-            "apply": self._apply,
-            "delete": self._delete,
-            "config": self._use_config,
-            "repack": lambda _: Repack(),
-        }
-        return [make[name](text)]
-
-    def _steps(self, file: str) -> Sequence[ClusterChange]:
-        scenario = load_scenario(
-            file,
-            registry=self.inputs.registry,
-            kubernetes=self._options.configured.chosen,
-        )
-        self.notices += (*scenario.notices, *notices_of_left_out(scenario))
-        options, inputs = self._options, self.inputs
-        if not self._has_scenario:
-            if options.configured.file is None:
-                inputs = attrs.evolve(inputs, config=scenario.config)
-            if not _is_seed_given():
-                self.seed = scenario.seed
-            self.times = scenario.times
-            if not _names_cluster(options):
-                check_input(scenario)
-                objects = [*inputs.objects, *scenario.objects]
-                inputs = attrs.evolve(inputs, objects=objects)
-            self.inputs, self._has_scenario = inputs, True
-        return changes_of(scenario, seed=self.seed if _is_seed_given() else None)
-
-    def _drain(self, text: str) -> ClusterChange:
-        return Drain(nodes=text, timeout_seconds=self._rotation.timeout_seconds)
-
-    def _delete(self, text: str) -> ClusterChange:
-        target = Target.parse(text, self._namespace, f"delete {text}")
-        return Delete(target=target, kinds=self._own_kinds())
-
-    def _own_kinds(self) -> Sequence[type]:
-        return [kind for kind in self._kinds if kind not in KINDS.values()]
-
-    def _apply(self, file: str) -> ClusterChange:
-        loaded = load(
-            [file],
-            kinds=self._kinds,
-            namespace=self._options.namespace,
-            validation=self._options.validation,
-            custom_kinds=self._options.custom_kinds,
-            run_cron_jobs=self._options.run_cron_jobs,
-            kubernetes=self.inputs.config.kubernetes,
-        )
-        self.notices += loaded.notices
-        return Apply(objects=loaded.objects, name=file)
-
-    def _use_config(self, file: str) -> ClusterChange:
-        configured = attrs.evolve(
-            self._options.configured, file=file, chosen=self.inputs.config.kubernetes
-        )
-        config, notices = read_config(configured, self.inputs.registry)
-        self.notices += notices
-        return UseConfig(config=config, name=file)
-
-
-def _names_cluster(options: InputOptions) -> bool:
-    """Whether the command line names the initial cluster."""
-    live = (options.context, options.kubeconfig)
-    return bool(options.paths) or any(option is not None for option in live)
-
-
-def _is_seed_given() -> bool:
-    source = click.get_current_context().get_parameter_source("seed")
-    return source is not ParameterSource.DEFAULT

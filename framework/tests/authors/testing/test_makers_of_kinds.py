@@ -23,6 +23,7 @@ from quaymaster.testing import (
     make_persistent_volume_claim,
     make_pod,
     make_pod_group,
+    make_priority_class,
     make_replication_controller,
     make_resource_quota,
     make_runtime_class,
@@ -143,3 +144,22 @@ def test_a_quota_and_a_limit_range_are_in_force() -> None:
     assert stored.spec.containers[0].resources.requests == {"cpu": Quantity("250m")}
     with pytest.raises(ApiError, match="exceeded quota: quota"):
         scheduler.cluster.create(make_pod(name="second"))
+
+
+def test_pod_of_a_priority_class_gets_what_an_api_server_sets() -> None:
+    gold = make_priority_class(
+        name="gold",
+        value=70,
+        preemption_policy="Never",
+        labels={"tier": "1"},
+        annotations={"note": "x"},
+    )
+    assert (gold.labels, gold.annotations) == ({"tier": "1"}, {"note": "x"})
+    spec = make_pod(priority_class=gold).spec
+    assert spec.priority_class_name == "gold"
+    assert (spec.priority, spec.preemption_policy) == (70, "Never")
+
+
+def test_pod_may_name_a_priority_class_only() -> None:
+    spec = make_pod(priority_class="gold", priority=7).spec
+    assert (spec.priority_class_name, spec.priority) == ("gold", 7)

@@ -3,7 +3,7 @@
 The clusters are those of the plugins' authors, and there are as many as by default.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis.strategies import SearchStrategy
@@ -15,6 +15,7 @@ from quaymaster.testing import (
     check_plugin,
 )
 from tests.kit.internals.testing import CHECKS
+from tests.kit.nightly import with_rest_at_night
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
 from tests.kit.planted.mistake import Mistake
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings(
     "error::quaymaster.testing.VacuousContractWarning"
 )
 MISTAKES = (*GPU_MISTAKES, *PRICE_MISTAKES, *ZONE_MISTAKES, *QUEUE_MISTAKES)
-CORRECT = [
+CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
     (Prices, PRICE_CLUSTERS),
     (Zones, ZONE_CLUSTERS),
@@ -45,6 +46,7 @@ CORRECT = [
     (Evicts, None),
     (Neighbours, FRIENDS),
 ]
+COSTLY = ("Gpus", "Prices", "Evicts")
 
 
 @pytest.fixture(autouse=True)
@@ -66,8 +68,12 @@ def test_planted_mistake_is_found(mistake: Mistake) -> None:
 
 
 @pytest.mark.usefixtures("usual_examples")
-@pytest.mark.long
-@pytest.mark.parametrize(("plugin", "clusters"), CORRECT)
+@pytest.mark.parametrize(
+    ("plugin", "clusters"),
+    with_rest_at_night(
+        CORRECT, [plugin.__name__ for plugin, _ in CORRECT], nightly=COSTLY
+    ),
+)
 def test_plugin_without_the_mistake_passes(
     plugin: type, clusters: SearchStrategy[SmallCluster] | None
 ) -> None:

@@ -49,7 +49,7 @@ def test_object_of_the_group_moves_its_pods_into_one_record() -> None:
 def test_pods_of_a_group_are_popped_together_and_are_all_in_flight() -> None:
     rig = rig_with("b", "a")
     group = rig.pop_group()
-    assert members(group) == ["a", "b"]
+    assert members(group) == ["b", "a"]
     assert len(rig.queue.in_flight) == 2
     assert [group.attempts, *(queued.attempts for queued in group.pods)] == [1, 1, 1]
     assert len(rig.queue) == 0
@@ -299,7 +299,7 @@ def test_active_pods_are_listed_in_the_order_of_their_attempts() -> None:
     rig.add_group("small")
     rig.add("c", group="small")
     names = [queued.pod.name for queued in rig.queue.active()]
-    assert names == ["a", "b", "first", "last", "c"]
+    assert names == ["b", "a", "first", "last", "c"]
 
 
 def test_group_is_sorted_by_its_object_and_not_by_its_pods() -> None:
@@ -524,3 +524,30 @@ def test_pod_in_backoff_names_its_group_and_the_time_of_the_retry() -> None:
     assert pending is not None
     assert (pending.group, pending.gated_by) == ("default/gang", "")
     assert pending.retry_at == rig.clock.now() + 2.0
+
+
+# Traces
+
+
+def test_trace_has_a_line_for_each_pod_that_moves() -> None:
+    lines: list[str] = []
+    rig = GroupRig(lines=lines)
+    rig.add_group(min_count=2)
+    rig.add("a", "b")
+    rig.reject(rig.pop_group())
+    rig.delete("a")
+    moves = [line.split(" event=")[1] for line in lines if "event=hint" not in line]
+    add, failed = "cause=UnscheduledPodAdd", "cause=ScheduleAttemptFailure"
+    gated = "gated_by=Quorum rejected_by=Quorum"
+    backoff = f'queue="error backoff" {failed} rejected_by=Fit attempts=1'
+    assert [move.replace("group=default/gang ", "") for move in moves] == [
+        f"enter pod=default/a queue=unschedulable {add} {gated} attempts=0",
+        f"enter pod=default/b queue=unschedulable {add} gated_by=Quorum attempts=0",
+        f"enter pod=default/a queue=active {add} rejected_by=Quorum attempts=0",
+        f"enter pod=default/b queue=active {add} attempts=0",
+        "pop pod=default/a attempt=1",
+        "pop pod=default/b attempt=1",
+        f"enter pod=default/a {backoff}",
+        f"enter pod=default/b {backoff}",
+        "delete pod=default/a group=default/gang",
+    ]

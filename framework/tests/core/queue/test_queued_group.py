@@ -28,7 +28,7 @@ def names(group: QueuedGroup) -> list[str]:
     return [member.pod.name for member in group.pods]
 
 
-def test_pods_are_ordered_by_priority_attempts_timestamp_and_name() -> None:
+def test_pods_are_ordered_by_priority_attempts_timestamp_and_arrival() -> None:
     group = group_of(
         queued("d", timestamp=2.0),
         queued("c", timestamp=2.0),
@@ -37,7 +37,7 @@ def test_pods_are_ordered_by_priority_attempts_timestamp_and_name() -> None:
         queued("tried-twice", attempts=2, timestamp=9.0),
         queued("high", priority=5, timestamp=10.0),
     )
-    assert names(group) == ["high", "tried-twice", "tried", "c", "d", "late"]
+    assert names(group) == ["high", "tried-twice", "tried", "d", "c", "late"]
 
 
 def test_group_is_as_old_as_its_first_pod() -> None:

@@ -11,6 +11,7 @@ import pytest
 from quaymaster import Node, Pod
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import make_node, make_pod
+from tests.kit.internals.cli import InputOptions, make_studies, read_inputs
 from tests.kit.internals.reporting import Workbench, make_app
 
 REGISTRY = PluginRegistry.discover()
@@ -53,7 +54,14 @@ class Site:
     """The application, called as a server calls it."""
 
     def __init__(self, *objects: Node | Pod) -> None:
-        bench = Workbench(objects, registry=REGISTRY, max_pods=1000)
+        options = InputOptions(paths=(), max_pods=1000)
+        inputs = read_inputs(options, needs_paths=False)
+        bench = Workbench(
+            objects,
+            registry=REGISTRY,
+            max_pods=1000,
+            studies=make_studies(inputs, options),
+        )
         self._app = make_app(bench, TOKEN)
 
     def get(self, path: str, **headers: str) -> Served:
@@ -99,6 +107,10 @@ def with_config(text: str) -> dict[str, Any]:
 
 def run_of(**others: Any) -> dict[str, Any]:
     return {**with_config(PROFILE), **others}
+
+
+def study_of(study: str, *lines: str) -> dict[str, Any]:
+    return run_of(study=study, lines=lines)
 
 
 @pytest.fixture
@@ -163,6 +175,40 @@ def test_a_pod_of_the_last_run_is_explained(site: Site) -> None:
     assert (attempt["node"], attempt["feasible"]) == ("n", 1)
 
 
+def test_changes_for_the_pending_pods_of_the_last_run_are_found(site: Site) -> None:
+    site.post("/api/run", run_of())
+    found = site.post("/api/suggest", {"run": "A"}).data
+    assert [change["pods"] for change in found["changes"]] == [["default/p2"]]
+
+
+def test_what_if_is_the_document_of_its_states(site: Site) -> None:
+    shown = site.post(
+        "/api/run", study_of("what-if", "add-nodes 1:cpu=4,memory=8Gi")
+    ).data
+    assert shown["steps"]
+    assert [run["summary"]["placed"] for run in shown["runs"]] == [2, 3]
+    assert shown["tables"][0]["title"] == "Changes"
+
+
+def test_plan_is_the_document_of_its_nodes(site: Site) -> None:
+    shown = site.post("/api/run", study_of("plan", "cpu=1,memory=4Gi,price=2")).data
+    assert ["Nodes to add", "1 node"] in shown["tables"][0]["rows"]
+    assert shown["runs"][0]["summary"]["placed"] == 3
+
+
+def test_room_for_more_pods_comes_first_on_its_page(site: Site) -> None:
+    shown = site.post("/api/run", study_of("capacity", "cpu=10m")).data
+    first = shown["tables"][0]
+    assert (first["title"], first["last"]) == ("How many more fit", False)
+
+
+def test_studies_leave_the_last_run_as_it_is(site: Site) -> None:
+    site.post("/api/run", run_of())
+    site.post("/api/run", study_of("capacity"))
+    body = {"run": "A", "pod": "default/p0"}
+    assert site.post("/api/explain", body).status == 200
+
+
 @pytest.mark.parametrize(
     ("path", "body", "said"),
     [
@@ -176,8 +222,17 @@ def test_a_pod_of_the_last_run_is_explained(site: Site) -> None:
         ),
         ("/api/run", with_config(PROFILE + EXTENDERS), "programs elsewhere"),
         ("/api/run", [], "no request"),
-        ("/api/explain", {"run": "Z", "pod": "p"}, "no run 'Z'"),
+        ("/api/explain", {"run": "Z", "pod": "p"}, "run 'Z' no longer exists"),
         ("/api/explain", [1], "xpected"),
+        ("/api/suggest", {"run": "Z"}, "run 'Z' no longer exists"),
+        ("/api/run", run_of(study="dream"), "there is no study 'dream'"),
+        ("/api/run", run_of(study="what-if"), "at least one change"),
+        ("/api/run", study_of("what-if", "dance n"), "unknown change 'dance'"),
+        ("/api/run", study_of("what-if", "apply /etc/passwd"), "unknown change"),
+        ("/api/run", study_of("what-if", "drain nobody"), "nobody"),
+        ("/api/run", study_of("plan"), "at least one group"),
+        ("/api/run", study_of("plan", "cpu=much"), "cpu=much"),
+        ("/api/run", study_of("capacity", "cpu=much"), "cpu=much"),
     ],
 )
 def test_wrong_input_is_reported(

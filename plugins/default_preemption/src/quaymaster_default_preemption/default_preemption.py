@@ -5,12 +5,11 @@ lower priority that block it there are evicted, and the pod is nominated to that
 
 Mirrors ``DefaultPreemption`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go``) and
-``Evaluator`` (``pkg/scheduler/framework/preemption/preemption.go``). Different from
-upstream, there is no preemption for pod groups (off by default).
+``Evaluator`` (``pkg/scheduler/framework/preemption/preemption.go``).
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from quaymaster import (
@@ -32,13 +31,22 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.cluster import Verb, Write
+from quaymaster.columns import RowArray
+from quaymaster.hookspecs import PlaceGroup, PodGroupInfo, PodGroupPostFilterResult
 from quaymaster.objects import PodDisruptionBudget
 from quaymaster.preemption import (
     Candidate,
     DryRun,
     Evictions,
+    GroupSearch,
+    LowerPriority,
+    LowerUnitPriority,
     Search,
+    VictimRule,
     best_candidates,
+    find_units,
+    is_waiting_for_victims,
+    may_preempt,
     unfit_message,
     why_not_eligible,
 )
@@ -54,6 +62,10 @@ _OUTCOMES: Final = StateKey[Outcomes]("ExplainDefaultPreemption")
 _UNDER_WAY: Final = Status.unresolvable(
     "waiting for the preemption for this pod to be finished"
 )
+_GROUP_UNDER_WAY: Final = Status.unresolvable(
+    "waiting for the preemption for this pod group to be finished"
+)
+_GROUP_PREFIX: Final = "pod group preemption"
 _NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
 _NO_CANDIDATE: Final = "no candidate node for preemption"
 
@@ -78,10 +90,21 @@ class DefaultPreemption:
         self._dry_run = DryRun(handle)
         self._tells_of_success = handle.kubernetes.has("preemption-messages")
         self._evictions = Evictions(handle, "DefaultPreemption")
+        self._group_search = GroupSearch(handle)
+        self._groups = handle.pod_groups
+        gate = "PodGroupPreemptionPolicy"
+        self._groups_have_policies = handle.kubernetes.enabled(gate)
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        return _UNDER_WAY if self._evictions.is_under_way(pod) else None
+        groups = self._groups
+        if groups is None or not pod.group_key:
+            return _UNDER_WAY if self._evictions.is_under_way(pod) else None
+        state = groups.of(pod)
+        if state is None or state.group is None:
+            return None
+        is_under_way = self._evictions.is_under_way_for(state.group)
+        return _GROUP_UNDER_WAY if is_under_way else None
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -96,7 +119,9 @@ class DefaultPreemption:
         stored = self._handle.informers.get(Pod, pod.key)
         if stored is None:
             return _prefixed(Status.from_error(f'pod "{pod.name}" not found'))
-        problem = why_not_eligible(self._handle, state, stored, statuses)
+        problem = why_not_eligible(
+            self._handle, state, stored, statuses, rule=self._rule()
+        )
         if problem:
             return _prefixed(Status.unschedulable(problem))
         search = self.find_candidates(state, stored, statuses)
@@ -113,6 +138,29 @@ class DefaultPreemption:
         return PostFilterResult(nominating=_nominate(best.node_name), message=message)
 
     @hookimpl
+    def pod_group_post_filter(
+        self, group: PodGroupInfo, place: PlaceGroup
+    ) -> PodGroupPostFilterResult:
+        if not may_preempt(group, groups_have_policies=self._groups_have_policies):
+            return _group_result(
+                Status.unschedulable("not eligible due to preemptionPolicy=Never.")
+            )
+        if is_waiting_for_victims(self._handle, group):
+            nominated = {
+                pod.key: _nominate(pod.status.nominated_node_name) for pod in group.pods
+            }
+            return _group_success("ongoing preemption on nominated nodes", nominated)
+        found = self._group_search.find(group, place)
+        if isinstance(found, Status):
+            return _group_result(found)
+        self._evictions.start_for_group(group.group, group.pods, found.pods)
+        nominated = {
+            attempt.pod.key: _nominate(attempt.node_name) for attempt in found.attempts
+        }
+        text = f"found a placement for podgroup, preempting {len(found.pods)} victims"
+        return _group_success(text, nominated)
+
+    @hookimpl
     def explain_post_filter(
         self, state: CycleState, pod: Pod, node: NodeInfo, statuses: NodeStatuses
     ) -> Sequence[str]:
@@ -124,7 +172,7 @@ class DefaultPreemption:
         outcome = state.get(_OUTCOMES)
         if outcome is None:  # one search for all nodes
             rows = statuses.rows_with(Code.UNSCHEDULABLE)
-            search = self._dry_run.find(state, pod, rows)
+            search = self._search(state, pod, rows, 0, len(rows))
             outcome = state[_OUTCOMES] = Outcomes(search, self._budgets())
         return outcome.explain(pod, node)
 
@@ -149,7 +197,21 @@ class DefaultPreemption:
         wanted = candidates_wanted(self._args, len(rows))
         # The first node does not matter if all nodes are tried.
         offset = handle.random.randrange(len(rows)) if wanted < len(rows) else 0
-        return self._dry_run.find(state, pod, rows, first=offset, wanted=wanted)
+        return self._search(state, pod, rows, offset, wanted)
+
+    def _search(
+        self, state: CycleState, pod: Pod, rows: RowArray, first: int, wanted: int
+    ) -> Search:
+        """Try nodes; if pods of groups run anywhere, victims may be whole groups."""
+        groups = self._groups
+        if groups is not None and any(group.scheduled_count for group in groups):
+            handle = self._handle
+            return find_units(handle, state, pod, rows, first=first, wanted=wanted)
+        return self._dry_run.find(state, pod, rows, first=first, wanted=wanted)
+
+    def _rule(self) -> VictimRule:
+        groups = self._groups
+        return LowerPriority() if groups is None else LowerUnitPriority(groups)
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return the best candidate; the random generator breaks ties."""
@@ -188,6 +250,22 @@ def _success(best: Candidate) -> str:
 
 def _prefixed(status: Status) -> Status:
     return Status(status.code, (f"preemption: {status.message}",), error=status.error)
+
+
+def _group_result(status: Status) -> PodGroupPostFilterResult:
+    message = status.message
+    if message:
+        reasons = (f"{_GROUP_PREFIX}: {message}",)
+        status = Status(status.code, reasons, error=status.error)
+    return PodGroupPostFilterResult(status=status)
+
+
+def _group_success(
+    text: str, nominated: Mapping[str, NominatingInfo]
+) -> PodGroupPostFilterResult:
+    return PodGroupPostFilterResult(
+        nominating=nominated, message=f"{_GROUP_PREFIX}: {text}"
+    )
 
 
 def _after_pod_deletion(_pod: Pod, _old: Pod, _new: None) -> QueueingHint:

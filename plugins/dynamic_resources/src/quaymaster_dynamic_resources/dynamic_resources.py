@@ -43,6 +43,7 @@ from quaymaster import (
 from quaymaster.cluster import ApiError, Verb, Write
 from quaymaster.devices import DeviceTotals, ExtendedResources
 from quaymaster.errors import SelectorError
+from quaymaster.hookspecs import MemberAttempt, PodGroupInfo
 from quaymaster.objects import (
     AllocationResult,
     DeviceClass,
@@ -97,6 +98,9 @@ _STILL_NOT: Final = Status.unschedulable("still not schedulable")
 _NO_MESSAGE: Final = Status.unschedulable()
 _DEALLOCATED: Final = Status.unschedulable("deallocation of ResourceClaim completed")
 _DELETED: Final = Status.unschedulable("deletion of ResourceClaim completed")
+_GROUP_DONE: Final = Status.unschedulable(
+    "deallocation and deletion of ResourceClaims completed"
+)
 
 
 class DynamicResources:
@@ -142,6 +146,8 @@ class DynamicResources:
         self._binder = ClaimBinder(handle, self._tracker, self._settlements, timeout)
         self._is_silent = handle.kubernetes.has("preemption-messages")
         self._registers_deleted_claims = handle.kubernetes.since("1.37")
+        gate = "TopologyAwareWorkloadScheduling"
+        self._has_topology = handle.kubernetes.enabled(gate)
 
     def allocations(
         self, state: CycleState, pod: Pod, node: NodeInfo
@@ -262,6 +268,26 @@ class DynamicResources:
             return self._free(claims, pod)
         except ApiError as error:
             return Status.from_error(error)
+
+    @hookimpl
+    def pod_group_post_filter(
+        self, group: PodGroupInfo, attempts: Sequence[MemberAttempt]
+    ) -> Status:
+        if self._has_topology and group.group.spec.scheduling_constraints is not None:
+            return _NO_MESSAGE
+        prepared = [attempt for attempt in attempts if _STATE in attempt.state]
+        if not prepared:
+            # Upstream's text: no pod has left anything in the state of the group.
+            return Status.from_error("not found")
+        for attempt in prepared:
+            claims = attempt.state[_STATE]
+            if not claims.claims:
+                continue
+            try:
+                self._free(claims, attempt.pod)
+            except ApiError as error:
+                return Status.from_error(error)
+        return _GROUP_DONE
 
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:

@@ -26,8 +26,13 @@ __all__ = [
     "parse_points",
 ]
 
-POINTS: Final = tuple(point.key for point in EXTENSION_POINTS if point.key)
-"""The extension points that a plugin can be created for, in call order."""
+POINTS: Final = tuple(
+    point.key for point in EXTENSION_POINTS if point.key and not point.gate
+)
+"""The extension points that a plugin can be created for, in call order.
+
+Those behind a feature gate are left out: by default such a plugin would do nothing.
+"""
 
 DEFAULT_POINTS: Final = ("filter", "score")
 

@@ -215,6 +215,15 @@ class Kubernetes:
         release = self._release if self.has(PLUGIN_ORDER) else V1_36
         return release.default_profile
 
+    @property
+    def gated_plugins(self) -> Mapping[str, str]:
+        """Plugin -> the gate that adds it to the end of the default profile, in order.
+
+        Mirrors ``applyFeatureGates`` (Kubernetes v1.37,
+        ``pkg/scheduler/apis/config/v1/default_plugins.go``).
+        """
+        return self._release.gated_plugins
+
     def _check_dependencies(self, gate: str, needed: Sequence[str]) -> None:
         """Reject a gate that is on while a gate that it depends on is off."""
         missing = [name for name in needed if not self.enabled(name)]

@@ -37,8 +37,8 @@ class Release:
             and the controllers that the in-memory cluster simulates, with their
             defaults.
         locked: The gates that cannot be set to another value.
-        gated_plugins: Plugins of its scheduler that do nothing while a feature gate is
-            off, which is its default.
+        gated_plugins: Plugin -> the feature gate that adds it to the end of the default
+            profile, in order. All are off by default.
         changes: The differences from the version before.
     """
 

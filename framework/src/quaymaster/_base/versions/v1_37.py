@@ -145,8 +145,8 @@ V1_37 = Release(
     gated_plugins={
         "DeferredPodScheduling": "InPlacePodVerticalScalingSchedulerPreemption",
         "GangScheduling": "GenericWorkload",
-        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
         "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling",
+        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
     },
     changes=_CHANGES,
 )

@@ -58,6 +58,8 @@ class _Expansion(msgspec.Struct, frozen=True):
         of ``multiPoint``, then the rest. A plugin of ``multiPoint`` that the point
         lists itself has the position and the weight of the point's list.
         """
+        if self.point.gate and not self.kubernetes.enabled(self.point.gate):
+            return ()
         own = self._listed()
         added = self._added(own)
         inherited = {entry.name for entry in self._inherited()}

@@ -6,6 +6,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._core.config.converter import structure
 from quaymaster._core.config.document import (
@@ -18,10 +20,11 @@ from quaymaster._core.config.empty_points import warn_of_empty_points
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.header import check_header
-from quaymaster._core.config.merge import EntrySets, entry_sets
+from quaymaster._core.config.merge import Entry, EntrySets, entry_sets
 from quaymaster._core.config.missing_plugins import leave_out_missing
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.plugin_lists import check_keys
+from quaymaster._core.config.points import MULTI_POINT
 from quaymaster._core.config.profiles import percentage, resolve_profiles
 from quaymaster._core.config.settings_checks import check_settings
 from quaymaster._core.config.shipped import file_or_shipped, shipped_files
@@ -192,7 +195,15 @@ def _default_sets(defaults: object, kubernetes: Kubernetes) -> EntrySets:
 def _shipped_sets(kubernetes: Kubernetes) -> EntrySets:
     text = shipped_profiles()[kubernetes.default_profile].read_bytes()
     tree = read_yaml(text, _DEFAULT_SOURCE)
-    return _sets_of(tree, _DEFAULT_SOURCE, kubernetes)
+    sets = _sets_of(tree, _DEFAULT_SOURCE, kubernetes)
+    added = [
+        Entry(name, None, f"the feature gate {gate}", _DEFAULT_SOURCE)
+        for name, gate in kubernetes.gated_plugins.items()
+        if kubernetes.enabled(gate)
+    ]
+    everywhere = sets[MULTI_POINT]
+    enabled = (*everywhere.enabled, *added)
+    return {**sets, MULTI_POINT: replace(everywhere, enabled=enabled)}
 
 
 def _sets_of(defaults: object, source: str, kubernetes: Kubernetes) -> EntrySets:

@@ -12,16 +12,17 @@ from quaymaster._core.config.merge import Entry, EntrySets
 from quaymaster._core.config.model import EnabledPlugin
 from quaymaster._core.config.naming import join_path
 from quaymaster._core.config.points import (
+    GATED,
     IDLE,
     LIMITS,
     PLUGIN_SETS,
+    POINTS,
     WILDCARD,
-    WITHOUT_EFFECT,
 )
 from quaymaster._core.config.tie_breakers import breaks_ties
 from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
 
-__all__ = ["check_idle_plugins", "check_keys", "resolve_plugins", "warn_of_ranges"]
+__all__ = ["check_keys", "resolve_plugins", "warn_of_ranges"]
 
 _INSTALL = "; pip install 'quaymaster[default]' installs what the default profile needs"
 
@@ -37,40 +38,28 @@ def check_keys(
     """Report the keys of a profile's ``plugins`` that are not extension points."""
     for key, plugin_set in plugins.items():
         at = join_path(path, key)
-        first = IDLE.get(key)
+        first = IDLE.get(key) or GATED.get(key)
         if first is not None and not kubernetes.since(first):
             problem = f"unknown extension point; Kubernetes {first} has it"
             findings.add(at, f"{problem}, and this is {kubernetes.version}")
         elif first is not None:
-            if not isinstance(plugin_set, PluginSet) or not plugin_set.enabled:
-                continue
-            if key in WITHOUT_EFFECT:
-                gate = "the feature gate GenericWorkload, which is off"
-                findings.warn(at, f"is never called: pod groups are behind {gate}")
-            else:
-                findings.add(at, "plugins cannot be enabled at this extension point")
+            if isinstance(plugin_set, PluginSet) and plugin_set.enabled:
+                _check_enabled(key, at, findings, kubernetes)
         elif key not in PLUGIN_SETS:
             hint = did_you_mean(key, PLUGIN_SETS)
             hint = hint or f" (known: {', '.join(PLUGIN_SETS)})"
             findings.add(at, f"unknown extension point{hint}")
 
 
-def check_idle_plugins(
-    plugins: Mapping[str, object],
-    path: str,
-    registry: PluginRegistry,
-    findings: Findings,
+def _check_enabled(
+    key: str, at: str, findings: Findings, kubernetes: Kubernetes
 ) -> None:
-    """Report plugins that are not installed, at extension points without calls."""
-    for key in WITHOUT_EFFECT:
-        plugin_set = plugins.get(key)
-        if not isinstance(plugin_set, PluginSet):
-            continue
-        for index, entry in enumerate(plugin_set.enabled):
-            plugin = usable_plugin(entry.name, registry)
-            if isinstance(plugin, str):
-                at = join_path(join_path(path, key), f"enabled[{index}].name")
-                findings.add(at, plugin)
+    """Report that plugins are enabled at a point that does not call them."""
+    if key in IDLE:
+        findings.add(at, "plugins cannot be enabled at this extension point")
+    elif not kubernetes.enabled(POINTS[key].gate):
+        gate = f"the feature gate {POINTS[key].gate}, which is off"
+        findings.warn(at, f"is never called: pod groups are behind {gate}")
 
 
 def resolve_plugins(

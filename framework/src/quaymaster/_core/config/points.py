@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from quaymaster._core.contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 
 __all__ = [
+    "GATED",
     "IDLE",
     "LIMITS",
     "MULTI_POINT",
     "PLUGIN_SETS",
     "POINTS",
     "WILDCARD",
-    "WITHOUT_EFFECT",
 ]
 
 MULTI_POINT = "multiPoint"
@@ -28,14 +28,13 @@ POINTS: Mapping[str, ExtensionPoint] = {
 IDLE: Mapping[str, str] = {
     "placementGenerate": "1.36",
     "placementScore": "1.36",
-    "podGroupPostFilter": "1.37",
 }
 """Points of upstream's format that are never called here -> the first Kubernetes that
 has them. Files written by kube-scheduler have them. They are accepted unless they
-enable plugins that upstream would call."""
+enable plugins."""
 
-WITHOUT_EFFECT = frozenset({"podGroupPostFilter"})
-"""The idle points at which upstream, by default, calls no enabled plugin."""
+GATED: Mapping[str, str] = {"podGroupPostFilter": "1.37"}
+"""Points behind a feature gate -> the first Kubernetes that has them."""
 
 PLUGIN_SETS = (*POINTS, MULTI_POINT)
 """The keys of ``plugins``."""

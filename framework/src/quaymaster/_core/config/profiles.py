@@ -10,7 +10,6 @@ from quaymaster._core.config.merge import EntrySets, entry_sets, merge_sets
 from quaymaster._core.config.model import TIE_BREAKERS, ProfileConfig
 from quaymaster._core.config.naming import join_path
 from quaymaster._core.config.plugin_lists import (
-    check_idle_plugins,
     check_keys,
     resolve_plugins,
     warn_of_ranges,
@@ -83,8 +82,6 @@ class _ProfileEntry:
     ) -> ProfileConfig:
         own = self.profile.plugins
         check_keys(own, self.plugins_path, findings, kubernetes)
-        if kubernetes.since("1.37"):
-            check_idle_plugins(own, self.plugins_path, registry, findings)
         plugins = resolve_plugins(
             self.sets, self.plugins_path, registry, findings, kubernetes
         )

@@ -15,6 +15,8 @@ from quaymaster._core.contract.hookspecs import (
     FilterPlugin,
     LifecyclePlugin,
     PermitPlugin,
+    PlacementFeasiblePlugin,
+    PodGroupPostFilterPlugin,
     PostBindPlugin,
     PostFilterPlugin,
     PreBindPlugin,
@@ -44,6 +46,8 @@ class ExtensionPoint:
         weighted: Whether a profile sets weights for plugins here.
         field: The field of a profile that names the only plugin here; empty if the
             profile enables plugins here.
+        gate: The feature gate without which nothing is called here; empty if there is
+            none.
     """
 
     key: str
@@ -52,6 +56,7 @@ class ExtensionPoint:
     twins: Mapping[str, str] = attrs.field(factory=dict)
     weighted: bool = False
     field: str = ""
+    gate: str = ""
 
     @property
     def hook(self) -> str:
@@ -82,6 +87,8 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
     _point("preFilter", PreFilterPlugin),
     _point("filter", FilterPlugin, twins={"filter": "filter_nodes"}),
     _point("postFilter", PostFilterPlugin),
+    _point("", PlacementFeasiblePlugin, gate="GenericWorkload"),
+    _point("podGroupPostFilter", PodGroupPostFilterPlugin, gate="GenericWorkload"),
     _point("preScore", PreScorePlugin),
     _point("score", ScorePlugin, twins={"score": "score_nodes"}, weighted=True),
     _point("", TieBreakPlugin, field="tieBreaker"),

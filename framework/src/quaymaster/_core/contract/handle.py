@@ -4,6 +4,7 @@ Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from random import Random
 from typing import Protocol, TypeVar, overload
 
@@ -22,6 +23,7 @@ from quaymaster._core.contract.results import Candidate, FilteredRows
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import BoolArray, Rows
 from quaymaster._core.state.change_log import ChangeLog
+from quaymaster._core.state.group_states import GroupStates
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.node_table import NodeTable
 from quaymaster._core.state.snapshot import Snapshot
@@ -31,6 +33,7 @@ __all__ = [
     "Handle",
     "Informers",
     "LastingFilters",
+    "SnapshotTrial",
     "UnfollowedKindError",
     "WaitingPod",
 ]
@@ -255,6 +258,34 @@ class FilterRunner(Protocol):
         """Run ``remove_pod`` of the PreFilter plugins: a pod has left the node."""
 
 
+class SnapshotTrial(Protocol):
+    """Changes of the snapshot that end with a ``with`` block.
+
+    Meanwhile every reader of the snapshot sees them: call only hooks and filters.
+    """
+
+    def remove_pod(self, pod: Pod) -> None:
+        """Remove a pod from ``pod.node_name``, if it is there."""
+
+    def add_pod(self, pod: Pod) -> None:
+        """Add a pod to ``pod.node_name``."""
+
+    def assume_pod(self, pod: Pod, node_name: str) -> Pod:
+        """Add a pod without a node to a node; return it with the node."""
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Run the profile's Reserve plugins for an assumed pod; failures are ignored.
+
+        Args:
+            state: The pod's scratch space after filtering.
+            pod: The pod with its node.
+            node_name: The node.
+        """
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Release what `reserve` reserved."""
+
+
 class Handle(Protocol):
     """The framework, seen from one plugin of a profile.
 
@@ -299,6 +330,13 @@ class Handle(Protocol):
     @property
     def snapshot(self) -> Snapshot:
         """All nodes with their pods, assumed ones included."""
+
+    @property
+    def pod_groups(self) -> GroupStates | None:
+        """The pods of each PodGroup; None without the feature gate GenericWorkload.
+
+        Like the snapshot, it follows the cluster, and counts assumed pods as scheduled.
+        """
 
     def shared(self, kind: type[T], make: Callable[[], T]) -> T:
         """Return the only object of a class, shared by all profiles of the engine.
@@ -362,6 +400,12 @@ class Handle(Protocol):
     @property
     def filters(self) -> FilterRunner:
         """This profile's own filters, for trials of a plugin."""
+
+    def trial(self) -> AbstractContextManager[SnapshotTrial]:
+        """Return a context in which the snapshot may be changed for a trial.
+
+        It must not be nested. At its end, the snapshot is as it was before.
+        """
 
     def run_preemption_extenders(
         self, pod: Pod, candidates: Sequence[Candidate]

@@ -64,6 +64,13 @@ from quaymaster._core.contract.cluster_events import ClusterEventWithHint
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse, Revised
 from quaymaster._core.contract.hook_marks import hookspec
+from quaymaster._core.contract.pod_groups import (
+    MemberAttempt,
+    PlaceGroup,
+    PlacementProgress,
+    PodGroupInfo,
+    PodGroupPostFilterResult,
+)
 from quaymaster._core.contract.queueing import QueuedPodInfo, SortKey
 from quaymaster._core.contract.results import (
     NodeStatuses,
@@ -86,6 +93,8 @@ __all__ = [
     "FilterPlugin",
     "LifecyclePlugin",
     "PermitPlugin",
+    "PlacementFeasiblePlugin",
+    "PodGroupPostFilterPlugin",
     "PostBindPlugin",
     "PostFilterPlugin",
     "PreBindPlugin",
@@ -474,6 +483,71 @@ class PostFilterPlugin(Protocol):
         Returns:
             Sentences that are shown after those of ``explain_filter``; may be empty.
             The first one should be equal for similar nodes, as there.
+        """
+
+
+class PlacementFeasiblePlugin(Protocol):
+    """Decide whether a group of pods may be scheduled with the pods that fit.
+
+    Upstream keeps this point internal; GangScheduling is its only plugin there. A
+    profile calls every plugin that it enables anywhere. Called only if the feature gate
+    GenericWorkload is on.
+    """
+
+    @hookspec(since="0.1")
+    def placement_feasible(
+        self, state: CycleState, group: PodGroupInfo, progress: PlacementProgress
+    ) -> Status | None:
+        """Decide whether enough pods of the group have a node, or may still get one.
+
+        Called before the first pod of the group is tried, and after each pod.
+
+        Args:
+            state: The scratch space of the group in this cycle. Each pod has another
+                one.
+            group: The group, with the pods that this cycle tries.
+            progress: How many pods have a node, and how many have not been tried.
+
+        Returns:
+            None if the group may be scheduled with the pods that have a node. The
+            remaining pods are tried as well. A Status with the code Wait if more pods
+            need a node; at the end of the cycle it counts as Unschedulable.
+            Unschedulable if the remaining pods cannot suffice: then they are not tried.
+        """
+
+
+class PodGroupPostFilterPlugin(Protocol):
+    """Help a group of pods that does not fit, for example by preemption.
+
+    Called only if the feature gate GenericWorkload is on. ``post_filter`` is not called
+    for the pods of a group.
+    """
+
+    @hookspec(since="0.1")
+    def pod_group_post_filter(
+        self,
+        state: CycleState,
+        group: PodGroupInfo,
+        attempts: Sequence[MemberAttempt],
+        place: PlaceGroup,
+    ) -> PodGroupPostFilterResult | Status | None:
+        """Try to make the group schedulable.
+
+        Called once per cycle, in profile order, after the group was Unschedulable. The
+        first plugin that returns success, UnschedulableAndUnresolvable or Error ends
+        the round. No pod of the group is assumed during the call.
+
+        Args:
+            state: The scratch space of the group in this cycle.
+            group: The group, with the pods that this cycle tried.
+            attempts: The attempts of the pods that were tried, in order; the others
+                were not reached.
+            place: Runs the algorithm for the group once more, on the snapshot as it is
+                then, and reverts it.
+
+        Returns:
+            Success (None or a `PodGroupPostFilterResult` without status) if the group
+            may fit next time; Unschedulable if nothing helped.
         """
 
 

@@ -134,6 +134,16 @@ class Algorithm:
         other._check = check
         return other
 
+    def without_post_filter(self) -> "Algorithm":
+        """Return the same algorithm, which calls no PostFilter plugin.
+
+        The pods of a group are placed by it: PodGroupPostFilter comes after all of
+        them.
+        """
+        other = copy.copy(self)
+        other.post_filter = PostFilterStation(())
+        return other
+
     def choosing(self, row: int | None = None) -> "Algorithm":
         """Return the same algorithm, which filters all nodes and scores none.
 

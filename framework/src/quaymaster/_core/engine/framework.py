@@ -159,11 +159,13 @@ class FrameworkBuilder(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         percentage = percentage if own is None else own
         plain = self._algorithm(profile, percentage, extenders, tie_breaker_of(profile))
         handle.attach(plain)
+        binding = BindingStations(profile, extenders, self.options.verify)
+        handle.filters.reserve_by(binding)
         framework = Framework(
             profile=profile,
             algorithm=self._with_memo(plain, profile, percentage, handle),
             plain=plain,
-            binding=BindingStations(profile, extenders, self.options.verify),
+            binding=binding,
             handle=handle,
         )
         if self.metrics is None:

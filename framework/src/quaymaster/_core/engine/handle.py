@@ -4,7 +4,7 @@ import copy
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from random import Random
-from typing import TypeVar, cast, overload
+from typing import Final, TypeVar, cast, overload
 
 import attrs
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from quaymaster._api.objects import Pod
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._core.binding.executor import Executor, InlineExecutor, Post
+from quaymaster._core.binding.stations import BindingStations
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import Cluster, EventNote
 from quaymaster._core.contract.cycle_state import CycleState
@@ -23,10 +24,12 @@ from quaymaster._core.cycle.algorithm import Algorithm
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.nominated import Nominator
 from quaymaster._core.engine.guarded import PluginClock, run_guarded
+from quaymaster._core.engine.snapshot_trial import EngineTrial
 from quaymaster._core.extenders.chain import NO_EXTENDERS, Extenders
 from quaymaster._core.memo.lasting import LastingMemory
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.state.arrays import BoolArray, Rows
+from quaymaster._core.state.group_states import GroupStates
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.node_table import NodeTable
 from quaymaster._core.state.snapshot import Snapshot
@@ -35,6 +38,8 @@ __all__ = ["EngineHandle", "Services"]
 
 
 T = TypeVar("T")
+
+_TOO_EARLY: Final = "the profile is still being built: call this in a hook"
 
 
 def _no_pod(_uid: str) -> WaitingPod | None:
@@ -67,6 +72,7 @@ class Services:
         executor: Runs tasks that may wait for the cluster; inline by default.
         metrics: Records metrics; may be None.
         shared: The objects that plugins of all profiles share, by class.
+        pod_groups: The pods of each PodGroup; None without GenericWorkload.
     """
 
     clock: Clock
@@ -86,6 +92,7 @@ class Services:
     executor: Executor = attrs.field(factory=InlineExecutor)
     metrics: SchedulerMetrics | None = None
     shared: dict[type, object] = attrs.field(factory=dict)
+    pod_groups: GroupStates | None = None
 
 
 class ProfileFilters:
@@ -99,10 +106,22 @@ class ProfileFilters:
         self._nominator = nominator
         self._algorithm: Algorithm | None = None
         self._memory: LastingMemory | None = None
+        self._stations: BindingStations | None = None
 
     def attach(self, algorithm: Algorithm) -> None:
         """Set the algorithm, once all plugins of the profile have been built."""
         self._algorithm = algorithm
+
+    def reserve_by(self, stations: BindingStations) -> None:
+        """Set the stations of Reserve, once all plugins have been built."""
+        self._stations = stations
+
+    @property
+    def stations(self) -> BindingStations:
+        """The stations of Reserve."""
+        if self._stations is None:
+            raise RuntimeError(_TOO_EARLY)
+        return self._stations
 
     def remember(self, memory: LastingMemory) -> None:
         """Set the memo of the filters in the profile's attempts."""
@@ -160,7 +179,7 @@ class ProfileFilters:
 
     def _attached(self) -> Algorithm:
         if self._algorithm is None:
-            raise RuntimeError("the profile is still being built: call this in a hook")
+            raise RuntimeError(_TOO_EARLY)
         return self._algorithm
 
 
@@ -253,6 +272,10 @@ class EngineHandle:
     def snapshot(self) -> Snapshot:
         return self._services.snapshot
 
+    @property
+    def pod_groups(self) -> GroupStates | None:
+        return self._services.pod_groups
+
     def shared(self, kind: type[T], make: Callable[[], T]) -> T:
         shared = self._services.shared
         if kind not in shared:
@@ -299,6 +322,9 @@ class EngineHandle:
         if node_name is not None:
             return nominator.pods_on(node_name)
         return {name: nominator.pods_on(name) for name in nominator.nodes()}
+
+    def trial(self) -> EngineTrial:
+        return EngineTrial(self._services.snapshot, self.filters.stations)
 
     def run_preemption_extenders(
         self, pod: Pod, candidates: Sequence[Candidate]

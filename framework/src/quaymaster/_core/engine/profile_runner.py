@@ -310,6 +310,7 @@ class ProfileRunner:
             random=self.random,
             executor=self.executor,
             metrics=self.metrics,
+            pod_groups=self.groups,
         )
 
     def _guards(self) -> HookGuards:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from random import Random
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
@@ -43,6 +43,9 @@ from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.state.node_table import NodeTable
+
+if TYPE_CHECKING:
+    from quaymaster._core.engine.group_cycle import GroupCycle
 
 __all__ = ["Observer", "Scheduler"]
 
@@ -137,6 +140,7 @@ class Scheduler:
         self._progress = engine.progress
         self._measured = engine.measured
         self.past_attempts = engine.history
+        self._groups = self._group_cycle()
 
     @property
     def config(self) -> SchedulerConfig:
@@ -250,8 +254,10 @@ class Scheduler:
         """
         busy = self._runner.catch_up()
         queued = self.queue.pop() if self.informers.has_listed else None
-        if queued is not None:
+        if isinstance(queued, QueuedPod):
             self._schedule(queued)
+        elif queued is not None and self._groups is not None:
+            self._groups.schedule(queued)
         return busy or queued is not None
 
     @contextmanager
@@ -335,6 +341,22 @@ class Scheduler:
         framework = self.frameworks[pod.spec.scheduler_name]
         status = framework.pre_enqueue(queued.gating_plugin, queued.pod)
         return (status or Status.unresolvable()).with_plugin(queued.gating_plugin)
+
+    def _group_cycle(self) -> "GroupCycle | None":
+        """Return what schedules groups; None without the feature gate."""
+        if self._runner.groups is None:
+            return None
+        from quaymaster._core.engine.group_assembly import (  # noqa: PLC0415 - rarely
+            assemble_groups,
+        )
+
+        return assemble_groups(
+            self._engine,
+            is_skipped=self._is_skipped,
+            pick_node=self._pick_node,
+            observer=self._observer,
+            marks=self._marks,
+        )
 
     def _schedule(self, queued: QueuedPod) -> None:
         pod = queued.pod

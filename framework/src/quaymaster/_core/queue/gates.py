@@ -32,7 +32,7 @@ def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
         queued: The pod; its gating plugin and unschedulable plugins are updated.
         gates: The plugins of its profile, in their order.
     """
-    if queued.gating_plugin:
+    if queued.gating_plugin and gates and gates[0][0] != queued.gating_plugin:
         gates = _with_first(queued.gating_plugin, gates)
     pod = queued.pod
     for plugin, hook in gates:
@@ -42,7 +42,8 @@ def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
         if status.error is not None:
             _log_failure(plugin, pod, status.error)
         queued.gating_plugin = plugin
-        queued.unschedulable_plugins |= {plugin}
+        if plugin not in queued.unschedulable_plugins:
+            queued.unschedulable_plugins |= {plugin}
         return False
     queued.gating_plugin = ""
     return True

@@ -279,8 +279,8 @@ class GroupQueue(GroupRecords):
         group = self._groups.of(queued.pod.group_key)
         if group is None:
             return
+        self._groups.changed(group, queued)
         if group.queue is not QueueName.UNSCHEDULABLE:
-            self._groups.reposition(group)
             return
         for event in changes:
             question = self._question(self._hints, event, old, queued.pod)
@@ -338,14 +338,15 @@ class GroupQueue(GroupRecords):
         its pods passes ``pre_check``.
         """
         super().move_all(event, old, new, pre_check=pre_check)
-        if not self._groups.gated:
+        gated = self._groups.gated
+        if not gated.groups:
             return
-        groups: Sequence[QueuedGroup] = tuple(self._groups.gated.values())
+        groups: Sequence[QueuedGroup] = tuple(gated.groups.values())
         if not event.is_wildcard:
             plugins = self._hints.keys_by_plugin(event, old, new)
             if not plugins:
                 return
-            groups = self._groups.rejected_by(plugins)
+            groups = gated.rejected_by(plugins)
         for group in groups:
             if pre_check is None or any(pre_check(queued.pod) for queued in group.pods):
                 self._wake_group(group, event, old, new)
@@ -363,12 +364,11 @@ class GroupQueue(GroupRecords):
         question = self._question(self._hints, event, old, new)
         strategy = _strategy(group, question)
         if strategy is not Strategy.SKIP:
-            self._groups.leave(group)
-            self._groups.requeue(group, strategy, event.label)
+            self._groups.requeue(group, strategy, event.label, as_new=True)
 
     def _flush_gated(self, limit: float) -> None:
         """Ask the gates of the groups that are gated since before ``limit``."""
-        gated = self._groups.gated
+        gated = self._groups.gated.groups
         late = [group for group in gated.values() if group.unhelped_since < limit]
         for group in late:
             group.was_flushed = True

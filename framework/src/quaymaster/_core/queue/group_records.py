@@ -24,6 +24,7 @@ from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.queue.rules import RULES_OF_1_37, QueueRules
 from quaymaster._core.queue.scheduling_queue import SchedulingQueue
 from quaymaster._core.queue.sub_queues import QueueLengths
+from quaymaster._core.queue.traced_groups import TracedGroupSubQueues
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 
 __all__ = ["GroupRecords"]
@@ -59,7 +60,7 @@ class GroupRecords(SchedulingQueue):
             trace=trace,
             metrics=metrics,
         )
-        self._groups = GroupSubQueues(
+        parts = (
             clock,
             self._profiles,
             backoff or BackoffPolicy(),
@@ -69,6 +70,8 @@ class GroupRecords(SchedulingQueue):
             self._flush_gated,
             lambda queued, plugin: self._hints.keys_of(queued.pod, plugin),
         )
+        traced = trace and TracedGroupSubQueues(*parts, trace)
+        self._groups: GroupSubQueues = traced or GroupSubQueues(*parts)
         self._objects: dict[str, PodGroup] = {}
         self._incomplete = MemberPods(QueueName.INCOMPLETE)
         self._pending = MemberPods(QueueName.PENDING)
@@ -156,7 +159,7 @@ class GroupRecords(SchedulingQueue):
 
     def unschedulable(self) -> Sequence[QueuedPod]:
         """Return the rejected and the gated pods, and those of gated groups."""
-        gated = self._groups.gated.values()
+        gated = self._groups.gated.groups.values()
         members = (queued for group in gated for queued in group.pods)
         return [*super().unschedulable(), *members]
 

@@ -8,20 +8,21 @@ while one of its pods is gated. Mirrors Kubernetes v1.37,
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.queueing import QueueName, SortKey
 from quaymaster._core.queue.backoff import BackoffPolicy
 from quaymaster._core.queue.events import BACKOFF_COMPLETE, CONFIG_RELOAD
 from quaymaster._core.queue.flushes import Flushes
-from quaymaster._core.queue.gates import passes_gates
+from quaymaster._core.queue.gated_groups import GatedGroups
+from quaymaster._core.queue.gates import Gate, passes_gates
 from quaymaster._core.queue.hints import Strategy
 from quaymaster._core.queue.pod_heap import PodHeap
 from quaymaster._core.queue.profile import CompiledProfiles
 from quaymaster._core.queue.queued_group import QueuedGroup, entity_key
 from quaymaster._core.queue.queued_pod import QueuedPod
-from quaymaster._core.queue.unschedulable_pods import KeysOf, UnschedulablePods
+from quaymaster._core.queue.unschedulable_pods import KeysOf
 
 __all__ = ["GroupSubQueues"]
 
@@ -48,7 +49,7 @@ class GroupSubQueues:
         pods: Key of a pod -> its record, for all pods of these groups.
         active: The groups that are ready to be tried.
         backoff: The groups that wait after an attempt.
-        gated: The groups with a gated pod, by their keys.
+        gated: The groups with a gated pod.
         flushes: The timers that move groups without an event.
     """
 
@@ -61,7 +62,7 @@ class GroupSubQueues:
         incoming: Counter[tuple[str, str]],
         max_in_unschedulable_seconds: float,
         flush_gated: Callable[[float], None],
-        keys_of: KeysOf,
+        keys_of: KeysOf[QueuedPod],
     ) -> None:
         self._clock = clock
         self._next_ticket = next_ticket
@@ -69,11 +70,7 @@ class GroupSubQueues:
         self.groups: dict[str, QueuedGroup] = {}
         self.pods: dict[str, QueuedPod] = {}
         self._adopt(profiles, policy)
-        self.gated: dict[str, QueuedGroup] = {}
-        self._gated_pods = UnschedulablePods(keys_of)
-        # The gated groups with a pod that no plugin has rejected: events that the
-        # gating plugin registered wake them without a hint.
-        self._unrejected: dict[str, QueuedGroup] = {}
+        self.gated = GatedGroups(keys_of)
         self.flushes = Flushes(
             clock, max_in_unschedulable_seconds, self._flush_backoff, flush_gated
         )
@@ -92,17 +89,15 @@ class GroupSubQueues:
     def restart(self, group: QueuedGroup, label: str, *, backs_off: bool) -> None:
         """Queue a group again after its attempt, with the pods that are left."""
         self.pods.update((queued.key, queued) for queued in group.pods)
-        if backs_off:
-            self.requeue(group, Strategy.AFTER_BACKOFF, label)
-        else:
-            self.to_active(group, label)
+        strategy = Strategy.AFTER_BACKOFF if backs_off else Strategy.IMMEDIATELY
+        self.requeue(group, strategy, label)
 
     def join(self, group: QueuedGroup, queued: QueuedPod, label: str) -> None:
         """Add a pod to a queued group, and move the group as its queue requires."""
-        strategy = self._left(group)
         group.add(queued)
         self.pods[queued.key] = queued
-        self.requeue(group, strategy, label)
+        queued.queue = group.queue
+        self.requeue(group, _strategy_of(group), label, as_new=True)
 
     def delete(self, group: QueuedGroup, queued: QueuedPod | None, label: str) -> None:
         """Remove a pod from a queued group, and move the group as its queue requires.
@@ -112,24 +107,36 @@ class GroupSubQueues:
             queued: The pod; None if it was not among the queued pods of the group.
             label: The label of the cause.
         """
-        strategy = self._left(group)
         if queued is not None:
+            self.gated.changed(group, queued)
             group.remove(queued)
             self._drop(queued)
         if group.pods:
-            self.requeue(group, strategy, label)
+            self.requeue(group, _strategy_of(group), label, as_new=True)
+        else:
+            self._leave(group)
 
     def dissolve(self, group: QueuedGroup) -> Sequence[QueuedPod]:
         """Remove a group, and return its pods."""
-        self.leave(group)
+        self._leave(group)
         for queued in group.pods:
             self._drop(queued)
         return group.pods
 
+    def changed(self, group: QueuedGroup, queued: QueuedPod) -> None:
+        """Note that a pod of a queued group has changed."""
+        self.gated.changed(group, queued)
+        self.reposition(group)
+
     # Moves --------------------------------------------------------------------------
 
     def to_active(
-        self, group: QueuedGroup, label: str, *, from_backoff: bool = False
+        self,
+        group: QueuedGroup,
+        label: str,
+        *,
+        from_backoff: bool = False,
+        as_new: bool = False,
     ) -> bool:
         """Make a group active unless a pod of it is gated; return whether it is active.
 
@@ -138,9 +145,10 @@ class GroupSubQueues:
             label: The label of the cause.
             from_backoff: Whether it comes from the backoff queue, before which the
                 gates were called.
+            as_new: See `requeue`.
         """
         if not from_backoff and not self._passes_gates(group):
-            self._hold_back(group, label)
+            self._hold_back(group, label, as_new)
             return False
         now = self._clock.now()
         if group.initial_attempt_timestamp is None:
@@ -153,41 +161,38 @@ class GroupSubQueues:
         self._incoming["active", label] += len(group.pods)
         return True
 
-    def requeue(self, group: QueuedGroup, strategy: Strategy, label: str) -> None:
+    def requeue(
+        self,
+        group: QueuedGroup,
+        strategy: Strategy,
+        label: str,
+        *,
+        as_new: bool = False,
+    ) -> None:
         """Move a group to the queue for a strategy.
 
         Args:
             group: The group.
             strategy: How the event moves it.
             label: The label of the cause.
+            as_new: Whether a group that stays gated counts as one that enters.
         """
         if strategy is Strategy.SKIP:
-            self._hold_back(group, label)
+            self._hold_back(group, label, as_new)
         elif strategy is Strategy.AFTER_BACKOFF and self._is_backing_off(group):
-            self._to_backoff(group, label)
+            self._to_backoff(group, label, as_new)
         else:
-            self.to_active(group, label)
+            self.to_active(group, label, as_new=as_new)
 
     def pop(self) -> QueuedGroup | None:
         """Remove and return the first active group, or None."""
         group = self.active.pop()
         if group is not None:
             del self.groups[group.key]
-            _place_in(group, None)
+            group.queue = None
             for queued in group.pods:
-                del self.pods[queued.key]
+                self._drop(queued)
         return group
-
-    def leave(self, group: QueuedGroup) -> None:
-        """Remove a group from its queue; its pods stay with it."""
-        del self.groups[group.key]
-        if group.queue is _ACTIVE:
-            self.active.remove(group)
-        elif group.queue is _BACKOFF:
-            self.backoff.remove(group)
-        else:
-            self._release(group)
-        _place_in(group, None)
 
     def reposition(self, group: QueuedGroup) -> None:
         """Move a changed group to its new position among the active groups."""
@@ -202,20 +207,6 @@ class GroupSubQueues:
     def sort_group_of(self, group: QueuedGroup) -> int:
         """Return the number of the sort group that orders a group."""
         return self._profiles[group.pods[0].pod.spec.scheduler_name][1]
-
-    def rejected_by(
-        self, plugins: Mapping[str, Iterable[Hashable] | None]
-    ) -> Sequence[QueuedGroup]:
-        """Return the gated groups that one of these plugins may help.
-
-        Args:
-            plugins: Plugin -> the keys of its pods; None: all of them.
-        """
-        groups = dict(self._unrejected)
-        for queued in self._gated_pods.rejected_by(plugins):
-            key = entity_key(queued.pod.group_key)
-            groups[key] = self.gated[key]
-        return list(groups.values())
 
     def retry_at(self, group: QueuedGroup) -> float | None:
         """Return when a group is retried without an event; None if active or gated."""
@@ -233,10 +224,10 @@ class GroupSubQueues:
             The removed pods, whose scheduler name no longer has a profile.
         """
         active = list(self.active)
-        others = [*self.backoff, *self.gated.values()]
+        others = [*self.backoff, *self.gated.groups.values()]
         removed: list[QueuedPod] = []
         for group in (*active, *others):
-            self.leave(group)
+            self._leave(group)
             group.backoff_expiration = None
             for queued in tuple(group.pods):
                 if queued.pod.spec.scheduler_name not in profiles:
@@ -257,23 +248,34 @@ class GroupSubQueues:
         self.active: PodHeap[QueuedGroup] = PodHeap(tickets, _rank, heaps)
         self.backoff: PodHeap[QueuedGroup] = PodHeap(tickets, _rank)
 
-    def _left(self, group: QueuedGroup) -> Strategy:
-        """Remove a group from its queue; return the strategy that leads back there."""
-        queue = group.queue
-        self.leave(group)
-        if queue is _ACTIVE:
-            return Strategy.IMMEDIATELY
-        return Strategy.AFTER_BACKOFF if queue is _BACKOFF else Strategy.SKIP
-
     def _drop(self, queued: QueuedPod) -> None:
         queued.queue = None
         del self.pods[queued.key]
 
     def _enter(self, group: QueuedGroup, queue: QueueName) -> None:
-        if group.key in self.groups:
-            self.leave(group)
+        """Move a group to a queue, in which it gets its place afterwards."""
+        if group.queue is not None:
+            self._take_out(group)
         self.groups[group.key] = group
-        _place_in(group, queue)
+        if group.queue != queue:
+            group.queue = queue
+            for queued in group.pods:
+                queued.queue = queue
+
+    def _leave(self, group: QueuedGroup) -> None:
+        """Remove a group from all queues."""
+        self._take_out(group)
+        del self.groups[group.key]
+        group.queue = None
+
+    def _take_out(self, group: QueuedGroup) -> None:
+        """Remove a group from its place in its queue."""
+        if group.queue is _ACTIVE:
+            self.active.remove(group)
+        elif group.queue is _BACKOFF:
+            self.backoff.remove(group)
+        else:
+            self.gated.remove(group)
 
     def _place(self, group: QueuedGroup) -> tuple[SortKey, int]:
         """Return the sort key of a group, and the number of its sort group."""
@@ -287,17 +289,21 @@ class GroupSubQueues:
         They are called for all pods, so that each pod has the plugins whose events may
         help it: ``runPreEnqueuePlugins``.
         """
-        gating_plugin = ""
+        gating_plugin, name = "", None
+        gates: Sequence[Gate] = ()
         for queued in group.pods:
-            gates = self._profiles[queued.pod.spec.scheduler_name][2]
+            spec = queued.pod.spec
+            if spec.scheduler_name != name:
+                name = spec.scheduler_name
+                gates = self._profiles[name][2]
             if not passes_gates(queued, gates):
                 gating_plugin = queued.gating_plugin
         group.gating_plugin = gating_plugin
         return not gating_plugin
 
-    def _to_backoff(self, group: QueuedGroup, label: str) -> None:
+    def _to_backoff(self, group: QueuedGroup, label: str, as_new: bool) -> None:
         if not self._passes_gates(group):
-            self._hold_back(group, label)
+            self._hold_back(group, label, as_new)
             return
         expiration = self._policy.expiration(group, len(group.pods))
         assert expiration is not None, "only groups with a backoff come here"
@@ -306,33 +312,19 @@ class GroupSubQueues:
         self._incoming["backoff", label] += len(group.pods)
         self.flushes.expect_backoff(expiration)
 
-    def _hold_back(self, group: QueuedGroup, label: str) -> None:
+    def _hold_back(self, group: QueuedGroup, label: str, as_new: bool) -> None:
         """Move a group to the gated groups, or keep it there."""
-        if group.key not in self.groups:
+        if group.queue is not _GATED:
+            self._enter(group, _GATED)
+            as_new = True
+        if as_new:
             self._incoming["unschedulable", label] += len(group.pods)
-        group.was_flushed = False
-        self.groups[group.key] = self.gated[group.key] = group
-        _place_in(group, _GATED)
-        is_rejected = True
-        for queued in group.pods:
-            queued.was_flushed = False
-            if queued.rejectors:
-                self._gated_pods.put(queued)
-            else:
-                is_rejected = False
-        if not is_rejected:
-            self._unrejected[group.key] = group
-        else:
-            self._unrejected.pop(group.key, None)
+        if group.was_flushed:
+            group.was_flushed = False
+            for queued in group.pods:
+                queued.was_flushed = False
+        self.gated.put(group)
         self.flushes.expect_unschedulable(group.unhelped_since)
-
-    def _release(self, group: QueuedGroup) -> None:
-        """Remove a group from the gated groups."""
-        del self.gated[group.key]
-        self._unrejected.pop(group.key, None)
-        for queued in group.pods:
-            if queued.rejectors:
-                self._gated_pods.remove(queued)
 
     def _is_backing_off(self, group: QueuedGroup) -> bool:
         expiration = self._policy.expiration(group, len(group.pods))
@@ -347,14 +339,14 @@ class GroupSubQueues:
             if expiration >= second:
                 self.flushes.expect_backoff(expiration)
                 break
-            self.leave(group)
             self.to_active(group, BACKOFF_COMPLETE, from_backoff=True)
 
 
-def _place_in(group: QueuedGroup, queue: QueueName | None) -> None:
-    group.queue = queue
-    for queued in group.pods:
-        queued.queue = queue
+def _strategy_of(group: QueuedGroup) -> Strategy:
+    """Return the strategy that leads back to the queue that a group is in."""
+    if group.queue is _ACTIVE:
+        return Strategy.IMMEDIATELY
+    return Strategy.AFTER_BACKOFF if group.queue is _BACKOFF else Strategy.SKIP
 
 
 def _has_pods(group: QueuedGroup) -> bool:

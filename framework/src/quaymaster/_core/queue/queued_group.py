@@ -145,7 +145,10 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
         )
 
 
-def _order(queued: QueuedPod) -> tuple[int, int, float, str]:
-    """Return the place of a pod in its group: older pods have more attempts."""
-    pod = queued.pod
-    return -pod.priority, -queued.attempts, queued.timestamp, pod.metadata.name
+def _order(queued: QueuedPod) -> tuple[int, int, float]:
+    """Return the place of a pod in its group: older pods have more attempts.
+
+    Pods with the same timestamp keep the order in which they were added: upstream's
+    clock is fine enough to separate them, and virtual time stands still meanwhile.
+    """
+    return -queued.pod.priority, -queued.attempts, queued.timestamp

@@ -80,7 +80,7 @@ class SubQueues:
         max_in_unschedulable_seconds: float,
         flush_unschedulable: Callable[[float], None],
         nominating_labels: Container[str],
-        keys_of: KeysOf,
+        keys_of: KeysOf[QueuedPod],
     ) -> None:
         self._clock = clock
         self._nominator = nominator
@@ -88,7 +88,7 @@ class SubQueues:
         self.next_ticket = itertools.count(1).__next__
         self.pods: dict[str, QueuedPod] = {}
         self.adopt(profiles, policy)
-        self.unschedulable = UnschedulablePods(keys_of)
+        self.unschedulable: UnschedulablePods[QueuedPod] = UnschedulablePods(keys_of)
         self.incoming: Counter[tuple[str, str]] = Counter()
         self.flushes = Flushes(
             clock,

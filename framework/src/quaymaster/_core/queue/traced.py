@@ -40,7 +40,7 @@ class TracedSubQueues(SubQueues):
         max_in_unschedulable_seconds: float,
         flush_unschedulable: Callable[[float], None],
         nominating_labels: Container[str],
-        keys_of: KeysOf,
+        keys_of: KeysOf[QueuedPod],
         trace: TraceCallback,
     ) -> None:
         super().__init__(

@@ -1,17 +1,30 @@
 """The pods that wait for an event, with an index by the plugins that rejected them."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from typing import Final, TypeAlias
-
-from quaymaster._core.queue.queued_pod import QueuedPod
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 __all__ = ["KeysOf", "UnschedulablePods"]
 
-KeysOf: TypeAlias = Callable[[QueuedPod, str], Collection[Hashable] | None]
+
+class Rejected(Protocol):
+    """A record with the plugins whose events may help it."""
+
+    @property
+    def key(self) -> str:
+        """What identifies it."""
+
+    @property
+    def rejectors(self) -> frozenset[str]:
+        """The plugins."""
+
+
+RejectedT = TypeVar("RejectedT", bound=Rejected)
+
+KeysOf: TypeAlias = Callable[[RejectedT, str], Collection[Hashable] | None]
 """Returns the keys by which a plugin finds a pod; None if it has no index."""
 
 
-class UnschedulablePods:
+class UnschedulablePods(Generic[RejectedT]):
     """Rejected and gated pods by key.
 
     Few plugins register an event, and few plugins reject a pod. With an index by
@@ -28,19 +41,19 @@ class UnschedulablePods:
 
     __slots__ = ("_by_plugin", "_keys_of", "pods")
 
-    def __init__(self, keys_of: KeysOf) -> None:
+    def __init__(self, keys_of: KeysOf[RejectedT]) -> None:
         self._keys_of = keys_of
-        self.pods: dict[str, QueuedPod] = {}
-        self._by_plugin: dict[str, _Rejected] = {}
+        self.pods: dict[str, RejectedT] = {}
+        self._by_plugin: dict[str, _Rejected[RejectedT]] = {}
 
     def __len__(self) -> int:
         return len(self.pods)
 
-    def __iter__(self) -> Iterator[QueuedPod]:
+    def __iter__(self) -> Iterator[RejectedT]:
         """All pods, in order of arrival."""
         return iter(self.pods.values())
 
-    def put(self, queued: QueuedPod) -> None:
+    def put(self, queued: RejectedT) -> None:
         """Add a pod, or update it when it or its plugins have changed."""
         self.pods[queued.key] = queued
         for plugin in queued.rejectors:
@@ -49,7 +62,7 @@ class UnschedulablePods:
                 group = self._by_plugin[plugin] = _Rejected()
             group.put(queued, self._keys_of(queued, plugin))
 
-    def remove(self, queued: QueuedPod) -> None:
+    def remove(self, queued: RejectedT) -> None:
         """Remove a pod."""
         key = queued.key
         del self.pods[key]
@@ -61,13 +74,13 @@ class UnschedulablePods:
 
     def rejected_by(
         self, plugins: Mapping[str, Iterable[Hashable] | None]
-    ) -> Collection[QueuedPod]:
+    ) -> Collection[RejectedT]:
         """Return the pods that at least one of these plugins rejected.
 
         Args:
             plugins: Plugin -> the keys of the pods to return; None: all of them.
         """
-        rejected: dict[str, QueuedPod] = {}
+        rejected: dict[str, RejectedT] = {}
         for plugin, keys in plugins.items():
             group = self._by_plugin.get(plugin)
             if group is not None:
@@ -78,19 +91,19 @@ class UnschedulablePods:
 _NO_PODS: Final[Mapping[str, None]] = {}
 
 
-class _Rejected:
+class _Rejected(Generic[RejectedT]):
     """The pods that one plugin rejected, in order of arrival."""
 
     __slots__ = ("_by_key", "_keys", "_place", "_places", "pods")
 
     def __init__(self) -> None:
-        self.pods: dict[str, QueuedPod] = {}
+        self.pods: dict[str, RejectedT] = {}
         self._keys: dict[str, Collection[Hashable]] = {}
         self._by_key: dict[Hashable, dict[str, None]] = {}
         self._place: dict[str, int] = {}
         self._places = 0
 
-    def put(self, queued: QueuedPod, keys: Collection[Hashable] | None) -> None:
+    def put(self, queued: RejectedT, keys: Collection[Hashable] | None) -> None:
         pod = queued.key
         self.pods[pod] = queued
         if pod in self._keys:
@@ -110,7 +123,7 @@ class _Rejected:
             self._forget(pod)
             del self._place[pod]
 
-    def having(self, keys: Iterable[Hashable]) -> Mapping[str, QueuedPod]:
+    def having(self, keys: Iterable[Hashable]) -> Mapping[str, RejectedT]:
         """Return the pods with any of these keys, in order of arrival."""
         pods: dict[str, None] = {}
         for key in keys:

@@ -13,6 +13,7 @@ import numpy as np
 
 from quaymaster._base.errors import PluginError
 from quaymaster._core.contract.declarations import PodUse
+from quaymaster._core.contract.pod_groups import PodGroupPostFilterResult
 from quaymaster._core.contract.results import (
     NodeVerdicts,
     NominatingInfo,
@@ -167,6 +168,20 @@ def _wrong_part(result: PostFilterResult) -> object:
     if nominating is not None and not isinstance(nominating, NominatingInfo):
         return nominating
     return None
+
+
+def _group_post_filter(plugin: str, hook: str, answer: object, _size: int) -> object:
+    """Return the answer as a result, so that only a failed hook returns a `Status`."""
+    if isinstance(answer, Status):
+        return PodGroupPostFilterResult(status=answer)
+    if not isinstance(answer, PodGroupPostFilterResult):
+        return answer
+    status: object = answer.status
+    if status is None or isinstance(status, Status):
+        return answer
+    expected = "a PodGroupPostFilterResult with a Status or None"
+    wrong = unexpected(plugin, hook, status, expected)
+    return PodGroupPostFilterResult(status=wrong)
 
 
 def _score(plugin: str, hook: str, answer: object, _size: int) -> object:
@@ -327,6 +342,13 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         good="answer is None",
     ),
     "explain_post_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
+    "placement_feasible": _STATUS,
+    "pod_group_post_filter": ExpectedAnswer(
+        what="PodGroupPostFilterResult, Status or None",
+        kinds=frozenset({PodGroupPostFilterResult}),
+        accept=_group_post_filter,
+        good="answer is None",
+    ),
     "pre_score": ExpectedAnswer(accept=_with_one_skip),
     "score": ExpectedAnswer(
         kinds=None,

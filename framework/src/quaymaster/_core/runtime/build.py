@@ -143,6 +143,7 @@ class _Builder:
             remembered=[name for name in cacheable if not self._has_trials(name)],
             skipping=[name for name in cacheable if self._has_trials(name)],
             skips=self._skips(cacheable),
+            placement_feasible=self._placement_feasible(),
         )
 
     def lifecycle(self) -> Lifecycle:
@@ -316,6 +317,23 @@ class _Builder:
             if hook is not None:
                 hooks[name] = hook
         return hooks
+
+    def _placement_feasible(self) -> Sequence[tuple[str, HookFunction]]:
+        """Return this hook of every plugin, wherever the profile enables the plugin.
+
+        Mirrors the end of ``NewFramework`` (Kubernetes v1.37,
+        ``pkg/scheduler/framework/runtime/framework.go``).
+        """
+        if not self._config.kubernetes.enabled("GenericWorkload"):
+            return ()
+        hook = "placement_feasible"
+        wrapping = self._implementations.wrapper_names(hook)
+        wrappers = [name for name in self._plugins if name in wrapping]
+        compiled = (
+            (name, self._implementations.compile(hook, name, wrappers, self._guards))
+            for name in self._plugins
+        )
+        return [(name, function) for name, function in compiled if function is not None]
 
     def _break_tie(self) -> HookFunction | None:
         name = self._config.tie_breaking_plugin

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from quaymaster._core.contract.pod_groups import PodGroupPostFilterResult
 from quaymaster._core.contract.results import (
     NodeVerdicts,
     NominatingInfo,
@@ -81,10 +82,34 @@ def _post_filter_problem(result: PostFilterResult) -> str:
     nominating: object = result.nominating
     if type(nominating) is not NominatingInfo:
         return ""  # `checked_answer` reports the error
+    return _nomination_problem(nominating)
+
+
+def _nomination_problem(nominating: NominatingInfo) -> str:
     mode = nominating.mode
     if type(nominating.node_name) is str and type(mode) is NominatingMode:
         return ""
     return "returned a NominatingInfo without a valid node name or mode"
+
+
+def _group_post_filter_problem(result: PodGroupPostFilterResult) -> str:
+    status: object = result.status
+    if type(status) is Status:
+        return _status_problem(status)
+    if isinstance(status, Status):
+        kind = _type(status)
+        return f"returned a PodGroupPostFilterResult with {kind}, not plain Status"
+    if type(result.message) is not str:
+        return f"returned a PodGroupPostFilterResult with {_type(result.message)}"
+    nominating: object = result.nominating
+    if not isinstance(nominating, Mapping):
+        return f"returned nominations as {_type(nominating)}, not a mapping"
+    for pod, info in nominating.items():
+        if type(pod) is not str or type(info) is not NominatingInfo:
+            return "returned nominations that are not NominatingInfo by key of pod"
+        if problem := _nomination_problem(info):
+            return problem
+    return ""
 
 
 def _wait_problem(wait: PreBindWait) -> str:
@@ -109,6 +134,7 @@ PROBLEMS: Final[Mapping[type, Callable[[Any], str]]] = {
     NodeVerdicts: _verdicts_problem,
     PreFilterResult: _pre_filter_problem,
     PostFilterResult: _post_filter_problem,
+    PodGroupPostFilterResult: _group_post_filter_problem,
     PermitWait: _no_problem,
     PreBindWait: _wait_problem,
     PreBindPreFlightResult: _no_problem,

@@ -55,6 +55,7 @@ class Profile(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         skipping: The plugins of which only a Skip at PreFilter may be cached.
         skips: Plugin name -> its ``skips_depend_on``, for plugins that run in each
             attempt and declare how long a Skip is valid.
+        placement_feasible: The plugins with this hook; empty without its feature gate.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Profile(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     remembered: Sequence[str]
     skipping: Sequence[str]
     skips: Mapping[str, HookFunction]
+    placement_feasible: Sequence[tuple[str, HookFunction]] = ()
 
     def plan(self, key: str) -> Sequence[Call]:
         """Return the calls at an extension point, such as ``preFilter``."""

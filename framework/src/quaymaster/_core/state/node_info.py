@@ -185,6 +185,17 @@ class NodeInfo:
         self.allocatable = node_allocatable(node)
         self.generation = next(_generations)
 
+    def reorder_pods(self, uids: Iterable[str]) -> None:
+        """Put the pods into an order again; pods that are not in it come last.
+
+        Args:
+            uids: The uids of pods; the pods need not be here any longer.
+        """
+        pods = self.pods
+        ordered = {uid: pods[uid] for uid in uids if uid in pods}
+        ordered.update(pods)
+        self.pods = ordered
+
     def add_pod(self, pod: Pod) -> PodUsage:
         """Add a pod.
 

@@ -10,7 +10,7 @@ from quaymaster._api.objects import Pod, PodDisruptionBudget
 from quaymaster._api.objects.selectors import NOTHING, Selector, compile_label_selector
 from quaymaster._base.errors import SelectorError
 
-__all__ = ["is_protected", "split_by_budgets"]
+__all__ = ["BudgetUse", "is_protected", "split_by_budgets"]
 
 
 def split_by_budgets(
@@ -36,22 +36,42 @@ def split_by_budgets(
     """
     if not budgets:
         return [], list(pods)
-    if stops_at_violated:
-        budgets = sorted(budgets, key=lambda budget: (budget.namespace, budget.name))
-    selectors = [_selector(budget) for budget in budgets]
-    left = [budget.status.disruptions_allowed for budget in budgets]
+    use = BudgetUse(budgets, stops_at_violated=stops_at_violated)
     violating: list[Pod] = []
     others: list[Pod] = []
     for pod in pods:
-        broken = False
-        for index, budget in enumerate(budgets):
-            if _counts(pod, budget, selectors[index]):
-                left[index] -= 1
-                broken = broken or left[index] < 0
-                if broken and stops_at_violated:
-                    break
-        (violating if broken else others).append(pod)
+        (violating if use.breaks(pod) else others).append(pod)
     return violating, others
+
+
+class BudgetUse:
+    """Counts evictions against budgets.
+
+    Args:
+        budgets: All budgets.
+        stops_at_violated: See `split_by_budgets`.
+    """
+
+    def __init__(
+        self, budgets: Sequence[PodDisruptionBudget], *, stops_at_violated: bool
+    ) -> None:
+        if stops_at_violated:
+            budgets = sorted(budgets, key=lambda it: (it.namespace, it.name))
+        self._stops = stops_at_violated
+        self._budgets = budgets
+        self._selectors = [_selector(budget) for budget in budgets]
+        self._left = [budget.status.disruptions_allowed for budget in budgets]
+
+    def breaks(self, pod: Pod) -> bool:
+        """Count the eviction of a pod; return whether it breaks a budget."""
+        broken = False
+        for index, budget in enumerate(self._budgets):
+            if _counts(pod, budget, self._selectors[index]):
+                self._left[index] -= 1
+                broken = broken or self._left[index] < 0
+                if broken and self._stops:
+                    break
+        return broken
 
 
 def is_protected(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> bool:

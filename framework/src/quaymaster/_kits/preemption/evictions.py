@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod, PodCondition
+from quaymaster._api.objects.groups import PodGroup
 from quaymaster._core.contract.cluster import (
     ApiError,
     Cluster,
@@ -30,6 +31,7 @@ __all__ = ["Evictions", "is_preempted"]
 
 _DISRUPTION_TARGET: Final = "DisruptionTarget"
 _REASON: Final = "PreemptionByScheduler"
+_CLUSTER: Final = "cluster"
 
 _log = logging.getLogger(__name__)
 
@@ -60,13 +62,36 @@ class _Outcome(msgspec.Struct, frozen=True, eq=False):
     all_cleared: bool = True
 
 
+@attrs.frozen(eq=False, kw_only=True)
+class _Preemptor:
+    """A pod or a group that needs room.
+
+    Attributes:
+        object: The pod or the group.
+        kind: ``pod`` or ``podgroup``.
+        pods: The pods that wait for the room.
+        priority: Its priority.
+        scheduler_name: The profile of its pods.
+    """
+
+    object: Pod | PodGroup
+    kind: str
+    pods: Sequence[Pod]
+    priority: int
+    scheduler_name: str
+
+    @property
+    def uid(self) -> str:
+        return self.object.uid
+
+
 @attrs.define(eq=False)
 class _Work:
     """The pending evictions for one preemptor.
 
     Attributes:
-        preemptor: The pod that needs the room.
-        node_name: The node of the victims.
+        preemptor: The pod or the group that needs the room.
+        domain: Where the room is: the name of a node, or ``cluster``.
         last: The victim that is deleted last; empty if none is deleted.
         waiting: The victims that wait on Permit.
         ends_in_memory: Whether the last of all victims waits on Permit.
@@ -78,8 +103,8 @@ class _Work:
         all_cleared: See `_Outcome`.
     """
 
-    preemptor: Pod
-    node_name: str
+    preemptor: _Preemptor
+    domain: str
     last: Sequence[Pod]
     waiting: Sequence[Pod]
     ends_in_memory: bool
@@ -107,13 +132,20 @@ class Evictions:
         self._activates_at_end = handle.kubernetes.since("1.37")
 
     def is_under_way(self, pod: Pod) -> bool:
-        """Whether the victims of a preemptor are still being deleted.
+        """Whether the victims of a pod are still being deleted.
 
         The watch may report the deletion of the last victim before the call for it
         returns. The result is then False: that deletion may be the event that requeues
         the preemptor, which must not be gated.
         """
-        work = self._under_way.get(pod.metadata.uid)
+        return self._is_under_way(pod.metadata.uid)
+
+    def is_under_way_for(self, group: PodGroup) -> bool:
+        """Whether the victims of a group are still being deleted."""
+        return self._is_under_way(group.metadata.uid)
+
+    def _is_under_way(self, uid: str) -> bool:
+        work = self._under_way.get(uid)
         if work is None:
             return False
         last = self._stored(work.last[0]) if work.all_but_last else None
@@ -133,8 +165,39 @@ class Evictions:
             preemptor: The pod that needs the room.
             candidate: The node and its victims.
         """
+        pod = _Preemptor(
+            object=preemptor,
+            kind="pod",
+            pods=(preemptor,),
+            priority=preemptor.priority,
+            scheduler_name=preemptor.spec.scheduler_name,
+        )
+        self._start(pod, candidate.node_name, candidate.victims)
+
+    def start_for_group(
+        self, group: PodGroup, pods: Sequence[Pod], victims: Sequence[Pod]
+    ) -> None:
+        """Evict the victims of a group, as `start` does for a pod.
+
+        Args:
+            group: The group that needs the room.
+            pods: Its pods that wait for it; at least one.
+            victims: The pods to evict, on any nodes.
+        """
+        preemptor = _Preemptor(
+            object=group,
+            kind="podgroup",
+            pods=tuple(pods),
+            priority=group.priority,
+            scheduler_name=pods[0].spec.scheduler_name,
+        )
+        self._start(preemptor, _CLUSTER, victims)
+
+    def _start(
+        self, preemptor: _Preemptor, domain: str, all_victims: Sequence[Pod]
+    ) -> None:
         waiting_pod, cluster = self._handle.waiting_pod, self._handle.cluster
-        victims = [pod for pod in candidate.victims if not pod.is_terminating]
+        victims = [pod for pod in all_victims if not pod.is_terminating]
         if not victims:
             return
         running = [pod for pod in victims if waiting_pod(pod.uid) is None]
@@ -142,17 +205,18 @@ class Evictions:
         assumed = frozenset(pod.uid for pod in running if not self._is_bound(pod))
         work = _Work(
             preemptor,
-            candidate.node_name,
+            domain,
             running[-1:],
             waiting,
             waiting_pod(victims[-1].uid) is not None,
             assumed,
             begun=self._handle.clock.now(),
-            victims=len(candidate.victims),
+            victims=len(all_victims),
         )
+        # As upstream, the domain of a group is not a node, so nothing is cleared.
         outdone = [
             pod
-            for pod in self._handle.nominated_pods(candidate.node_name)
+            for pod in self._handle.nominated_pods(domain)
             if pod.priority < preemptor.priority
         ]
         self._under_way[preemptor.uid] = work
@@ -201,9 +265,9 @@ class Evictions:
         seconds = self._handle.clock.now() - work.begun
         self._handle.report_preemption(work.victims, seconds, has_failed=has_failed)
         if outcome.error is not None:
-            key = work.preemptor.key
-            _log.error("preemption for pod %s failed: %s", key, outcome.error)
-            self._handle.activate([work.preemptor])
+            kind, key = work.preemptor.kind, work.preemptor.object.key
+            _log.error("preemption for %s %s failed: %s", kind, key, outcome.error)
+            self._handle.activate(work.preemptor.pods)
             return
         rejected = [pod for pod in work.waiting if self._reject(work, pod)]
         ended = [*outcome.evicted, *filter(self._is_stored, outcome.gone)]
@@ -211,13 +275,13 @@ class Evictions:
         if self._activates_at_end and rejected and work.ends_in_memory:
             has_event = False
         if work.is_held_back or not has_event or not work.all_cleared:
-            self._handle.activate([work.preemptor])
+            self._handle.activate(work.preemptor.pods)
 
     def _has_event(self, work: _Work, victim: Pod) -> bool:
         """Whether the deletion of a victim requeues the preemptor, or has done so."""
         if victim.uid not in work.assumed:
             return True
-        node = self._handle.snapshot.get(work.node_name)
+        node = self._handle.snapshot.get(victim.node_name)
         return node is not None and victim.uid in node.pods
 
     def _is_bound(self, victim: Pod) -> bool:
@@ -246,23 +310,23 @@ class Evictions:
 
     def _record(self, work: _Work, victim: Pod, suffix: str = "") -> None:
         preemptor = work.preemptor
-        text = f"Preempted by pod {preemptor.uid} on node {work.node_name}"
+        text = f"Preempted by {preemptor.kind} {preemptor.uid} on node {work.domain}"
         self._handle.record(
             EventNote(
                 regarding=victim,
-                related=preemptor,
+                related=preemptor.object,
                 type="Normal",
                 reason="Preempted",
                 action="Preempting",
                 note=text + suffix,
-                reporter=preemptor.spec.scheduler_name,
+                reporter=preemptor.scheduler_name,
             )
         )
 
 
 def _clear_and_evict(
     cluster: Cluster,
-    preemptor: Pod,
+    preemptor: _Preemptor,
     outdone: Sequence[Pod],
     victims: Sequence[Pod],
 ) -> _Outcome:
@@ -278,12 +342,15 @@ def _clear_and_evict(
     outcome = _evict(cluster, preemptor, victims)
     if outcome.error is None and failure is not None:
         _log.error(
-            "nominations below pod %s were not cleared: %s", preemptor.key, failure
+            "nominations below %s %s were not cleared: %s",
+            preemptor.kind,
+            preemptor.object.key,
+            failure,
         )
     return replace(outcome, all_cleared=failure is None)
 
 
-def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome:
+def _evict(cluster: Cluster, preemptor: _Preemptor, victims: Sequence[Pod]) -> _Outcome:
     """Evict victims; runs on a worker's thread."""
     evicted: list[Pod] = []
     gone: list[Pod] = []
@@ -305,12 +372,12 @@ def _evict(cluster: Cluster, preemptor: Pod, victims: Sequence[Pod]) -> _Outcome
     return _Outcome(evicted, gone, None)
 
 
-def _condition(preemptor: Pod, victim: Pod) -> PodCondition:
-    name = preemptor.spec.scheduler_name
+def _condition(preemptor: _Preemptor, victim: Pod) -> PodCondition:
+    name, kind = preemptor.scheduler_name, preemptor.kind
     return PodCondition(
         type=_DISRUPTION_TARGET,
         status="True",
         reason=_REASON,
-        message=f"{name}: preempting to accommodate a higher priority pod",
+        message=f"{name}: preempting to accommodate a higher priority {kind}",
         observed_generation=victim.metadata.generation,
     )

@@ -54,8 +54,9 @@ class UnscheduledPod:
     Attributes:
         pod: Its key.
         reason: One word, as in its PodScheduled condition: ``Unschedulable``,
-            ``SchedulerError`` or ``SchedulingGated``; ``NoProfile`` if no profile has
-            its scheduler name, ``Terminating`` if it was deleted before it had a node.
+            ``SchedulerError`` or ``SchedulingGated``, also if it waits for its group;
+            ``NoProfile`` if no profile has its scheduler name, ``Terminating`` if it
+            was deleted before it had a node.
         message: Why, in upstream's words.
         plugins: The plugins that rejected it, sorted.
         scheduler: The scheduler name in its spec.

@@ -31,6 +31,10 @@ def unscheduled_pod(pod: Pod, scheduler: Scheduler) -> UnscheduledPod:
     if gate is not None:
         return _unscheduled(pod, "SchedulingGated", gate.message, gate.plugin)
     pending = scheduler.queue.why_pending(pod.key)
+    if pending is not None and pending.message:
+        # A pod that waits for its group has no condition, or an older one.
+        gates = (pending.gated_by,) if pending.gated_by else ()
+        return _unscheduled(pod, "SchedulingGated", pending.message, *gates)
     plugins = pending.rejected_by if pending is not None else ()
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled":

@@ -99,6 +99,11 @@ def make_app(
         )
         return _json(found)
 
+    async def suggest(request: HttpRequest) -> Response:
+        body = _decoded(await _body(request, body_seconds), dict[str, str])
+        found = await run_in_threadpool(workbench.suggest, body.get("run", ""))
+        return _json(found)
+
     return Starlette(
         routes=[
             Route("/", home),
@@ -107,6 +112,7 @@ def make_app(
             Route("/api/progress", progress),
             Route("/api/run", run, methods=["POST"]),
             Route("/api/explain", explain, methods=["POST"]),
+            Route("/api/suggest", suggest, methods=["POST"]),
         ],
         middleware=[
             Middleware(

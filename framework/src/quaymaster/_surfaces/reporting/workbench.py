@@ -2,7 +2,7 @@
 
 import io
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Final
 
@@ -22,8 +22,11 @@ from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.explained import WhichAttempt
 from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.simulation.sampled_attempts import shortened
+from quaymaster._studies.why.summary import explain_pending
 from quaymaster._surfaces.reporting.columns import attempt_document
 from quaymaster._surfaces.reporting.report import report_document
+from quaymaster._surfaces.reporting.studies import Study, StudyInput
+from quaymaster._surfaces.reporting.suggested import suggestions_document
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -73,12 +76,17 @@ class Request:
         seed: Decides the choice between equally good nodes, and generated names.
         manifests: The text of manifests, instead of the input of the beginning.
         nodes: Lines that describe more nodes.
+        study: The name of a study of the first configuration; empty for the runs
+            themselves.
+        lines: What the study needs, such as the changes of a cluster.
     """
 
     runs: tuple[Run, ...]
     seed: int = 0
     manifests: str = ""
     nodes: tuple[str, ...] = ()
+    study: str = ""
+    lines: tuple[str, ...] = ()
 
 
 class Workbench:
@@ -91,6 +99,7 @@ class Workbench:
         seed: The seed to begin with.
         max_pods: How many pods workloads may ask for in all.
         kubernetes: The Kubernetes whose decisions all configurations make.
+        studies: The studies that the page offers beside runs, by name.
     """
 
     def __init__(
@@ -102,6 +111,7 @@ class Workbench:
         seed: int = 0,
         max_pods: int,
         kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+        studies: Mapping[str, Study] | None = None,
     ) -> None:
         self._objects = objects
         self._registry = registry
@@ -109,6 +119,7 @@ class Workbench:
         self._seed = seed
         self._max_pods = max_pods
         self._kubernetes = kubernetes
+        self._studies = studies or {}
         self._lock = threading.Lock()
         self._last: dict[str, tuple[Sequence[ApiObject], SchedulerConfig, int]] = {}
         self._progress = (0, 0)
@@ -123,6 +134,7 @@ class Workbench:
             "config": self._config,
             "seed": self._seed,
             "kubernetes": str(self._kubernetes),
+            "studies": list(self._studies),
             "profiles": {
                 name: file.read_text(encoding="utf-8")
                 for name, file in sorted(shipped_profiles().items())
@@ -141,9 +153,13 @@ class Workbench:
             QuaymasterError: The request is invalid.
         """
         with self._alone():
+            self._progress = 0, 0
             prepared = [
                 (run.name, self._read(run.config, run.name)) for run in request.runs
             ]
+            if request.study:
+                [(_, config), *_] = prepared
+                return self._studied(request, config)
             observed = []
             self._last.clear()
             for name, config in prepared:
@@ -162,6 +178,54 @@ class Workbench:
                 )
             return report_document(observed, title="Quaymaster", tables=())
 
+    def _studied(self, request: Request, config: SchedulerConfig) -> dict[str, object]:
+        study = self._studies.get(request.study)
+        if study is None:
+            expected = ", ".join(self._studies) or "none"
+            raise QuaymasterError(
+                f"there is no study {request.study!r}; expected one of: {expected}"
+            )
+        page = study(
+            StudyInput(
+                objects=self._input(request, config),
+                config=config,
+                seed=request.seed,
+                lines=tuple(line for line in request.lines if line.strip()),
+                on_progress=self._report_progress,
+            )
+        )
+        return report_document(
+            page.runs, title=page.title, tables=page.tables, steps=page.steps
+        )
+
+    def suggest(self, run: str) -> dict[str, object]:
+        """Simulate again, and search for changes that place pending pods.
+
+        Args:
+            run: The name of one of the last runs.
+
+        Raises:
+            QuaymasterError: There is no such run.
+        """
+        with self._alone():
+            objects, config, seed = self._of_run(run)
+            self._progress = 0, 0
+            summary = explain_pending(
+                objects,
+                config=config,
+                registry=self._registry,
+                seed=seed,
+                suggest=True,
+                on_trial=self._report_progress,
+                max_pods=self._max_pods,
+            )
+            return suggestions_document(summary)
+
+    def _of_run(self, run: str) -> tuple[Sequence[ApiObject], SchedulerConfig, int]:
+        if run not in self._last:
+            raise QuaymasterError(f"run {run!r} no longer exists: run it again")
+        return self._last[run]
+
     def explain(self, run: str, pod: str) -> list[dict[str, object]]:
         """Simulate again, and take every attempt of a pod apart.
 
@@ -173,9 +237,7 @@ class Workbench:
             QuaymasterError: There is no such run or pod.
         """
         with self._alone():
-            if run not in self._last:
-                raise QuaymasterError(f"there is no run {run!r} any more: run it again")
-            objects, config, seed = self._last[run]
+            objects, config, seed = self._of_run(run)
             explained = explain_pod(
                 pod,
                 objects,

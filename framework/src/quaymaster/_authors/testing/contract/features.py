@@ -12,6 +12,7 @@ from quaymaster._api.objects import (
     GCEPersistentDiskVolumeSource,
     Volume,
 )
+from quaymaster._authors.testing.makers.classes import make_priority_class
 from quaymaster._authors.testing.makers.namespaces import make_namespace
 from quaymaster._authors.testing.makers.pods import (
     make_affinity_term,
@@ -37,6 +38,10 @@ _WEB: Final = make_affinity_term(selector={"app": "web"})
 _DB: Final = make_affinity_term(selector={"app": "db"}, topology_key=_ZONE)
 _FAR: Final = make_affinity_term(
     selector={"app": "web"}, topology_key=_ZONE, namespace_selector={"team": "red"}
+)
+
+_IMPORTANT: Final = make_priority_class(
+    name="important", value=2000, annotations={"example.com/tolerates": "30s"}
 )
 
 NODE_FEATURES: Final[Sequence[Feature]] = (
@@ -75,6 +80,7 @@ POD_FEATURES: Final[Sequence[Feature]] = (
     {"requests": {"ephemeral-storage": "60Gi"}},
     {"limits": {"cpu": "1", "memory": "1Gi"}},
     {"priority": 1000},
+    {"priority_class": _IMPORTANT},
     {"host_ports": [8080]},
     {"host_ports": ["10.0.0.1:8080/UDP"]},
     {"images": ["registry.example/big:v1"]},
@@ -155,4 +161,5 @@ OBJECTS: Final[Sequence[ApiObject]] = (
     make_namespace(name="default", labels={"team": "red"}),
     make_namespace(name="other", labels={"team": "red"}),
     make_service(selector={"app": "web"}),
+    _IMPORTANT,
 )

@@ -25,10 +25,14 @@ def make_priority_class(
     value: int = 0,
     global_default: bool = False,
     preemption_policy: str | None = "PreemptLowerPriority",
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
 ) -> PriorityClass:
     """Make a priority class."""
     return PriorityClass(
-        metadata=make_metadata(PriorityClass, name=name),
+        metadata=make_metadata(
+            PriorityClass, name=name, labels=labels, annotations=annotations
+        ),
         value=value,
         global_default=global_default,
         preemption_policy=preemption_policy,

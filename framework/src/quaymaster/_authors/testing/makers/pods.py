@@ -23,6 +23,7 @@ from quaymaster._api.objects import (
     PodSpec,
     PodStatus,
     PreferredSchedulingTerm,
+    PriorityClass,
     ResourceRequirements,
     Toleration,
     TopologySpreadConstraint,
@@ -99,6 +100,7 @@ def make_pod(
     pod_requests: Amounts | None = None,
     pod_limits: Amounts | None = None,
     priority: int | None = 0,
+    priority_class: PriorityClass | str = "",
     preemption_policy: str | None = "PreemptLowerPriority",
     scheduler_name: str = "default-scheduler",
     node_selector: Mapping[str, str] | None = None,
@@ -146,6 +148,8 @@ def make_pod(
         pod_requests: The requests of the pod as a whole.
         pod_limits: The limits of the pod as a whole.
         priority: Its priority.
+        priority_class: Its priority class, whose priority and preemption policy it
+            gets, as from an API server; or only the name of one.
         preemption_policy: ``PreemptLowerPriority`` or ``Never``.
         scheduler_name: The profile that schedules it.
         node_selector: The labels that its node must have.
@@ -182,6 +186,10 @@ def make_pod(
             pod_anti_affinity, preferred_pod_anti_affinity
         ),
     )
+    if isinstance(priority_class, PriorityClass):
+        priority = priority_class.value
+        preemption_policy = priority_class.preemption_policy
+        priority_class = priority_class.name
     spec = PodSpec(
         containers=tuple(containers),
         init_containers=tuple(init_containers),
@@ -189,6 +197,7 @@ def make_pod(
         overhead=to_resource_list(overhead),
         resources=whole,
         priority=priority,
+        priority_class_name=priority_class,
         preemption_policy=preemption_policy,
         scheduler_name=scheduler_name,
         restart_policy="Always",

@@ -21,6 +21,7 @@ from quaymaster._api.objects import (
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
+    PodGroup,
     PriorityClass,
     ReplicaSet,
     ReplicationController,
@@ -60,6 +61,9 @@ from quaymaster._core.contract.clock import Timer
 
 if TYPE_CHECKING:
     from quaymaster._clusters.inmemory.controllers.devices import DeviceControllers
+    from quaymaster._clusters.inmemory.controllers.group_protection import (
+        GroupProtection,
+    )
     from quaymaster._clusters.inmemory.controllers.workloads import (
         WorkloadControllers,
     )
@@ -125,6 +129,8 @@ class Controllers:
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
         self._claims = ClaimController(cluster)
         self.protection = VolumeProtection(cluster, self._wake)
+        # None while no group was deleted.
+        self._groups: GroupProtection | None = None
         self.repeats = RepeatedEvictions(cluster.objects(Pod))
         self.nodes = NodeControllers(cluster, self.repeats)
         self._workloads: WorkloadControllers | None = None
@@ -143,6 +149,7 @@ class Controllers:
             PodDisruptionBudget: self._budget_changed,
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
+            PodGroup: self._group_changed,
             CSIStorageCapacity: self._claims.capacity_changed,
             ResourceQuota: self._quota_changed,
         }
@@ -199,6 +206,8 @@ class Controllers:
         pod = old if new is None else new
         if pod is not None and pod.spec.volumes:
             self._pod_with_volumes_changed(old, new)
+        if self._groups is not None and self._groups.users:
+            self._groups.pod_changed(old, new)
         if pod is not None and (self._devices or pod.spec.resource_claims):
             self._with_devices().pod_changed(old, new)
         if old is not None and new is not None and _is_same_owner(old, new):
@@ -278,6 +287,7 @@ class Controllers:
                 or self._collect()
                 or self._offer_volumes()
                 or self.protection.release()
+                or (self._groups is not None and self._groups.release())
                 or self._sync_next()
             ):
                 pass
@@ -425,6 +435,17 @@ class Controllers:
             self._mark(OwnerId(PersistentVolumeClaim, claim))
         else:
             self._volumes_came()
+
+    def _group_changed(self, old: PodGroup | None, new: PodGroup | None) -> None:
+        is_deleted = new is not None and new.metadata.deletion_timestamp is not None
+        if self._groups is None and is_deleted:
+            from quaymaster._clusters.inmemory.controllers.group_protection import (  # noqa: PLC0415 - few clusters delete groups
+                GroupProtection,
+            )
+
+            self._groups = GroupProtection(self._cluster, self._wake)
+        if self._groups is not None:
+            self._groups.group_changed(old, new)
 
     def _volumes_came(self) -> None:
         """Sync the claims: there are new volumes that are free, or new classes."""

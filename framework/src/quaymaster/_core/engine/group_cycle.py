@@ -1,0 +1,174 @@
+"""The cycle of a group: one decision for all its pods, then each is bound or requeued.
+
+Mirrors ``scheduleOnePodGroup`` (Kubernetes v1.37,
+``pkg/scheduler/schedule_one_podgroup.go``) for groups without a parent. The algorithm
+itself is in `quaymaster._core.groups`.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Final, TypeAlias
+
+import msgspec
+
+from quaymaster._api.objects import Pod
+from quaymaster._api.objects.groups import PodGroup
+from quaymaster._core.contract.pod_groups import PodGroupInfo
+from quaymaster._core.contract.status import Code, Status
+from quaymaster._core.cycle.algorithm import PickNode
+from quaymaster._core.cycle.decisions import CLEAR_NOMINATION, Decision
+from quaymaster._core.engine.binding_cycle import BindingCycle
+from quaymaster._core.engine.failure import FailureHandler
+from quaymaster._core.engine.framework import Framework
+from quaymaster._core.engine.group_conditions import GroupConditions
+from quaymaster._core.engine.group_failures import member_failure, status_failure
+from quaymaster._core.engine.group_placing import GroupPlacing
+from quaymaster._core.engine.history import AttemptHistory
+from quaymaster._core.engine.profile_runner import ProfileRunner
+from quaymaster._core.engine.progress import Progress
+from quaymaster._core.groups.results import GroupResult, MemberResult
+from quaymaster._core.groups.validation import GroupRules
+from quaymaster._core.queue.group_queue import GroupQueue
+from quaymaster._core.queue.queued_group import QueuedGroup
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.state.group_states import GroupState, GroupStates
+
+__all__ = ["GroupCycle", "GroupParts", "MemberHooks"]
+
+_GONE: Final = 'podgroup.scheduling.k8s.io "{}" not found'
+
+Attempting: TypeAlias = Callable[[QueuedPod, Framework], AbstractContextManager[None]]
+
+
+class GroupParts(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """The parts of an engine that the cycle of a group uses.
+
+    Attributes:
+        runner: The profiles at work on a copy of the cluster.
+        states: The pods of each group.
+        queue: Gets the group again.
+        failures: Requeues the pods that got no node.
+        binding: Binds the pods that got a node.
+        conditions: Writes the condition of the group.
+        progress: Notified of each attempt.
+        history: The last attempts.
+    """
+
+    runner: ProfileRunner
+    states: GroupStates
+    queue: GroupQueue
+    failures: FailureHandler
+    binding: BindingCycle
+    conditions: GroupConditions
+    progress: Progress
+    history: AttemptHistory
+
+
+class MemberHooks(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """What the scheduler does for each pod that it tries.
+
+    Attributes:
+        is_skipped: Whether a pod need not be tried; the reason is reported.
+        attempting: Makes the context of an attempt.
+        pick_node: Breaks ties.
+    """
+
+    is_skipped: Callable[[Pod], bool]
+    attempting: Attempting
+    pick_node: PickNode
+
+
+class GroupCycle:
+    """Schedules the groups of all profiles.
+
+    Args:
+        parts: The parts of the engine.
+        hooks: What the scheduler does for each pod that it tries.
+    """
+
+    def __init__(self, parts: GroupParts, hooks: MemberHooks) -> None:
+        self._parts = parts
+        self._hooks = hooks
+        self._frameworks = parts.runner.frameworks
+        gate = "PodGroupPreemptionPolicy"
+        self._rules = GroupRules(
+            self._frameworks,
+            groups_have_policies=parts.runner.config.kubernetes.enabled(gate),
+        )
+
+    def schedule(self, queued: QueuedGroup) -> None:
+        """Try a group that was popped: bind its pods that fit, requeue the others."""
+        self._parts.progress.note_attempt(queued)
+        state = self._parts.states.get(queued.group_key)
+        if state is None or state.group is None:
+            problem = _GONE.format(queued.group.name)
+            self._fail_before(queued, None, Status.from_error(problem))
+            return
+        group = state.group
+        pods = [record.pod for record in queued.pods]
+        problem = self._rules.problem(group, pods, state.scheduled())
+        if problem:
+            self._fail_before(queued, group, Status.from_error(problem))
+            return
+        self._skip_pods(queued)
+        if queued.pods:
+            self._run(queued, group, state)
+        else:
+            self._parts.queue.add_attempted_group(queued, (), None)
+
+    def _skip_pods(self, queued: QueuedGroup) -> None:
+        """Drop the pods that are being deleted, or are assumed already."""
+        for record in list(queued.pods):
+            if self._hooks.is_skipped(record.pod):
+                self._parts.queue.done(record.pod.uid)
+                queued.pods.remove(record)
+
+    def _fail_before(
+        self, queued: QueuedGroup, group: PodGroup | None, status: Status
+    ) -> None:
+        """End a cycle in which no pod was tried, with an error.
+
+        Mirrors ``handlePodGroupFailureBeforeScheduling``.
+        """
+        failure = status_failure(status, CLEAR_NOMINATION)
+        for record in queued.pods:
+            if record.pod.spec.scheduler_name in self._frameworks:
+                self._parts.failures.attempt_failed(record, failure)
+            else:
+                self._parts.queue.done(record.pod.uid)
+        if group is not None:
+            self._parts.conditions.update(group, status)
+        self._parts.queue.add_attempted_group(queued, (), status)
+
+    def _run(self, queued: QueuedGroup, group: PodGroup, state: GroupState) -> None:
+        """Try the pods, then bind or requeue each of them, and requeue the group.
+
+        Mirrors ``podGroupCycle`` and ``submitPodGroupAlgorithmResult``.
+        """
+        records = tuple(queued.pods)
+        framework = self._frameworks[records[0].pod.spec.scheduler_name]
+        info = PodGroupInfo(group=group, pods=tuple(record.pod for record in records))
+        runner, pick_node = self._parts.runner, self._hooks.pick_node
+        placing = GroupPlacing(runner, framework, info, records, state, pick_node)
+        hooks = self._hooks
+        result = placing.run(lambda record: hooks.attempting(record, framework))
+        # The queue gets the status before PodGroupPostFilter, as upstream.
+        status = result.status
+        if status is not None and status.code is Code.UNSCHEDULABLE:
+            placing.post_filter(result)
+        for member in result.members:
+            self._submit(framework, member, result)
+        self._parts.conditions.update(group, result.status)
+        self._parts.queue.add_attempted_group(queued, (), status)
+
+    def _submit(
+        self, framework: Framework, member: MemberResult, result: GroupResult
+    ) -> None:
+        """Bind a pod that got a node together with its group, or requeue it."""
+        queued, outcome = member.queued, member.outcome
+        if result.status is None and isinstance(outcome, Decision):
+            self._parts.history.decided(queued, outcome)
+            self._parts.binding.begin(queued, member.state, framework.binding, outcome)
+        else:
+            failure = member_failure(member, result)
+            self._parts.failures.attempt_failed(queued, failure)

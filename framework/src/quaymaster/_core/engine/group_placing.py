@@ -1,0 +1,127 @@
+"""One cycle of a group on its profile: the algorithm, then PodGroupPostFilter."""
+
+import logging
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from quaymaster._base.errors import VerificationError
+from quaymaster._base.raised import describe_exception
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.pod_groups import (
+    MemberAttempt,
+    PodGroupInfo,
+    PodGroupPostFilterResult,
+)
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.algorithm import PickNode
+from quaymaster._core.engine.framework import Framework
+from quaymaster._core.engine.profile_runner import ProfileRunner
+from quaymaster._core.groups.placing import Attempting, GroupPlacer
+from quaymaster._core.groups.results import GroupResult, MemberResult
+from quaymaster._core.groups.stations import (
+    PlacementFeasibleStation,
+    PodGroupPostFilterStation,
+)
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.state.group_states import GroupState
+
+__all__ = ["GroupPlacing"]
+
+_log = logging.getLogger(__name__)
+
+
+class GroupPlacing:
+    """Decides about a group once, without effects except those of PostFilter plugins.
+
+    Args:
+        runner: The profiles at work on a copy of the cluster.
+        framework: The profile of the group.
+        info: The group, with the pods to place.
+        records: The records of these pods.
+        state: All pods of the group.
+        pick_node: Breaks ties.
+    """
+
+    def __init__(
+        self,
+        runner: ProfileRunner,
+        framework: Framework,
+        info: PodGroupInfo,
+        records: Sequence[QueuedPod],
+        state: GroupState,
+        pick_node: PickNode,
+    ) -> None:
+        profile = framework.profile
+        self._placer = GroupPlacer(
+            cache=runner.cache,
+            nominator=runner.nominator,
+            algorithm=framework.algorithm.without_post_filter(),
+            stations=framework.binding,
+            feasible=PlacementFeasibleStation(profile),
+            pick_node=pick_node,
+        )
+        self._post_filter = PodGroupPostFilterStation(profile)
+        self._state = CycleState()
+        self._info = info
+        self._records = records
+        self._group_state = state
+
+    def run(self, attempting: Attempting) -> GroupResult:
+        """Run the algorithm; the result has all pods, also those that were not tried.
+
+        Args:
+            attempting: Makes the context in which a pod is tried.
+        """
+        result = self._placed(self._state, attempting)
+        result.untried = result.status
+        tried = len(result.members)
+        result.members += [
+            MemberResult(record, CycleState()) for record in self._records[tried:]
+        ]
+        return result
+
+    def post_filter(self, result: GroupResult) -> None:
+        """Run the PodGroupPostFilter plugins for a group that is Unschedulable."""
+        answer = self._post_filter.run(
+            self._state, self._info, result.attempts(), self._place_again
+        )
+        _apply(answer, result)
+
+    def _placed(self, state: CycleState, attempting: Attempting) -> GroupResult:
+        """Run the algorithm; an exception in it fails this cycle only."""
+        try:
+            return self._placer.place(
+                state,
+                self._info,
+                self._records,
+                self._group_state.scheduled_count,
+                attempting,
+            )
+        except VerificationError:
+            raise
+        except Exception as error:
+            key = self._info.key
+            _log.exception("the attempt to schedule pod group %s broke", key)
+            return GroupResult(Status.from_error(describe_exception(error)), [])
+
+    def _place_again(self) -> Sequence[MemberAttempt] | Status:
+        result = self._placed(CycleState(), lambda _queued: nullcontext())
+        if result.status is not None:
+            return result.status
+        return [attempt for attempt in result.attempts() if attempt.node_name]
+
+
+def _apply(answer: PodGroupPostFilterResult, result: GroupResult) -> None:
+    """Mirrors ``applyPodGroupPostFilterResult``."""
+    status = answer.status
+    if status is None:
+        result.is_waiting = True
+        for member in result.members:
+            nominating = answer.nominating.get(member.queued.key)
+            if nominating is not None:
+                member.nominating = nominating
+        result.append_reason(answer.message)
+    elif status.is_rejected:
+        result.append_reason(status.message)
+    else:
+        result.status = status

@@ -1,0 +1,149 @@
+"""Schedule the pods of a gang together, or none of them.
+
+A gang is a PodGroup with ``spec.schedulingPolicy.gang``. Its pods are queued when there
+are ``minCount`` of them, and bound when ``minCount`` of them have a node. A PodGroup
+with the policy ``basic`` needs one pod with a node.
+
+Mirrors ``GangScheduling`` (kube-scheduler 1.37.2,
+``pkg/scheduler/framework/plugins/gangscheduling/gangscheduling.go``). It does nothing
+without the feature gate GenericWorkload.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from quaymaster import (
+    Change,
+    ClusterEventWithHint,
+    Code,
+    EventResource,
+    EventsOf,
+    Handle,
+    PermitWait,
+    Pod,
+    QueueingHint,
+    Status,
+    hookimpl,
+    on_pod,
+)
+from quaymaster.hookspecs import PlacementProgress, PodGroupInfo
+from quaymaster.objects import PodGroup
+
+__all__ = ["GangScheduling"]
+
+_PERMIT_TIMEOUT_SECONDS: Final = 5 * 60.0
+_FEW_PODS: Final = Status.unresolvable(
+    "waiting for minCount pods from a gang to appear in scheduling queue"
+)
+
+_on_unscheduled_pod = EventsOf[Pod](EventResource.UNSCHEDULED_POD)
+
+
+class GangScheduling:
+    """Holds the pods of a gang back until enough of them can be scheduled.
+
+    Args:
+        _args: None; the plugin takes no arguments.
+        handle: The framework.
+    """
+
+    reads = (PodGroup,)
+    writes = ()
+
+    def __init__(self, _args: None, handle: Handle) -> None:
+        self._handle = handle
+        self._groups = handle.pod_groups
+
+    @hookimpl
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        groups = self._groups
+        if groups is None or not pod.group_key:
+            return None
+        state = groups.get(pod.group_key)
+        if state is None or state.group is None:
+            name = pod.group_key.partition("/")[2]
+            return Status.unresolvable(
+                f'waiting for pods\'s pod group "{name}" to appear in scheduling queue'
+            )
+        if state.group.spec.scheduling_policy.gang is None:
+            return None
+        return _FEW_PODS if len(state.pods) < state.group.min_count else None
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        if self._groups is None:
+            return []
+        on_pod_group = EventsOf(PodGroup)
+        return [
+            _on_unscheduled_pod(Change.ADD, _after_pod_added),
+            on_pod.assigned(Change.ADD, _after_pod_added),
+            on_pod_group(Change.ADD, _after_group_added),
+            on_pod_group(Change.UPDATE, _after_group_updated),
+        ]
+
+    @hookimpl
+    def placement_feasible(
+        self, group: PodGroupInfo, progress: PlacementProgress
+    ) -> Status | None:
+        least = group.group.min_count
+        scheduled, remaining = progress.scheduled, progress.remaining
+        numbers = f"{scheduled} scheduled, {remaining} remaining"
+        if scheduled + remaining < least:
+            return Status.unschedulable(
+                f"minCount ({least}) cannot be satisfied: {numbers}"
+            )
+        if scheduled < least:
+            text = f"minCount ({least}) is not yet satisfied: {numbers}"
+            return Status(Code.WAIT, (text,))
+        return None
+
+    @hookimpl
+    def permit(self, pod: Pod) -> PermitWait | Status | None:
+        groups = self._groups
+        if groups is None or not pod.group_key:
+            return None
+        state = groups.get(pod.group_key)
+        if state is None or state.group is None:
+            text = f"failed to get podGroup {pod.group_key}"
+            name = pod.group_key.partition("/")[2]
+            return Status.from_error(
+                f'{text}: podgroup.scheduling.k8s.io "{name}" not found'
+            )
+        if state.group.spec.scheduling_policy.gang is None:
+            return None
+        if state.scheduled_count < state.group.min_count:
+            # They may have been waiting for this pod.
+            self._handle.activate(state.unscheduled.values())
+            return PermitWait(_PERMIT_TIMEOUT_SECONDS)
+        for uid in state.assumed:
+            waiting = self._handle.waiting_pod(uid)
+            if waiting is not None and "GangScheduling" in waiting.pending_plugins:
+                waiting.allow("GangScheduling")
+        return None
+
+
+def _after_pod_added(pod: Pod, _old: None, new: Pod) -> QueueingHint:
+    """Queue the pod if a pod of its group was added."""
+    return _queue_if(bool(pod.group_key) and pod.group_key == new.group_key)
+
+
+def _after_group_added(pod: Pod, _old: None, new: PodGroup) -> QueueingHint:
+    """Queue the pod if its group was added."""
+    return _queue_if(pod.group_key == new.key)
+
+
+def _after_group_updated(pod: Pod, old: PodGroup, new: PodGroup) -> QueueingHint:
+    """Queue the pod if its gang needs fewer pods now."""
+    before = old.spec.scheduling_policy.gang
+    after = new.spec.scheduling_policy.gang
+    is_own = pod.group_key == new.key
+    return _queue_if(
+        is_own
+        and before is not None
+        and after is not None
+        and after.min_count < before.min_count
+    )
+
+
+def _queue_if(is_helpful: bool) -> QueueingHint:
+    return QueueingHint.QUEUE if is_helpful else QueueingHint.SKIP
