@@ -6,9 +6,7 @@ scheduler reads it and it may be switched off. Rules that change a value instead
 removing a field (``procMount``, restart policies of containers) belong to gates that
 are on and not read by the scheduler, so none is missing here.
 
-Kinds that are not served while their gate is off (``PodGroup``, ``Workload``,
-``CompositePodGroup``) are left out, and so are conditions of the status that only
-updates of the status can write.
+Conditions of the status that only updates of the status can write are left out.
 """
 
 from collections.abc import Mapping
@@ -138,6 +136,44 @@ _VOLUME_CLAIM: Final[Mapping[str, Fields]] = {
     "CrossNamespaceVolumeDataSource": {"core.v1.TypedObjectReference": ("namespace",)},
 }
 
+_GROUP_VERSIONS: Final = ("v1alpha3", "v1beta1")
+
+
+def _of_groups(**structures: tuple[str, ...]) -> Fields:
+    """Return fields of structures that both versions of groups have."""
+    return {
+        f"scheduling.{version}.{structure}": fields
+        for version in _GROUP_VERSIONS
+        for structure, fields in structures.items()
+    }
+
+
+_POD_GROUP: Final[Mapping[str, Fields]] = {
+    "CompositePodGroup": _of_groups(PodGroupSpec=("parentCompositePodGroupName",)),
+    "DRAWorkloadResourceClaims": _of_groups(
+        PodGroupSpec=("resourceClaims",), PodGroupStatus=("resourceClaimStatuses",)
+    ),
+    "PodGroupPreemptionPolicy": _of_groups(PodGroupSpec=("preemptionPolicy",)),
+    "TopologyAwareWorkloadScheduling": _of_groups(
+        PodGroupSpec=("schedulingConstraints",)
+    ),
+}
+
+_WORKLOAD: Final[Mapping[str, Fields]] = {
+    "CompositePodGroup": _of_groups(
+        CompositePodGroupTemplate=("compositePodGroupTemplates",),
+        WorkloadSpec=("compositePodGroupTemplates",),
+    ),
+    "DRAWorkloadResourceClaims": _of_groups(PodGroupTemplate=("resourceClaims",)),
+    "PodGroupPreemptionPolicy": _of_groups(
+        CompositePodGroupTemplate=("preemptionPolicy",),
+        PodGroupTemplate=("preemptionPolicy",),
+    ),
+    "TopologyAwareWorkloadScheduling": _of_groups(
+        PodGroupTemplate=("schedulingConstraints",)
+    ),
+}
+
 GATED_FIELDS: Final[Mapping[str, Mapping[str, Fields]]] = {
     "pkg/api/pod/util.go": _POD,
     "pkg/api/job/util.go": {"WorkloadWithJob": {"batch.v1.JobSpec": ("scheduling",)}},
@@ -164,6 +200,13 @@ GATED_FIELDS: Final[Mapping[str, Mapping[str, Fields]]] = {
     },
     "pkg/registry/resource/resourceclaim/strategy.go": _CLAIM_STATUS,
     "pkg/registry/resource/resourceslice/strategy.go": _SLICE,
+    "pkg/registry/scheduling/compositepodgroup/strategy.go": {
+        "PodGroupPreemptionPolicy": {
+            "scheduling.v1alpha3.CompositePodGroupSpec": ("preemptionPolicy",)
+        }
+    },
+    "pkg/registry/scheduling/podgroup/strategy.go": _POD_GROUP,
+    "pkg/registry/scheduling/workload/strategy.go": _WORKLOAD,
     "pkg/registry/storage/csidriver/strategy.go": {
         "VolumeLimitScaling": {
             "storage.v1.CSIDriverSpec": ("preventPodSchedulingIfMissing",)

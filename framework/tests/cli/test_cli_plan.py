@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from quaymaster.errors import QuaymasterError
 from quaymaster.planning import NodeGroupError
-from tests.kit.internals.cli import app
+from tests.kit.internals.cli import LINE_WIDTH, app
 
 WEB = """
 apiVersion: apps/v1
@@ -226,6 +226,15 @@ def test_limit_of_time_must_be_a_duration(web: str) -> None:
     result = run(web, "--node-group", SMALL, "--time-limit", "0s")
     assert result.exit_code == 2
     assert "expected a duration such as 60s or 5m, got '0s'" in result.output
+
+
+def test_options_to_paste_are_not_folded(
+    web: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LINE_WIDTH, lambda _stream: 40)
+    group = "name=small,cpu=2,memory=8Gi,label:team=a,label:pool=b"
+    shown = run(web, "--node-group", group, "--no-compare-packing")
+    assert f"--nodes 5:{group}" in shown.stdout.splitlines()
 
 
 @pytest.mark.long

@@ -87,8 +87,18 @@ def test_why_not_is_a_document() -> None:
 
 
 def test_why_not_of_the_chosen_node_reports_the_choice() -> None:
-    text = run("deploy/web", "-n", "shop", "--why-not", "general").stdout
+    shown = document("deploy/web", "-n", "shop", "--why-not", "general")
+    placed = CliRunner().invoke(app, ["simulate", "nodes.yaml", "pods.yaml"]).stdout
+    [pod] = [line[0] for line in words(placed) if line[1:] == ["general"]][:1]
+    assert shown["pod"] != pod
+    text = run(pod, "--why-not", "general").stdout
     assert "on general: it was chosen" in text
+
+
+def test_pending_pod_of_a_workload_is_explained_rather_than_a_placed_one() -> None:
+    shown = document("shop/deploy/web")
+    assert (shown["outcome"], shown["node"]) == ("unschedulable", "")
+    assert "Insufficient cpu" in shown["message"]
 
 
 def test_why_not_may_be_about_a_past_attempt() -> None:

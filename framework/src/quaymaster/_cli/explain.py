@@ -102,9 +102,10 @@ def command(
 
     POD is a pod as NAME or NAMESPACE/NAME, or a workload as KIND/NAME or
     NAMESPACE/KIND/NAME, with kubectl's names for kinds: pod/web-0, deploy/web,
-    shop/deployments.apps/web, sts/db. For a workload, the first of its pods that is
-    scheduled is shown. With -n, POD is searched in that namespace only. For several
-    pods, separated by commas, or for all pending pods, a summary is shown.
+    shop/deployments.apps/web, sts/db. For a workload, a pod that has no node is shown,
+    or else the first that is scheduled. With -n, POD is searched in that namespace
+    only. For several pods, separated by commas, or for all pending pods, a summary is
+    shown.
 
     The manifests are simulated as with "simulate", and one attempt of the pod is shown,
     in the state of the cluster at that time. If pods of the input are terminating, the

@@ -297,7 +297,7 @@ def read_inputs(
     kinds = declared_kinds(config, registry)
     if needs_paths and not options.is_live and not options.paths:
         raise click.UsageError("expected a PATH, or a live cluster (--context)")
-    live, namespace = _read_live(options, kinds)
+    live, namespace = _read_live(options, kinds, kubernetes or config.kubernetes)
     records = [path for path in options.paths if is_record(path)]
     recorded = _read_records(records, kinds)
     with progress_bar() as progress:
@@ -346,7 +346,7 @@ def _where(sources: Mapping[str, str], obj: ApiObject) -> str:
 
 
 def _read_live(
-    options: InputOptions, kinds: Iterable[type[ApiObject]]
+    options: InputOptions, kinds: Iterable[type[ApiObject]], kubernetes: Kubernetes
 ) -> tuple["LiveObjects | None", str]:
     """Read the live cluster, if any; the namespace is that of its context."""
     if not options.is_live:
@@ -355,7 +355,9 @@ def _read_live(
     from quaymaster._cli.live import access_of, read_live  # noqa: PLC0415 - above
 
     access = access_of(options.context, options.kubeconfig)
-    live = read_live(access, kinds, cron_jobs=options.run_cron_jobs)
+    live = read_live(
+        access, kinds, kubernetes=kubernetes, cron_jobs=options.run_cron_jobs
+    )
     return live, access.namespace or "default"
 
 

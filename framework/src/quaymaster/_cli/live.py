@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from contextlib import closing
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._cli.output import progress_bar
 from quaymaster._clusters.kubernetes.access import Access
 from quaymaster._clusters.kubernetes.client import ApiClient
@@ -43,6 +44,7 @@ def read_live(
     access: Access,
     kinds: Iterable[type[ApiObject]],
     *,
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     namespace: str = "",
     selector: str = "",
     cron_jobs: bool = False,
@@ -52,13 +54,14 @@ def read_live(
     Args:
         access: How to reach it.
         kinds: Kinds that plugins and packages declare.
+        kubernetes: The version and feature gates of the simulation.
         namespace: The only namespace to read; empty for all.
         selector: The labels of pods and workloads to read; empty for all.
         cron_jobs: Whether to read CronJobs as well.
     """
     kinds = tuple(kinds)
     resources = [
-        *resources_of(kinds),
+        *resources_of(kinds, kubernetes),
         *operator_resources(kinds),
         *([CRON_JOBS] if cron_jobs else ()),
     ]

@@ -20,6 +20,7 @@ __all__ = [
     "OutputFormat",
     "announce",
     "output_option",
+    "print_command",
     "print_document",
     "print_line",
     "print_table",
@@ -114,6 +115,11 @@ def print_line(text: str = "") -> None:
         # The first words keep their line; the others have less room.
         rest = folded(" ".join(rest), width - len(hanging))
     print_text("".join(f"{line}\n" for line in (first, *map(hanging.__add__, rest))))
+
+
+def print_command(text: str) -> None:
+    """Print a line that people paste into a shell: it is not folded."""
+    print_text(f"{escaped(text)}\n")
 
 
 def announce(text: str) -> None:

@@ -67,27 +67,30 @@ def _nodes(plan: Plan, planned: PlannedRound) -> str:
 def trade_off(plan: Plan) -> str:
     """Return what is saved without the pods that the last rounds place.
 
-    Of all rounds, it is the one after which a pod costs most in comparison with the
-    pods before.
+    Of the rounds after which at most half of the pods are pending, it is the one after
+    which a pod costs most in comparison with the pods before, if it costs more at all.
     """
     if not plan.rounds:
         return ""
-    first, last = plan.rounds[0], plan.rounds[-1]
+    # Later rounds add room to spare.
+    pending = [planned.pending for planned in plan.rounds]
+    rounds = plan.rounds[: pending.index(pending[-1]) + 1]
+    first, last = rounds[0], rounds[-1]
     pods = first.pending - last.pending
-    nodes = [sum(planned.nodes) for planned in plan.rounds]
+    nodes = [sum(planned.nodes) for planned in rounds]
     spent = [
         Decimal(sum(nodes[: number + 1])) if planned.cost is None else planned.cost
-        for number, planned in enumerate(plan.rounds)
+        for number, planned in enumerate(rounds)
     ]
     breaks = [
         (_steepness(plan, spent[number], spent[-1], planned.pending), number)
-        for number, planned in enumerate(plan.rounds[:-1])
-        if last.pending < planned.pending < first.pending and spent[number]
+        for number, planned in enumerate(rounds[:-1])
+        if last.pending < planned.pending <= first.pending - pods / 2 and spent[number]
     ]
-    if not breaks:
+    steepness, number = max(breaks, default=(Decimal(0), 0))
+    if steepness <= 1:
         return ""
-    _, number = max(breaks)
-    rest = plan.rounds[number].pending - last.pending
+    rest = rounds[number].pending - last.pending
     return _trade_off_text(plan, pods - rest, pods, spent[number], spent[-1])
 
 
@@ -101,8 +104,8 @@ def _steepness(plan: Plan, before: Decimal, after: Decimal, pending: int) -> Dec
 def _trade_off_text(
     plan: Plan, placed: int, pods: int, spent: Decimal, total: Decimal
 ) -> str:
-    rest = counted(pods - placed, "pod")
     is_single = pods - placed == 1
+    rest = "pod" if is_single else f"{pods - placed} pods"
     if plan.cost is None:
         verb, more = ("needs" if is_single else "need"), total - spent
         return (

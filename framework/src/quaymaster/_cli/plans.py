@@ -10,7 +10,7 @@ from quaymaster._base.errors import counted
 from quaymaster._cli.amounts import plain_amount, price
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.notices import notice_documents
-from quaymaster._cli.output import print_line
+from quaymaster._cli.output import print_command, print_line
 from quaymaster._cli.plan_details import detail_documents, print_costs, print_nodes
 from quaymaster._cli.plan_failures import (
     kind_documents,
@@ -80,7 +80,7 @@ def _print_found(found: Plan, packed: Plan | None) -> None:
     if packed is not None:
         print_line(packing_text(packed))
     for line in _commands(found):
-        print_line(line)
+        print_command(line)
     if found.daemon_sets_first:
         print_line("--daemon-sets-first")
 

@@ -113,6 +113,7 @@ def command(
             context=context,
             kubeconfig=kubeconfig,
             kinds=declared_kinds(config, registry),
+            kubernetes=config.kubernetes,
             seconds=None if length is None else length.total_seconds(),
             anonymise=anonymise,
             stop=stop,

@@ -189,7 +189,13 @@ def _write_live(
     registry = PluginRegistry.discover()
     config, notices = read_config(options.configured, registry, asks_extenders=False)
     kinds = declared_kinds(config, registry)
-    live = read_live(access, kinds, namespace=only, selector=selector)
+    live = read_live(
+        access,
+        kinds,
+        kubernetes=config.kubernetes,
+        namespace=only,
+        selector=selector,
+    )
     if whole:
         _write_items(file, whole_items(live), (*notices, *live.notices))
         return

@@ -5,7 +5,7 @@ from typing import Final
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.columns import Column, Columns, Shown
-from quaymaster._cli.output import print_line
+from quaymaster._cli.output import print_command, print_line
 from quaymaster._cli.pending_facts import PodsWithFacts, print_facts
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.why.change_lists import (
@@ -69,9 +69,15 @@ def _print_incomplete() -> None:
 
 def _print_change(head: str, change: SuggestedChange) -> None:
     print_line(f"{head}{change.text}{_effects(change)}")
-    indent = " " * len(head)
+    _print_lines(change, " " * len(head))
+
+
+def _print_lines(change: SuggestedChange, indent: str) -> None:
+    """Print how to make a change: its command, or its fields."""
+    # A command can be pasted only if it is not folded.
+    print_text_line = print_command if change.command else print_line
     for line in change_lines(change):
-        print_line(f"{indent}{line}")
+        print_text_line(f"{indent}{line}")
 
 
 def _effects(change: SuggestedChange) -> str:
@@ -91,9 +97,10 @@ def print_summary(summary: PendingSummary, *, suggested: bool) -> None:
         return
     _GROUPS.print(summary.groups)
     print_line()
+    kept = f"; {summary.kept} had a node in the input" if summary.kept else ""
     print_line(
         f"{counted(summary.pods, 'pod')} pending, {summary.placed} placed on "
-        f"{counted(summary.nodes, 'node')}"
+        f"{counted(summary.nodes, 'node')}{kept}"
     )
     _print_causes(summary.causes)
     print_facts(
@@ -126,8 +133,7 @@ def _print_changes(summary: PendingSummary) -> None:
         else:
             effects = _effects(each.change)
             print_line(f"{pods_of(each.groups)}: {each.change.text}{effects}")
-            for line in change_lines(each.change):
-                print_line(f"  {line}")
+            _print_lines(each.change, "  ")
         for remark in remarks_of(each.groups):
             if remark not in shared:
                 print_line(f"  {remark}")
@@ -190,6 +196,7 @@ def summary_document(summary: PendingSummary) -> dict[str, object]:
         "causes": _COUNTS.documents(summary.causes),
         "pending": summary.pods,
         "placed": summary.placed,
+        "kept": summary.kept,
         "nodes": summary.nodes,
         "trials": summary.trials,
         "complete": summary.is_complete,

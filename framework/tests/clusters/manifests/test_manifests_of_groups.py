@@ -8,6 +8,7 @@ from quaymaster.config import Kubernetes
 from quaymaster.manifests import Loaded, load
 from quaymaster.objects import CompositePodGroup, PodGroup, Workload
 from tests.kit.internals.groups import kubernetes_with_groups
+from tests.kit.internals.manifests import skipped_text
 
 SPEC = {"schedulingPolicy": {"gang": {"minCount": 2}}}
 OFF = Kubernetes()
@@ -100,3 +101,28 @@ def test_group_of_another_api_group_is_not_a_mistake(tmp_path: Path) -> None:
         loaded = read(tmp_path, kubernetes, foreign)
         assert loaded.skipped == {"PodGroup (scheduling.x-k8s.io/v1alpha1)": 1}
         assert loaded.notices == ()
+
+
+def test_fields_of_disabled_gates_are_dropped_with_a_warning(tmp_path: Path) -> None:
+    topology = {"topology": [{"key": "rack"}]}
+    tree = group("v1alpha3", schedulingConstraints=topology, preemptionPolicy="Never")
+    loaded = read(tmp_path, ON, tree)
+    (read_group,) = loaded.of(PodGroup)
+    assert read_group.spec.scheduling_constraints is None
+    assert read_group.spec.preemption_policy is None
+    assert {notice.path for notice in loaded.notices} == {
+        "spec.preemptionPolicy",
+        "spec.schedulingConstraints",
+    }
+
+
+def test_skipped_groups_name_the_gate_that_is_off(tmp_path: Path) -> None:
+    policy = {"basic": {}}
+    composite = group("v1alpha3", "CompositePodGroup", schedulingPolicy=policy)
+    loaded = read(tmp_path, OFF, group("v1beta1"), composite)
+    assert skipped_text(loaded) == (
+        "skipped 1 object without effect while the feature gate GenericWorkload is "
+        "off: PodGroup (scheduling.k8s.io/v1beta1); 1 object without effect while the "
+        "feature gate CompositePodGroup is off: CompositePodGroup "
+        "(scheduling.k8s.io/v1alpha3)"
+    )

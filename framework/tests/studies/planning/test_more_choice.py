@@ -88,3 +88,36 @@ def test_parts_take_no_more_trials_than_are_left(trials: int) -> None:
     )
     assert found.is_found
     assert (found.cost or Decimal(0)) >= (found.lower_bound or Decimal(0))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(20))
+def test_a_few_trials_are_enough_to_be_no_dearer_than_one_group(seed: int) -> None:
+    draw = random.Random(seed)
+    objects, groups = list(objects_of(draw)), groups_of(draw)
+
+    def planned(some: list[NodeGroup]) -> Plan:
+        return plan(
+            objects, groups=some, config=CONFIG, registry=REGISTRY, max_trials=3
+        )
+
+    whole, alone = planned(groups), [planned([group]) for group in groups]
+    costs = [part.cost for part in alone if part.cost is not None and part.is_found]
+    assert costs
+    assert whole.is_found
+    assert whole.cost is not None
+    assert whole.cost <= min(costs)
+
+
+def test_one_trial_is_enough_to_find_the_one_group_that_does() -> None:
+    """Growing with both groups adds small nodes, on which large pods never fit."""
+    pods = [make_pod(name=f"small-{n}", requests={"cpu": "1"}) for n in range(6)]
+    pods += [make_pod(name=f"large-{n}", requests={"cpu": "7"}) for n in range(2)]
+    small = parse_node_group("name=s,cpu=2,memory=8Gi,price=90")
+    large = parse_node_group("name=l,cpu=8,memory=8Gi,price=100")
+    found = plan(
+        pods, groups=[small, large], config=CONFIG, registry=REGISTRY, max_trials=1
+    )
+    alone = plan(pods, groups=[large], config=CONFIG, registry=REGISTRY, max_trials=1)
+    assert found.is_found
+    assert (found.cost or Decimal(0)) <= (alone.cost or Decimal(0))

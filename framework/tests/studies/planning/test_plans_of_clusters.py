@@ -15,7 +15,13 @@ from quaymaster.planning import (
     plan,
 )
 from quaymaster.scheduler import PluginRegistry
-from quaymaster.testing import make_daemon_set, make_deployment, make_node, make_pod
+from quaymaster.testing import (
+    make_affinity_term,
+    make_daemon_set,
+    make_deployment,
+    make_node,
+    make_pod,
+)
 
 REGISTRY = PluginRegistry.discover()
 CONFIG = default_config(REGISTRY)
@@ -94,6 +100,20 @@ def test_all_pods_fit_after_the_loss_of_any_rack() -> None:
     racks = tuple(f"name={rack},{GROUP},label:rack={rack}" for rack in "ab")
     found = planned(web(4), groups=racks, tolerate_loss=Loss("rack"))
     assert {group.group.name: group.nodes for group in found.groups} == {"a": 1, "b": 1}
+
+
+@pytest.mark.long
+def test_groups_of_the_same_price_grow_alike_so_that_any_rack_may_be_lost() -> None:
+    """Pods that exclude each other by rack need a fourth rack after a loss."""
+    own = {"app": "db"}
+    rule = make_affinity_term(selector=own, topology_key="rack")
+    pod = make_pod(labels=own, requests={"cpu": "2"}, pod_anti_affinity=[rule])
+    database = make_deployment(name="db", replicas=3, pod=pod)
+    racks = tuple(f"name={rack},{GROUP},price=1,label:rack={rack}" for rack in "abcd")
+    found = planned(web(12), database, groups=racks, tolerate_loss=Loss("rack"))
+    assert found.is_found
+    assert found.cost is not None
+    assert found.cost <= 8
 
 
 def test_all_pods_fit_after_the_loss_of_any_two_nodes() -> None:

@@ -91,12 +91,13 @@ class DefaultPreemption:
         self._tells_of_success = handle.kubernetes.has("preemption-messages")
         self._evictions = Evictions(handle, "DefaultPreemption")
         self._group_search = GroupSearch(handle)
+        self._groups = handle.pod_groups
         gate = "PodGroupPreemptionPolicy"
         self._groups_have_policies = handle.kubernetes.enabled(gate)
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        groups = self._handle.pod_groups
+        groups = self._groups
         if groups is None or not pod.group_key:
             return _UNDER_WAY if self._evictions.is_under_way(pod) else None
         state = groups.of(pod)
@@ -202,14 +203,14 @@ class DefaultPreemption:
         self, state: CycleState, pod: Pod, rows: RowArray, first: int, wanted: int
     ) -> Search:
         """Try nodes; if pods of groups run anywhere, victims may be whole groups."""
-        groups = self._handle.pod_groups
+        groups = self._groups
         if groups is not None and any(group.scheduled_count for group in groups):
             handle = self._handle
             return find_units(handle, state, pod, rows, first=first, wanted=wanted)
         return self._dry_run.find(state, pod, rows, first=first, wanted=wanted)
 
     def _rule(self) -> VictimRule:
-        groups = self._handle.pod_groups
+        groups = self._groups
         return LowerPriority() if groups is None else LowerUnitPriority(groups)
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:

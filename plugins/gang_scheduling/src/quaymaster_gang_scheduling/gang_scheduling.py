@@ -52,11 +52,11 @@ class GangScheduling:
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle
-        self._has_groups = handle.kubernetes.enabled("GenericWorkload")
+        self._groups = handle.pod_groups
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        groups = self._handle.pod_groups
+        groups = self._groups
         if groups is None or not pod.group_key:
             return None
         state = groups.get(pod.group_key)
@@ -71,7 +71,7 @@ class GangScheduling:
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        if not self._has_groups:
+        if self._groups is None:
             return []
         on_pod_group = EventsOf(PodGroup)
         return [
@@ -99,7 +99,7 @@ class GangScheduling:
 
     @hookimpl
     def permit(self, pod: Pod) -> PermitWait | Status | None:
-        groups = self._handle.pod_groups
+        groups = self._groups
         if groups is None or not pod.group_key:
             return None
         state = groups.get(pod.group_key)

@@ -263,6 +263,7 @@ class PendingDocument(DocumentPart, frozen=True):
         causes: The causes of all groups together.
         pending: How many pods are pending.
         placed: How many pods have got a node.
+        kept: How many pods had a node in the input, and still have it.
         nodes: How many nodes there are.
         trials: How many simulations were run to try changes.
         complete: Whether all changes were tried.
@@ -273,6 +274,7 @@ class PendingDocument(DocumentPart, frozen=True):
     causes: list[CauseCountPart]
     pending: int
     placed: int
+    kept: int
     nodes: int
     trials: int
     complete: bool

@@ -49,6 +49,7 @@ _NAMES: Final = frozenset(
         "path",
         "pdName",
         "persistentVolumeName",
+        "parentCompositePodGroupName",
         "podGroupName",
         "pool",
         "priorityClassName",
@@ -63,12 +64,14 @@ _NAMES: Final = frozenset(
         "storagePolicyID",
         "storagePolicyName",
         "targetPortal",
+        "templateName",
         "user",
         "volumeAttributesClassName",
         "volumeHandle",
         "volumeID",
         "volumeName",
         "volumePath",
+        "workloadName",
     ]
 )
 """Fields that hold a name, or identify a volume."""

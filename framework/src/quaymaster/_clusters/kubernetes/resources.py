@@ -10,7 +10,6 @@ from quaymaster._api.objects import (
     KINDS,
     ApiObject,
     Binding,
-    CompositePodGroup,
     CronJob,
     DaemonSet,
     Deployment,
@@ -18,14 +17,13 @@ from quaymaster._api.objects import (
     Job,
     Lease,
     Pod,
-    PodGroup,
     ReplicaSet,
     ReplicationController,
     StatefulSet,
-    Workload,
 )
 from quaymaster._api.objects.kind_set import KindSet
-from quaymaster._api.objects.kinds import group_of, plural_of
+from quaymaster._api.objects.kinds import GROUP_KINDS, group_of, plural_of
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = [
     "CRON_JOBS",
@@ -35,15 +33,7 @@ __all__ = [
     "resources_of",
 ]
 
-_LEFT_OUT: Final = (
-    Binding,
-    CompositePodGroup,
-    CronJob,
-    Event,
-    Lease,
-    PodGroup,
-    Workload,
-)
+_LEFT_OUT: Final = (Binding, CronJob, Event, Lease)
 """Kinds that do not affect scheduling, or cannot be listed; see `CRON_JOBS`."""
 
 _RUN_PODS: Final = frozenset(
@@ -105,16 +95,26 @@ CRON_JOBS: Final = Resource("batch/v1", "CronJob", "cronjobs")
 """CronJobs; only callers that start a Job of each CronJob read them."""
 
 
-def resources_of(declared: Iterable[type[ApiObject]] = ()) -> Sequence[Resource]:
+def resources_of(
+    declared: Iterable[type[ApiObject]] = (),
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+) -> Sequence[Resource]:
     """Return the resources to read for a simulation.
 
     Args:
         declared: Kinds that plugins and packages declare.
+        kubernetes: The version and feature gates of the simulation; groups are read if
+            their gates are on.
 
     Raises:
         KindError: A declaration is invalid, or a kind is declared twice.
     """
-    scheduled = [kind for kind in KINDS.values() if kind not in _LEFT_OUT]
+    scheduled = [
+        kind
+        for kind in KINDS.values()
+        if kind not in _LEFT_OUT
+        and (kind not in GROUP_KINDS or kubernetes.reads(kind.kind))
+    ]
     return [resource_of(kind) for kind in (*scheduled, *KindSet(declared).own)]
 
 

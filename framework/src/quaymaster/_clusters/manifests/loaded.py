@@ -1,7 +1,7 @@
 """The result of loading: objects, their sources, and notices."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Final, NamedTuple, TypeVar
 
 import attrs
@@ -9,6 +9,7 @@ import attrs
 from quaymaster._api.objects import ApiObject
 from quaymaster._base.errors import one_line
 from quaymaster._base.notices import Notice
+from quaymaster._base.versions.kubernetes import KIND_GATES
 
 __all__ = ["Loaded", "Source", "skipped_text"]
 
@@ -17,7 +18,7 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 _IDLE: Final = re.compile(
     r"(CompositePodGroup|PodGroup|Workload) \(scheduling\.k8s\.io/"
 )
-"""The kinds of upstream's group scheduling, which is off by default."""
+"""The kinds of upstream's group scheduling, which are skipped while it is off."""
 
 
 class Source(NamedTuple):
@@ -70,9 +71,12 @@ def skipped_text(loaded: Loaded) -> str:
     parts = []
     if unknown := loaded.skipped - idle:
         parts.append(_counted(unknown, "that scheduling does not know"))
-    if idle:
-        gate = "without effect while the feature gate GenericWorkload is off"
-        parts.append(_counted(idle, gate))
+    by_gate: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for kind, count in idle.items():
+        by_gate[KIND_GATES[kind.partition(" ")[0]]][kind] = count
+    for gate, kinds in sorted(by_gate.items(), reverse=True):
+        text = f"without effect while the feature gate {gate} is off"
+        parts.append(_counted(kinds, text))
     return f"skipped {'; '.join(parts)}" if parts else ""
 
 

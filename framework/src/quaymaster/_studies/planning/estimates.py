@@ -73,12 +73,13 @@ class Estimates:
             if highs[index] > 0 and (purchase := self._fill(index, kinds, highs[index]))
         ]
         # Of equal ones the smaller nodes come first: they leave large pods pending, for
-        # which only large nodes have room.
+        # which only large nodes have room. Of equal groups, all grow alike.
         return sorted(
             purchases,
             key=lambda purchase: (
                 -round(purchase.ratio, 2),
                 self._weights[purchase.index],
+                -highs[purchase.index],
             ),
         )
 

@@ -267,7 +267,7 @@ class RoundSearch:
         """Join rounds if all pods get a node then, too: fewer are easier to buy."""
         assert self._best is not None
         rounds = self._best.rounds
-        for joined in _joints(rounds)[:_JOINTS]:
+        for joined in _joints(rounds, self._best.pending_by_round)[:_JOINTS]:
             if len(joined) == 1 and joined[0] in self._trials.tried:
                 continue
             if self._trials.is_over:
@@ -287,8 +287,15 @@ def _without(rounds: Rounds, number: int, index: int, gone: int) -> Rounds:
     return (changed[0], *(counts for counts in changed[1:] if any(counts)))
 
 
-def _joints(rounds: Rounds) -> list[Rounds]:
-    """Return ways to join rounds: all, all but one, by group, and pairs."""
+def _joints(rounds: Rounds, pending: Sequence[int]) -> list[Rounds]:
+    """Return ways to join rounds: all, all but one, by group, and pairs.
+
+    The last way joins those that come after the last pod has got its node.
+
+    Args:
+        rounds: The nodes by round.
+        pending: How many pods have no node after each round.
+    """
     first, *later = rounds
     if not later:
         return []
@@ -304,7 +311,10 @@ def _joints(rounds: Rounds) -> list[Rounds]:
     pairs = [later[index : index + 2] for index in range(0, len(later), 2)]
     joints: list[Rounds] = [(sum_of(rounds),)]
     but_last = [later[:-1], later[-1:]] if len(later) > 1 else [later]
-    for parts in ([later], but_last, [*groups.values()], runs, pairs):
+    placed = pending.index(pending[-1])
+    rest = [later[placed:]] if later[placed:] else []
+    when_placed = [*([counts] for counts in later[:placed]), *rest]
+    for parts in ([later], but_last, [*groups.values()], runs, pairs, when_placed):
         joined = (first, *map(sum_of, parts))
         if len(joined) < len(rounds) and joined not in joints:
             joints.append(joined)

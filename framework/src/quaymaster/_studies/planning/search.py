@@ -10,6 +10,7 @@ plan.
 """
 
 import math
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -303,21 +304,45 @@ class Search:
         """Grow plans with nodes of one group, then of two.
 
         More groups must not lead to a worse answer than fewer groups, but growing may
-        mix groups of which one alone would be better. Pairs are grown only until a plan
-        works.
+        mix groups of which one alone would be better. So plans of one group are tried
+        even if no trial is left. Pairs are grown only until a plan works.
         """
         groups = [index for index, weight in enumerate(self._weights) if weight]
         if len(groups) < 2:
             return
         for size in (1, 2):
             for part in combinations(groups, size):
-                if self._plans_found() and (size > 1 or self._left <= 0):
+                if self._plans_found() and size > 1:
                     return
                 before = self._best
-                self._grow_from(self._tried_once(self._lows), part)
+                self._grow_part(part)
                 # Identity: each plan that is found is a new one.
                 if self._best is not before:
                     self._shrink()
+
+    def _grow_part(self, part: Sequence[int]) -> None:
+        """Grow a plan of some groups; of one group, from the fewest that may do."""
+        counts = self._fewest(part[0]) if len(part) == 1 else self._lows
+        if counts != self._lows and self._weigh(counts) >= self._lightest:
+            return
+        trial = self._tried_once(counts)
+        if not trial.fits:
+            self._grow_from(trial, part)
+
+    def _fewest(self, index: int) -> Counts:
+        """Return a plan with the fewest nodes of one group that nothing refutes."""
+        lows, low, high = self._lows, self._lows[index], self._highs[index]
+        high = min(high, low + self._enough)
+
+        def with_nodes(nodes: int) -> Counts:
+            return (*lows[:index], nodes, *lows[index + 1 :])
+
+        nodes = bisect_left(
+            range(low, high),
+            True,
+            key=lambda count: not self._refutation.refutes(with_nodes(count)),
+        )
+        return with_nodes(low + nodes)
 
     def _grow_from(self, trial: Trial, groups: Collection[int]) -> None:
         """Add nodes of some groups until no pod is pending or the plan is too heavy."""
@@ -359,10 +384,12 @@ class Search:
                 if index in takers
             }
             if fractions:
+                # Of equally cheap groups, such as those of two racks, all grow alike.
                 index = min(
                     fractions,
                     key=lambda fraction: (
                         fractions[fraction] * self._weights[fraction],
+                        trial.counts[fraction] + parts[fraction],
                         fraction,
                     ),
                 )

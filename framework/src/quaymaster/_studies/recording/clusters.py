@@ -6,6 +6,7 @@ from typing import Any
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kind_set import KindSet
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.kubernetes.resources import resources_of
 from quaymaster._core.contract.cluster import Watch, WatchEventType
@@ -17,17 +18,19 @@ __all__ = ["ClusterRecorder", "recorded_kinds"]
 
 def recorded_kinds(
     declared: Iterable[type[ApiObject]] = (),
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
 ) -> list[type[ApiObject]]:
     """Return the recorded kinds: those that a simulation reads.
 
     Args:
         declared: Kinds that plugins and packages declare.
+        kubernetes: The version and feature gates of the simulation.
     """
     declared = tuple(declared)
     kinds = KindSet(declared)
     known_kinds = [
         kinds.find(resource.api_version, resource.kind)
-        for resource in resources_of(declared)
+        for resource in resources_of(declared, kubernetes)
     ]
     return [kind for kind in known_kinds if kind is not None]
 
@@ -56,7 +59,7 @@ class ClusterRecorder:
         self._begun = self._clock.now()
         self._line_writer = LineWriter(write)
         self._watches: dict[type[ApiObject], Watch[Any]] = {}
-        kinds = recorded_kinds(declared)
+        kinds = recorded_kinds(declared, cluster.kubernetes)
         self._line_writer.begin(0.0, now=self._begun, source=source, kinds=kinds)
         for kind in kinds:
             listed = cluster.list(kind)

@@ -20,6 +20,7 @@ from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._api.objects.wire import decode
 from quaymaster._base.errors import ObjectError
 from quaymaster._base.notices import Notice
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.driver.frames import Changed, Current, Message, Trouble
 from quaymaster._clusters.driver.packing import Gone, Text
 from quaymaster._clusters.driver.reflector import SECONDS_OF_SILENCE, Reflector
@@ -83,6 +84,7 @@ def record(
     context: str = "",
     kubeconfig: str | None = None,
     kinds: Iterable[type[ApiObject]] = (),
+    kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     seconds: float | None = None,
     anonymise: bool = False,
     stop: threading.Event | None = None,
@@ -98,6 +100,8 @@ def record(
         context: The context of the kubeconfig; empty for the current one.
         kubeconfig: The kubeconfig file, instead of the usual ones.
         kinds: Kinds that plugins and packages declare.
+        kubernetes: The version and feature gates whose kinds are recorded: groups, if
+            their gates are on.
         seconds: For how long; None to record until it is stopped.
         anonymise: Whether to replace all names.
         stop: Ends the recording when it is set.
@@ -121,7 +125,8 @@ def record(
     declared = tuple(kinds)
     earlier = _recorded_before(Path(file), KindSet(declared), access.name, anonymise)
     with RecordWriter(file) as writer:
-        recorder = _Recorder(access, declared, writer, earlier, anonymise=anonymise)
+        recorded = recorded_kinds(declared, kubernetes)
+        recorder = _Recorder(access, recorded, writer, earlier, anonymise=anonymise)
         recorder.run(seconds, stop or threading.Event(), on_progress)
         return recorder.summary(str(file))
 
@@ -157,7 +162,7 @@ class _Recorder:
 
     Args:
         access: The access to its API server.
-        declared: Kinds that plugins and packages declare.
+        kinds: The kinds to record.
         writer: Writes the lines.
         earlier: What the file has already, or None.
         anonymise: Whether to replace all names.
@@ -166,7 +171,7 @@ class _Recorder:
     def __init__(
         self,
         access: Access,
-        declared: Sequence[type[ApiObject]],
+        kinds: Sequence[type[ApiObject]],
         writer: RecordWriter,
         earlier: RecordState | None,
         *,
@@ -174,7 +179,7 @@ class _Recorder:
     ) -> None:
         self._access = access
         self._issuer = Issuer()
-        self._kinds = recorded_kinds(declared)
+        self._kinds = kinds
         self._writer = writer
         self._earlier = earlier
         self._line_writer = LineWriter(self._write, earlier)

@@ -42,7 +42,8 @@ def explain_pod(
 
     Args:
         pod: ``name``, ``namespace/name``, or ``kind/name`` as in kubectl. Of a
-            workload, the first pod that is tried is explained.
+            workload, a pod that has no node in the end is explained, or else the first
+            that is tried.
         objects: As for `simulate`.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
@@ -89,8 +90,24 @@ def explain_pod(
         names.update(node.name for node in cluster.list(Node).items)
         if why_not and why_not not in names:
             raise NodeNotFoundError(why_not, sorted(names))
-        explained = _explained(run, wanted.find(), log, attempt, pod)
-    return attrs.evolve(explained, terminating=terminating)
+        subject = wanted.find()
+        pending = wanted.pending() if subject.node_name and not unbind else None
+        if pending is None:
+            explained = _explained(run, subject, log, attempt, pod)
+            return attrs.evolve(explained, terminating=terminating)
+    # Only one pod is followed, since an explanation takes time; names are the same.
+    return explain_pod(
+        pending.key,
+        given,
+        config=config,
+        registry=registry,
+        seed=seed,
+        attempt=attempt,
+        why_not=why_not,
+        on_progress=on_progress,
+        max_pods=max_pods,
+        as_it_is=as_it_is,
+    )
 
 
 def _explained(

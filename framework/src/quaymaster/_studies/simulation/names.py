@@ -131,6 +131,23 @@ class Wanted:
             raise PodNotFoundError(self._text, [], problem=problem)
         return owned[0]
 
+    def pending(self) -> Pod | None:
+        """Return the first pod of the workload that has no node, or None.
+
+        None is returned, too, if the name is that of a pod.
+        """
+        pods = self.matching()
+        if any(map(self._is_named, pods)):
+            return None
+        return next(
+            (
+                pod
+                for pod in pods
+                if not (pod.node_name or pod.is_finished or pod.is_terminating)
+            ),
+            None,
+        )
+
     def matching(self) -> list[Pod]:
         """Return the existing pods with the name, or whose workload has it."""
         pods = [

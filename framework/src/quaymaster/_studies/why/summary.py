@@ -102,6 +102,7 @@ class PendingSummary:
     Attributes:
         groups: The largest first.
         placed: How many pods have got a node.
+        kept: How many pods had a node in the input, and still have it.
         nodes: How many nodes there are.
         trials: How many simulations were run to try changes.
         is_complete: Whether all changes were tried; if not, more trials may find more.
@@ -110,6 +111,7 @@ class PendingSummary:
 
     groups: tuple[PendingGroup, ...]
     placed: int
+    kept: int = 0
     nodes: int
     trials: int = 0
     is_complete: bool = True
@@ -198,6 +200,7 @@ def explain_pending(
     return PendingSummary(
         groups=tuple(groups),
         placed=len(result.placements),
+        kept=result.kept,
         nodes=result.nodes,
         trials=trials.count,
         is_complete=is_complete,
