@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from quaymaster import ApiObject, Pod
+from quaymaster import ApiObject, Node, Pod
 from quaymaster.cluster import ApiError
 from quaymaster.objects import KINDS, PodGroup
 from quaymaster.simulation import Simulation
@@ -21,6 +21,7 @@ _QUIET_SECONDS: Final = 12.0
 """How long nothing may change: in the recordings, each waiting group was tried again
 many times in 0.45 s, while one second of backoff lasted 0.04 s."""
 _MOST_ROUNDS: Final = 60
+_NOT_READY: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
 def steps_of(case: Tree) -> Iterator[Tree]:
@@ -76,6 +77,8 @@ class Player:
         return {obj.uid: obj.name} if isinstance(obj, Pod) else {}
 
     def _changed(self, verb: str, tree: Tree) -> ApiObject:
+        if verb == "create" and tree["kind"] == "Node":
+            return self._created_node(tree)
         if verb == "create":
             return self._server.create(tree)
         kind = KINDS[tree["kind"]]
@@ -83,6 +86,21 @@ class Player:
             sub = tree.get("sub") or ""
             return self._server.patch(kind, tree["name"], tree["body"], sub=sub)
         return self._server.delete(kind, tree["name"])
+
+    def _created_node(self, tree: Tree) -> ApiObject:
+        """Create a node; the scheduler sees it not ready first, as a real one does."""
+        spec = tree.get("spec", {})
+        taints = [*spec.get("taints", ()), _NOT_READY]
+        self._server.create({**tree, "spec": {**spec, "taints": taints}})
+        self._catch_up()
+        patch = {"spec": {"taints": spec.get("taints")}}
+        node = self._server.patch(Node, tree["metadata"]["name"], patch)
+        self._catch_up()
+        return node
+
+    def _catch_up(self) -> None:
+        """Let the scheduler do what is due now, as it does between two calls."""
+        self.simulation.run_until(self.simulation.now)
 
     def _run_until_quiet(self) -> None:
         """Run until nothing but retries changes."""

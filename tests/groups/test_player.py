@@ -84,3 +84,11 @@ def test_deleted_group_stays_until_its_last_pod_is_gone() -> None:
     assert state["PodGroup"] == {"g": {"deleting": True}}
     assert player.cluster.get(PodGroup, "default/g").min_count == 2
     assert player.play({"ops": [delete("Pod", "a")]})["PodGroup"] == {}
+
+
+def test_waiting_pod_is_tried_while_a_new_node_is_not_ready(player: Player) -> None:
+    player.play({"ops": [pod("a", cpu="3")]})
+    state = player.play({"ops": [node("node-2", cpu="4"), node("node-3", cpu="8")]})
+    assert state["Pod"] == {"a": {"node": "node-2"}}
+    ((*_, note),) = state["events"]
+    assert "1 node(s) had untolerated taint(s)" in note

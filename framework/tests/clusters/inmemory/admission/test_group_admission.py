@@ -183,9 +183,12 @@ def workload_of(spec: dict[str, Any]) -> Workload:
 
 def test_templates_are_at_most_four_levels_deep() -> None:
     cluster = cluster_with(TREES)
-    assert "maximum template hierarchy depth is 4" in problem_of(
-        cluster, workload_of(nested(4))
+    text = problem_of(cluster, workload_of(nested(4)))
+    assert text.startswith(
+        'spec.compositePodGroupTemplates[0]: Invalid value: [{"Name":"level-3",'
+        '"SchedulingPolicy":{"Basic":{},"Gang":null},"SchedulingConstraints":null,'
     )
+    assert text.endswith("]: maximum template hierarchy depth is 4")
     cluster.create(workload_of(nested(3)))
 
 

@@ -3,11 +3,16 @@
 import itertools
 from typing import Any, cast
 
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.waiting_keys import ask_while_waiting
+from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._base.raised import describe_exception
 
@@ -15,8 +20,9 @@ __all__ = ["SORT_KEYS"]
 
 
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
-    bench = Bench(subject, cluster)
-    pods = (*cluster.pending, *other.pending)
+    # Pods of the other cluster have the same names, and informers must have them all.
+    pods = (*cluster.pending, *map(_renamed, other.pending))
+    bench = Bench(subject, attrs.evolve(cluster, pending=pods))
     queued = [make_queued_pod(pod, timestamp=at % 3) for at, pod in enumerate(pods)]
     # Any: every comparable object can be a key.
     keys = [
@@ -44,6 +50,12 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
         if again < key or key < again:
             fail("queue_sort", f"{key!r}, then {again!r} for the same queued pod", pod)
     ask_while_waiting(bench, cluster, queued)
+
+
+def _renamed(pod: Pod) -> Pod:
+    name = f"{pod.name}-other"
+    uid = make_uid(Pod, name, pod.namespace)
+    return replace(pod, metadata=replace(pod.metadata, name=name, uid=uid))
 
 
 SORT_KEYS = Check(

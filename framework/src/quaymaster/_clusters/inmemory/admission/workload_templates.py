@@ -7,13 +7,12 @@ Mirrors ``ValidateWorkloadSpec`` (Kubernetes v1.37,
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import msgspec
-
 from quaymaster._api.objects import (
     CompositePodGroupTemplate,
     PodGroupTemplate,
     WorkloadSpec,
 )
+from quaymaster._api.objects.meta import ApiValue
 from quaymaster._api.objects.report import Report
 from quaymaster._clusters.inmemory.admission.field_errors import duplicate, invalid
 
@@ -32,7 +31,7 @@ def check_workload_spec(spec: WorkloadSpec, path: str, report: Report) -> None:
     _check_list(composites, names, path, report)
     for index, template in enumerate(composites):
         if _depth(template) >= _DEEPEST:
-            value = msgspec.to_builtins(template.composite_pod_group_templates)
+            value = _as_go_prints(template.composite_pod_group_templates)
             detail = f"maximum template hierarchy depth is {_DEEPEST}"
             report.add(f"{path}.{_COMPOSITES}[{index}]", invalid(value, detail))
     _check_priorities(spec, path, report)
@@ -106,3 +105,15 @@ def _check_children(templates: _Composites, path: str, report: Report) -> None:
             )
             report.add(where, invalid(template.name, detail))
         _check_children(template.composite_pod_group_templates, where, report)
+
+
+def _as_go_prints(value: object) -> object:
+    """Return a value as the error prints it: with all fields of the internal types."""
+    if isinstance(value, tuple):
+        return [_as_go_prints(item) for item in value] or None
+    if not isinstance(value, ApiValue):
+        return value
+    return {
+        name.title().replace("_", ""): _as_go_prints(getattr(value, name))
+        for name in value.__struct_fields__
+    }
