@@ -6,9 +6,10 @@ from typing import Final
 
 from tests.conformance.recorded_set import Outcome, RecordedSet
 from tests.groups.api_answers import api_answer
-from tests.groups.cases import DATA, Tree, read_cases
+from tests.groups.cases import Tree, read_cases, recordings
 from tests.groups.listed import NOT_CHECKED
 from tests.groups.player import steps_of
+from tests.groups.step_differences import step_differences
 
 __all__ = ["GROUPS", "differences"]
 
@@ -21,8 +22,15 @@ def answer_to(case: Tree) -> Tree:
 
 
 def differences(case: Tree) -> Iterator[str]:
-    """Yield the requests of a case that we answer differently."""
-    answers = answer_to(case)["answers"]
+    """Yield the requests or the steps of a case that we answer differently."""
+    answer = answer_to(case)
+    if case["family"] != "api":
+        steps = enumerate(zip(case["steps"], answer["steps"], strict=True))
+        for number, (theirs, ours) in steps:
+            for text in step_differences(theirs, ours):
+                yield f"{case['id']}: step {number}: {text}"
+        return
+    answers = answer["answers"]
     for number, (theirs, ours) in enumerate(zip(case["answers"], answers, strict=True)):
         if theirs != ours:
             texts = f"upstream {json.dumps(theirs)} here {json.dumps(ours)}"
@@ -35,7 +43,7 @@ def _outcomes(case: Tree) -> Iterator[Outcome]:
 
 
 def _stored(_version: str) -> Iterator[Tree]:
-    for file in sorted(DATA.glob("*.jsonl.gz")):
+    for file in recordings():
         yield from read_cases(file)
 
 

@@ -1,4 +1,4 @@
-"""We answer requests about groups as a real API server did."""
+"""We answer requests about groups, and schedule them, as real servers did."""
 
 import gzip
 import json
@@ -8,14 +8,22 @@ from typing import Final
 import pytest
 
 from tests.conformance.front import run
-from tests.groups.cases import DATA, Tree, read_cases
+from tests.groups.cases import DATA, Tree, read_cases, recordings
 from tests.groups.conformance import GROUPS, differences
 from tests.groups.listed import NOT_CHECKED
 
+FAMILIES: Final = [
+    file.name.partition(".")[0] for file in recordings() if file.stem != "api.jsonl"
+]
 CASES: Final = [
     case for case in read_cases(DATA / "api.jsonl.gz") if case["id"] not in NOT_CHECKED
 ]
 FEW: Final = CASES[::6]
+
+
+def cases_of(family: str) -> list[Tree]:
+    stored = read_cases(DATA / f"{family}.jsonl.gz")
+    return [case for case in stored if case["id"] not in NOT_CHECKED]
 
 
 def unlike(cases: list[Tree]) -> list[str]:
@@ -31,9 +39,22 @@ def test_requests_are_answered_as_by_a_real_server() -> None:
     assert unlike(CASES) == []
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_case_is_scheduled_as_by_a_real_scheduler(family: str) -> None:
+    shortest = min(cases_of(family), key=lambda case: len(json.dumps(case)))
+    assert unlike([shortest]) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", FAMILIES)
+def test_cases_are_scheduled_as_by_a_real_scheduler(family: str) -> None:
+    assert unlike(cases_of(family)) == []
+
+
 @pytest.mark.long
 def test_listed_cases_differ() -> None:
-    listed = [c for c in read_cases(DATA / "api.jsonl.gz") if c["id"] in NOT_CHECKED]
+    stored = (case for file in recordings() for case in read_cases(file))
+    listed = [case for case in stored if case["id"] in NOT_CHECKED]
     assert len(listed) == len(NOT_CHECKED)
     assert [case["id"] for case in listed if not list(differences(case))] == []
 

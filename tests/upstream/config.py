@@ -17,14 +17,17 @@ from tests.kit.internals.config import (
 )
 from tests.kit.internals.testing import CallNotPlayedError, Json, RecordedCase
 from tests.upstream.calls import Calls, Play, play_calls
+from tests.upstream.configurations import complete, validate, with_names_of_a_file
 
 __all__ = ["play"]
 
+_DEFAULTED: Final = "a file's weight of 0 becomes 1 before validation, also upstream"
+_ONE_PROBLEM: Final = "one problem is reported for each value, and upstream has two"
 _WHERE: Final = re.compile(r"profiles\[0\]\.pluginConfig\[0\]\.args\.?([^:]*): ")
 
 
 def play(case: RecordedCase) -> Sequence[Json | str]:
-    """Play a case about arguments; configurations as a whole are not played."""
+    """Play a case of the packages v1, validation and scheme."""
     return play_calls(case, _PLAYS, _NOT_PLAYED)
 
 
@@ -56,7 +59,8 @@ def _problems(
 def _validate(calls: Calls, call: Json) -> Json:
     ((kind, fields),) = call["in"][1].items()
     plugin = kind.removesuffix("Args")
-    problems = _problems(plugin, _camel(fields), calls.kubernetes)
+    _check_comparable(fields)
+    problems = _problems(plugin, with_names_of_a_file(fields), calls.kubernetes)
     if not problems:
         return {"results": [None]}
     errors = [{"field": field} for field in problems]
@@ -65,15 +69,24 @@ def _validate(calls: Calls, call: Json) -> Json:
     return {"results": [errors[0] if is_single else {"errors": errors}]}
 
 
+def _check_comparable(fields: Json) -> None:
+    """Check that a file with these arguments has as many problems as upstream finds.
+
+    Raises:
+        CallNotPlayedError: It has others.
+    """
+    strategy = fields.get("ScoringStrategy") or {}
+    resources = [*(strategy.get("Resources") or ()), *(fields.get("Resources") or ())]
+    if any(not resource.get("Weight") for resource in resources):
+        raise CallNotPlayedError(_DEFAULTED)
+    names = fields.get("IgnoredResources") or ()
+    groups = fields.get("IgnoredResourceGroups") or ()
+    if any(name.endswith("/") or not name for name in (*names, *groups)):
+        raise CallNotPlayedError(_ONE_PROBLEM)
+
+
 def _lower_first(name: str) -> str:
     return name[0].lower() + name[1:]
-
-
-def _camel(tree: Any) -> Any:  # noqa: ANN401 - any part of a JSON tree
-    """Return a tree with the names of a file instead of Go's names."""
-    if isinstance(tree, dict):
-        return {_lower_first(name): _camel(part) for name, part in tree.items()}
-    return [_camel(item) for item in tree] if isinstance(tree, list) else tree
 
 
 def _defaulted(calls: Calls, call: Json) -> Json:
@@ -137,15 +150,6 @@ _NOT_PLAYED: Final[Mapping[str, str]] = {
     "v1.Convert_v1_KubeSchedulerConfiguration_To_config_KubeSchedulerConfiguration": (
         _GO_TYPES
     ),
-    "v1.SetDefaults_KubeSchedulerConfiguration": (
-        "defaults are completed here when a file is expanded, not before"
-    ),
-    "v1.SetObjectDefaults_KubeSchedulerConfiguration": (
-        "defaults are completed here when a file is expanded, not before"
-    ),
-    "validation.ValidateKubeSchedulerConfiguration": (
-        "validates Go's type, in which defaults are missing"
-    ),
 }
 """Call -> why it has no counterpart."""
 
@@ -176,5 +180,11 @@ _PLAYS: Final[Mapping[str, Play]] = (
             "VolumeBinding",
         )
     }
-    | {"v1.getDefaultPlugins": _default_plugins, "v1.mergePlugins": _merge}
+    | {
+        "v1.getDefaultPlugins": _default_plugins,
+        "v1.mergePlugins": _merge,
+        "v1.SetDefaults_KubeSchedulerConfiguration": complete,
+        "v1.SetObjectDefaults_KubeSchedulerConfiguration": complete,
+        "validation.ValidateKubeSchedulerConfiguration": validate,
+    }
 )

@@ -155,7 +155,21 @@ def _sums(info: NodeInfo) -> Json:
     }
 
 
+_POD_INFO: Final = "Go's PodInfo keeps parsed terms beside a pod; pods have none here"
+_COPY: Final = "Go copies a node info for a cycle; here the snapshot changes in place"
+_AMOUNTS: Final = "a method of Go's type for amounts, which its callers are played with"
 _NOT_PLAYED: Final[Mapping[str, str]] = {
+    "framework.NewPodInfo": _POD_INFO,
+    "framework.NewResource": _AMOUNTS,
+    "framework.UnrollPodEvent": "registrations for all pods match as they are here",
+    "NodeInfo.Snapshot": _COPY,
+    "NodeInfo.SnapshotConcrete": _COPY,
+    "PodInfo.Update": _POD_INFO,
+    "Resource.AddScalar": _AMOUNTS,
+    "Resource.Clone": _AMOUNTS,
+    "Resource.SetMaxResource": _AMOUNTS,
+    "util.GetEarliestPodStartTime": "a part of the choice between candidates",
+    "util.GetPodFullName": "not used by the scheduler",
     "CycleState.Clone": "the record lacks what the test writes into the state",
 }
 """Call -> why it is not played."""

@@ -11,10 +11,6 @@ __all__ = ["as_on_a_cluster", "is_random", "reason_of"]
 
 _FAILING_API: Final = "the test makes a request to the API server fail"
 
-_FIT_ARGS: Final = "validation.ValidateNodeResourcesFitArgs"
-_DEFAULTED: Final = "a file's weight of 0 becomes 1 before validation, also upstream"
-_ONE_PROBLEM: Final = "one problem is reported for each value"
-
 _LISTED: Final[Mapping[tuple[str, str], str]] = {
     (
         "plugins/defaultbinder/TestDefaultBinder/binding_error",
@@ -48,26 +44,6 @@ _LISTED: Final[Mapping[tuple[str, str], str]] = {
         "plugins/dynamicresources/TestPlugin/request-admin-access-without-DRAAdminAccess-featuregate",
         "Filter",
     ): "Kubernetes 1.37 locks the gate DRAAdminAccess to true",
-    (
-        "config/validation/TestValidateFitArgs/IgnoredResources:_name_is_empty",
-        _FIT_ARGS,
-    ): _ONE_PROBLEM,
-    (
-        "config/validation/TestValidateFitArgs/IgnoredResourceGroups:_illegal_args",
-        _FIT_ARGS,
-    ): _ONE_PROBLEM,
-    (
-        "config/validation/TestValidateLeastAllocatedScoringStrategy/weight_less_than",
-        _FIT_ARGS,
-    ): _DEFAULTED,
-    (
-        "config/validation/TestValidateMostAllocatedScoringStrategy/multi_invalid",
-        _FIT_ARGS,
-    ): _DEFAULTED,
-    (
-        "config/validation/TestValidateRequestedToCapacityRatioScoringStrategy/weight",
-        _FIT_ARGS,
-    ): _DEFAULTED,
     (
         "dra/experimental/TestAllocator/list-attributes-distinct-constaint-with-empty",
         "Allocator.Allocate",

@@ -16,6 +16,7 @@ from quaymaster import (
     hookimpl,
 )
 from tests.kit.internals.testing import CallNotPlayedError, Json
+from tests.upstream.queue_backoff import nanoseconds
 
 __all__ = ["plugins_of", "weights_of"]
 
@@ -137,7 +138,7 @@ def _permit(injected: Json) -> _Hooks:
     def permit(self: object) -> PermitWait | Status | None:
         status = _status(injected, "Permit")
         if status is not None and status.is_wait:
-            return PermitWait(float(injected["PermitTimeout"].removesuffix("s")))
+            return PermitWait(nanoseconds(injected["PermitTimeout"]) / 1e9)
         return status
 
     return {"permit": permit}

@@ -1,7 +1,8 @@
 """Plays the calls of tests to plugins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Final
 
 from quaymaster.config import default_config
 from quaymaster.scheduler import PluginRegistry
@@ -18,6 +19,18 @@ from tests.upstream.volume_binder import VolumeBinderPlayer
 
 __all__ = ["play"]
 
+_GROUPS: Final = "the gate GenericWorkload, being built"
+_TOPOLOGY: Final = "the gate TopologyAwareWorkloadScheduling, being built"
+_GATES: Final[Mapping[str, str]] = {
+    "DeferredPodScheduling": (
+        "the gate InPlacePodVerticalScalingSchedulerPreemption, alpha, not built"
+    ),
+    "GangScheduling": _GROUPS,
+    "PodGroupPodsCount": _TOPOLOGY,
+    "TopologyPlacement": _TOPOLOGY,
+}
+"""Plugin that does not exist here -> its gate."""
+
 
 def play(case: RecordedCase) -> Sequence[Json | str]:
     """Make the calls of a case to a plugin.
@@ -33,7 +46,8 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     if name == "DefaultPreemption":
         return play_calls_with(lambda: PreemptionPlayer(case, _filters()), case)
     if name not in _registry():
-        raise CallNotPlayedError(f"the plugin {name} does not exist here")
+        gate = _GATES.get(name, "not built")
+        raise CallNotPlayedError(f"the plugin {name}: {gate}")
     beside: Sequence[type] = ()
     if "DeviceClass" in case.tree.get("objects", ()) and name != "DynamicResources":
         beside = [_registry()["DynamicResources"].load()]  # it knows the allocations

@@ -20,6 +20,20 @@ __all__ = ["NODE_RESOURCES", "PLAYS_OF_RESOURCES"]
 NODE_RESOURCES: Final = "the gate DRANodeAllocatableResources (alpha), not built"
 
 
+_OPTIONS: Final = frozenset(
+    (
+        "ExcludeOverhead",
+        "InPlacePodLevelResourcesVerticalScalingEnabled",
+        "NonMissingContainerRequests",
+        "Reuse",
+        "SkipPodLevelResources",
+        "UseDRANodeAllocatableResourceClaimStatus",
+        "UseStatusResources",
+    )
+)
+"""The options of PodRequests and PodLimits that have a counterpart."""
+
+
 def _pod_of(calls: Calls, call: Json) -> Pod:
     """Return the pod of a call, with the parts of the status that its options use.
 
@@ -28,6 +42,9 @@ def _pod_of(calls: Calls, call: Json) -> Pod:
     """
     argument, options = call["in"]
     pod = calls.pod(argument)
+    others = {name for name, value in options.items() if value} - _OPTIONS
+    if others:
+        raise CallNotPlayedError(f"the option {min(others)} of PodRequests")
     if options.get("UseDRANodeAllocatableResourceClaimStatus"):
         tree = calls.pod_tree(argument)
         if tree.get("status", {}).get("nodeAllocatableResourceClaimStatuses"):

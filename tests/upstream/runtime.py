@@ -24,7 +24,9 @@ from tests.upstream.plugin_answers import plugins_of, weights_of
 
 __all__ = ["play"]
 
-_INTERFACES: Final = "the record lacks the interfaces of the test's plugins"
+_INTERFACES: Final = (
+    "the record lacks which interfaces the Go types of the test's plugins have"
+)
 _SKIPPED: Final[Mapping[str, frozenset[str]]] = {
     "TestFilterPlugins/SuccessAndSkipFilters": frozenset({"TestPlugin2"}),
     "TestRunPreFilterExtensionAddPod/one_AddPod()_is_skipped": frozenset({"skipped"}),

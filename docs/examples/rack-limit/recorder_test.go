@@ -52,6 +52,8 @@ type recorded struct {
 	states   map[fwk.CycleState]int
 	cloneOf  map[int]int
 	snapshot []int
+	// snapshotNames are the names of the nodes of the snapshot.
+	snapshotNames []string
 }
 
 // record returns the plugin for the calls of one test: each (sub)test needs its own.
@@ -76,7 +78,7 @@ func record(t testing.TB, plugin fwk.Plugin, with setup) *recorded {
 		p.tree["objects"] = objects
 	}
 	if with.Snapshot != nil {
-		p.snapshot = p.nodesOf(with.Snapshot)
+		p.snapshotOf(with.Snapshot)
 	}
 	if *recordTo != "" {
 		t.Cleanup(func() { p.write(t) })
@@ -99,6 +101,15 @@ func (p *recorded) PreEnqueue(ctx context.Context, pod *v1.Pod) *fwk.Status {
 	call := p.begin("PreEnqueue", nil, pod)
 	status := p.Plugin.(fwk.PreEnqueuePlugin).PreEnqueue(ctx, pod)
 	return p.end(call, status, object{})
+}
+
+func (p *recorded) Less(first, second fwk.QueuedEntityInfo) bool {
+	less := p.Plugin.(fwk.QueueSortPlugin).Less(first, second)
+	p.mutex.Lock()
+	call := object{"call": "Less", "in": []object{p.queuedOf(first), p.queuedOf(second)}}
+	p.mutex.Unlock()
+	p.add(call, object{"results": []any{less}})
+	return less
 }
 
 func (p *recorded) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod,
@@ -142,6 +153,19 @@ func (p *recorded) Filter(ctx context.Context, state fwk.CycleState, pod *v1.Pod
 	call["node"] = p.nodeOf(node)
 	status := p.Plugin.(fwk.FilterPlugin).Filter(ctx, state, pod, node)
 	return p.end(call, status, object{})
+}
+
+func (p *recorded) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod,
+	statuses fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	call := p.begin("PostFilter", state, pod)
+	call["in"] = []any{object{"pod": call["pod"]}, p.statusesOf(statuses)}
+	result, status := p.Plugin.(fwk.PostFilterPlugin).PostFilter(ctx, state, pod, statuses)
+	var answer any
+	if result != nil {
+		answer = object{"NominatingInfo": result.NominatingInfo}
+	}
+	p.add(call, object{"results": []any{answer, treeOf(status)}})
+	return result, status
 }
 
 func (p *recorded) PreScore(ctx context.Context, state fwk.CycleState, pod *v1.Pod,
@@ -199,12 +223,36 @@ func (p *recorded) Permit(ctx context.Context, state fwk.CycleState, pod *v1.Pod
 	return p.end(call, status, object{"wait": seconds}), wait
 }
 
+func (p *recorded) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod,
+	node string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
+	call := p.begin("PreBindPreFlight", state, pod)
+	call["node_name"] = node
+	result, status := p.Plugin.(fwk.PreBindPlugin).PreBindPreFlight(ctx, state, pod, node)
+	p.add(call, object{"results": []any{result, treeOf(status)}})
+	return result, status
+}
+
 func (p *recorded) PreBind(ctx context.Context, state fwk.CycleState, pod *v1.Pod,
 	node string) *fwk.Status {
 	call := p.begin("PreBind", state, pod)
 	call["node_name"] = node
 	status := p.Plugin.(fwk.PreBindPlugin).PreBind(ctx, state, pod, node)
 	return p.end(call, status, object{})
+}
+
+func (p *recorded) Bind(ctx context.Context, state fwk.CycleState, pod *v1.Pod,
+	node string) *fwk.Status {
+	call := p.begin("Bind", state, pod)
+	call["node_name"] = node
+	status := p.Plugin.(fwk.BindPlugin).Bind(ctx, state, pod, node)
+	return p.end(call, status, object{})
+}
+
+func (p *recorded) PostBind(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
+	call := p.begin("PostBind", state, pod)
+	call["node_name"] = node
+	p.Plugin.(fwk.PostBindPlugin).PostBind(ctx, state, pod, node)
+	p.add(call, object{})
 }
 
 // EventsToRegister returns registrations whose hints are recorded as well.
@@ -262,13 +310,17 @@ func (p *recorded) begin(name string, state fwk.CycleState, pod *v1.Pod) object 
 }
 
 func (p *recorded) end(call object, status *fwk.Status, answer object) *fwk.Status {
+	answer["status"] = treeOf(status)
+	p.add(call, answer)
+	return status
+}
+
+func treeOf(status *fwk.Status) object {
 	tree := object{"code": status.Code().String()}
 	if status != nil && len(status.Reasons()) > 0 {
 		tree["reasons"] = status.Reasons()
 	}
-	answer["status"] = tree
-	p.add(call, answer)
-	return status
+	return tree
 }
 
 func (p *recorded) add(call, answer object) {
@@ -282,6 +334,24 @@ func (p *recorded) stateOf(state fwk.CycleState) int {
 		p.states[state] = len(p.states)
 	}
 	return p.states[state]
+}
+
+// queuedOf writes a pod in the queue; groups of pods are not recorded.
+func (p *recorded) queuedOf(queued fwk.QueuedEntityInfo) object {
+	pod := queued.(interface{ GetPod() *v1.Pod }).GetPod()
+	seconds := float64(queued.GetTimestamp().UnixMicro()) / 1e6
+	return object{"pod": p.pods.index(pod), "timestamp": seconds}
+}
+
+// statusesOf writes why the nodes of the snapshot were rejected. A name that no node
+// has returns the status of all nodes that are not listed.
+func (p *recorded) statusesOf(statuses fwk.NodeToStatusReader) object {
+	listed := object{}
+	for _, name := range p.snapshotNames {
+		listed[name] = object{"status": treeOf(statuses.Get(name))}
+	}
+	absent := object{"status": treeOf(statuses.Get("/"))}
+	return object{"nodeToStatus": listed, "absentNodesStatus": absent}
 }
 
 func (p *recorded) nodeOf(node fwk.NodeInfo) int {
@@ -305,6 +375,9 @@ func (p *recorded) snapshotOf(nodes []fwk.NodeInfo) []int {
 	indexes := p.nodesOf(nodes)
 	if p.snapshot == nil {
 		p.snapshot = indexes
+		for _, node := range nodes {
+			p.snapshotNames = append(p.snapshotNames, node.Node().Name)
+		}
 	}
 	return indexes
 }

@@ -71,7 +71,8 @@ class RecordedPlayer(PluginHarness):
         name = call["call"]
         play = _PLAYS.get(name)
         if play is None:
-            raise CallNotPlayedError(f"{name} is not an extension point")
+            text = f"{name} is not an extension point"
+            raise CallNotPlayedError(_NOT_PLAYED.get(name, text))
         if "cluster" in call:
             raise CallNotPlayedError("the cluster changes between calls")
         self.state = self._recorded_states.state_of(call)
@@ -150,9 +151,15 @@ class RecordedPlayer(PluginHarness):
 
     def _less(self, call: Json) -> Json:
         first, second = (
-            self.sort_key(make_queued_pod(self._pod_of(queued)))
+            self.sort_key(
+                make_queued_pod(
+                    self._pod_of(queued), timestamp=queued.get("timestamp", 0.0)
+                )
+            )
             for queued in call["in"]
         )
+        if first == second and "timestamp" not in call["in"][0]:
+            raise CallNotPlayedError("the record lacks when the pods were queued")
         return {"results": [first < second]}
 
     def _post_filter(self, call: Json) -> Json:
@@ -204,6 +211,10 @@ class RecordedPlayer(PluginHarness):
         self.cluster.load_unchecked([node])
         return answers.status_answer(self.bind(self._pod_of(call), call["node_name"]))
 
+    def _post_bind(self, call: Json) -> Json:
+        self.post_bind(self._pod_of(call), call["node_name"])
+        return {}
+
     def _events(self, _call: Json) -> Json:
         return {"events": [answers.event_tree(event) for event in self.events()]}
 
@@ -234,6 +245,11 @@ def _objects_of(tree: Mapping[str, Any]) -> Sequence[ApiObject]:
     ]
 
 
+_NOT_PLAYED: Final[Mapping[str, str]] = {
+    "SignPod": "signatures of pods have another form in Go (SignFragment)",
+}
+"""Upstream's name of a hook -> why it is not played."""
+
 _PLAYS: Final[Mapping[str, Callable[[RecordedPlayer, Json], Json]]] = {
     "PreEnqueue": RecordedPlayer._pre_enqueue,
     "Less": RecordedPlayer._less,
@@ -251,6 +267,7 @@ _PLAYS: Final[Mapping[str, Callable[[RecordedPlayer, Json], Json]]] = {
     "PreBindPreFlight": RecordedPlayer._pre_flight,
     "PreBind": RecordedPlayer._pre_bind,
     "Bind": RecordedPlayer._bind,
+    "PostBind": RecordedPlayer._post_bind,
     "Hint": RecordedPlayer._hint,
     "EventsToRegister": RecordedPlayer._events,
 }
