@@ -30,7 +30,7 @@ class RecordedCluster(InMemoryCluster):
         recorded: The Events since they were taken last.
     """
 
-    def __init__(self, kubernetes: Kubernetes, *, controllers: bool) -> None:
+    def __init__(self, kubernetes: Kubernetes, *, controllers: bool = False) -> None:
         super().__init__(
             VirtualClock(),
             kubelet=False,
