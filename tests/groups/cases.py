@@ -9,11 +9,17 @@ from typing import Any, Final, TypeAlias
 from quaymaster.config import Kubernetes
 from tests.kit.internals.groups import kubernetes_with_groups
 
-__all__ = ["DATA", "Tree", "kubernetes_of", "read_cases"]
+__all__ = ["DATA", "Tree", "kubernetes_of", "read_cases", "recordings"]
 
 Tree: TypeAlias = dict[str, Any]
 
 DATA: Final = Path(__file__).parent / "data"
+
+
+def recordings() -> list[Path]:
+    """Return the files with recordings; the others are upstream's own tests."""
+    files = sorted(DATA.glob("*.jsonl.gz"))
+    return [file for file in files if not file.name.startswith("upstream-")]
 
 
 def read_cases(path: Path) -> Iterator[Tree]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.conformance.recorded_set import Outcome, RecordedSet
 from tests.groups.api_answers import api_answer
-from tests.groups.cases import DATA, Tree, read_cases
+from tests.groups.cases import Tree, read_cases, recordings
 from tests.groups.listed import NOT_CHECKED
 from tests.groups.player import steps_of
 from tests.groups.step_differences import step_differences
@@ -43,7 +43,7 @@ def _outcomes(case: Tree) -> Iterator[Outcome]:
 
 
 def _stored(_version: str) -> Iterator[Tree]:
-    for file in sorted(DATA.glob("*.jsonl.gz")):
+    for file in recordings():
         yield from read_cases(file)
 
 

@@ -9,9 +9,6 @@ _DIFFERENCE: Final = (
     "the message contains the difference of two pods, field by field of Go's types"
 )
 
-_NOT_READY: Final = (
-    "a pod was tried while a new node still had the taint not-ready of its creation"
-)
 _OLD_CONDITION: Final = (
     "a second cycle began before the informer had the condition of the first"
 )
@@ -24,7 +21,6 @@ NOT_CHECKED: Final[Mapping[str, str]] = {
         f"api-{gates}-115": _DIFFERENCE
         for gates in ("composite", "core", "jobs", "policy")
     },
-    **dict.fromkeys(("gang-015", "gang-023", "tight-015", "tight-025"), _NOT_READY),
     "basic-018": _OLD_CONDITION,
     **dict.fromkeys(
         ("preempt_of-018", "preempt_of-020", "preempt_of-021"), _BEFORE_DELETIONS

@@ -8,13 +8,13 @@ from typing import Final
 import pytest
 
 from tests.conformance.front import run
-from tests.groups.cases import DATA, Tree, read_cases
+from tests.groups.cases import DATA, Tree, read_cases, recordings
 from tests.groups.conformance import GROUPS, differences
 from tests.groups.listed import NOT_CHECKED
 
-FAMILIES: Final = sorted(
-    file.name.partition(".")[0] for file in DATA.iterdir() if file.stem != "api.jsonl"
-)
+FAMILIES: Final = [
+    file.name.partition(".")[0] for file in recordings() if file.stem != "api.jsonl"
+]
 CASES: Final = [
     case for case in read_cases(DATA / "api.jsonl.gz") if case["id"] not in NOT_CHECKED
 ]
@@ -53,7 +53,7 @@ def test_cases_are_scheduled_as_by_a_real_scheduler(family: str) -> None:
 
 @pytest.mark.long
 def test_listed_cases_differ() -> None:
-    stored = (case for file in DATA.iterdir() for case in read_cases(file))
+    stored = (case for file in recordings() for case in read_cases(file))
     listed = [case for case in stored if case["id"] in NOT_CHECKED]
     assert len(listed) == len(NOT_CHECKED)
     assert [case["id"] for case in listed if not list(differences(case))] == []

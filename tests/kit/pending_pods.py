@@ -56,6 +56,11 @@ _FACTS: Final = (
     {"feature.node.kubernetes.io/cpu-cpuid.AVX512F": "true"},
     {"topology.topolvm.io/node": "rackb-u1"},
     {"k3s.io/hostname": "pi-1a"},
+    {"kubevirt.io/schedulable": "true"},
+    {"oci.oraclecloud.com/fault-domain": "FAULT-DOMAIN-2"},
+    {"cloud.google.com/compute-class": "Performance"},
+    {"acme.com/rdma": "true"},
+    {"env": "prod"},
 )
 _TAINTS: Final = (
     "node.kubernetes.io/unschedulable:NoSchedule",
@@ -70,6 +75,12 @@ _TAINTS: Final = (
     "virtual-kubelet.io/provider=azure:NoSchedule",
     "eks.amazonaws.com/compute-type=fargate:NoSchedule",
     "sandbox.gke.io/runtime=gvisor:NoSchedule",
+    "UpdateInProgress:NoSchedule",
+    "metal3.io/remediation:NoSchedule",
+    "node.ocs.openshift.io/storage=true:NoSchedule",
+    "node-role.kubernetes.io/etcd=true:NoExecute",
+    "nvidia.com/gpu.xid-errors:NoSchedule",
+    "acme.com/pci-scope=true:NoSchedule",
     "dedicated=1:NoSchedule",
 )
 _OWN: Final = (

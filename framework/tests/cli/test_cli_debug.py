@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from quaymaster.config import default_config
-from quaymaster.scheduler import AttemptHistory, PluginRegistry
+from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_node, make_pod
 from tests.kit.clusters import make_cluster
@@ -22,6 +22,7 @@ from tests.kit.internals.operation import (
     Verdict,
     attempts_page,
     dump_page,
+    facts_now,
 )
 from tests.kit.internals.serving import SelfSignedTLS
 
@@ -48,8 +49,8 @@ class AtOnce:
         return question()
 
 
-def tried() -> AttemptHistory:
-    """Return the attempts of a pod that fits nowhere and of one that fits."""
+def scheduled() -> Simulation:
+    """Return a simulation of a pod that fits nowhere and of one that fits."""
     registry = PluginRegistry.discover()
     cluster = make_cluster(
         make_node(name="a", capacity={"cpu": "2", "pods": "9"}),
@@ -57,9 +58,9 @@ def tried() -> AttemptHistory:
         make_pod(name="big", requests={"cpu": "3"}),
         make_pod(name="small"),
     )
-    with Simulation(cluster, config=default_config(registry), registry=registry) as run:
-        run.settle()
-        return run.scheduler.past_attempts
+    run = Simulation(cluster, config=default_config(registry), registry=registry)
+    run.settle()
+    return run
 
 
 class Register:
@@ -76,14 +77,18 @@ class Register:
 @pytest.fixture
 def url() -> Iterator[str]:
     options = ServingOptions(tls=SelfSignedTLS("127.0.0.1"))
-    pages = {
-        "/debug/dump": dump_page(lambda: HELD),
-        "/debug/attempts": attempts_page(AtOnce(), tried()),
-    }
-    server = PageServer(("127.0.0.1", 0), pages, Gate(Register()), options)
-    server.start()
-    yield server.url
-    server.stop()
+    with scheduled() as simulation:
+        scheduler = simulation.scheduler
+        pages = {
+            "/debug/dump": dump_page(lambda: HELD),
+            "/debug/attempts": attempts_page(
+                AtOnce(), scheduler.past_attempts, facts_now(scheduler)
+            ),
+        }
+        server = PageServer(("127.0.0.1", 0), pages, Gate(Register()), options)
+        server.start()
+        yield server.url
+        server.stop()
 
 
 def run(
@@ -168,6 +173,26 @@ def test_the_last_attempts_of_all_pods_are_printed_as_json(
         attempt["pod"]: attempt["outcome"] for attempt in json.loads(output)["attempts"]
     }
     assert pods == {"default/big": "unschedulable", "default/small": "scheduled"}
+
+
+def test_facts_of_now_follow_the_attempts_if_they_are_requested(
+    url: str, tmp_path: Path
+) -> None:
+    code, output = run(tmp_path, "big", "--facts", "--server", url, verb="attempts")
+    assert code == 0
+    lines = output.splitlines()
+    where = lines.index("facts of now, from the first node with each reason:")
+    assert "  Insufficient cpu (a): wants cpu 3; free cpu 2 of 2" in lines[where:]
+    taint = "node(s) had untolerated taint(s) (b): does not tolerate x=y:NoSchedule"
+    assert f"  {taint}" in lines[where:]
+    _, without = run(tmp_path, "big", "--server", url, verb="attempts")
+    assert "facts" not in without
+
+
+def test_pod_that_is_not_pending_has_no_facts(url: str, tmp_path: Path) -> None:
+    given = ("small", "--facts", "--server", url, "-o", "json")
+    _, output = run(tmp_path, *given, verb="attempts")
+    assert json.loads(output)["facts"] == []
 
 
 def test_a_pod_without_kept_attempts_is_reported(url: str, tmp_path: Path) -> None:

@@ -154,6 +154,18 @@ def run_what_if(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["what-if", *arguments])
 
 
+def test_topology_key_that_no_node_has_is_rejected() -> None:
+    keys = ("--topology-key", "topology.kubernetes.io/zoen")
+    result = run("--scale", "deploy/web=1", *keys)
+    assert result.exit_code == 2
+    assert "did you mean 'topology.kubernetes.io/zone'?" in result.output
+
+
+def test_topology_key_may_come_with_added_nodes() -> None:
+    nodes = ("--add-nodes", "1:cpu=2,memory=8Gi,label:rack=a")
+    assert run(*nodes, "--topology-key", "rack").exit_code == 0
+
+
 def test_steps_of_a_scenario_are_changes_each_at_its_time() -> None:
     Path("grow.yaml").write_text(SCENARIO)
     document = json.loads(run_what_if("--scenario", "grow.yaml", "-o", "json").stdout)

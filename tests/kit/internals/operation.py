@@ -2,7 +2,7 @@
 
 from quaymaster._base.logs import JsonFormatter, TextFormatter, without_secrets
 from quaymaster._surfaces.operation.access import Gate, client_of
-from quaymaster._surfaces.operation.attempts import attempts_page
+from quaymaster._surfaces.operation.attempts import attempts_page, facts_now
 from quaymaster._surfaces.operation.background import DriftWatch
 from quaymaster._surfaces.operation.client_stats import ClientStats
 from quaymaster._surfaces.operation.configz import REDACTED, configz, redacted
@@ -75,6 +75,7 @@ __all__ = [
     "configz",
     "dump_in_lines",
     "dump_page",
+    "facts_now",
     "find_drift",
     "health",
     "health_pages",

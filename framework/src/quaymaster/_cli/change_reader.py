@@ -1,6 +1,7 @@
 """Reads changes of a cluster from texts, such as those of the command line."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import attrs
 import click
@@ -33,7 +34,18 @@ from quaymaster._studies.scenarios.as_changes import changes_of, notices_of_left
 from quaymaster._studies.scenarios.load import load_scenario
 from quaymaster._studies.scenarios.timeline import check_input
 
-__all__ = ["ChangeReader"]
+__all__ = ["ChangeReader", "may_add_nodes"]
+
+_WITHOUT_NODES: Final = (
+    *(Cordon, Uncordon, Drain, RotateNodes, RemoveNodes, FailNodes, ReturnNodes),
+    *(FailZone, Scale, SetImage, Delete, UseConfig, Repack),
+)
+"""The changes that bring no nodes with labels that the input lacks."""
+
+
+def may_add_nodes(change: ClusterChange) -> bool:
+    """Return whether a change may bring nodes with labels that the input lacks."""
+    return not isinstance(change, _WITHOUT_NODES)
 
 
 class ChangeReader:

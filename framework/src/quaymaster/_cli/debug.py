@@ -99,10 +99,17 @@ def dump(
 @click.option(
     "--node", metavar="NAME", default="", help="Print only what concerns this node."
 )
+@click.option(
+    "--facts",
+    is_flag=True,
+    help="Also print the facts that keep the pod pending now, such as requested and "
+    "free amounts.",
+)
 @_reaching
 def attempts(
     pod: str,
     node: str,
+    facts: bool,
     server: str,
     certificate_authority: str | None,
     kubeconfig: str | None,
@@ -114,10 +121,12 @@ def attempts(
     POD is a pod as NAMESPACE/NAME, or NAME in the namespace "default". Its attempts are
     printed with the verdict about each node. Without POD, the last 100 attempts are
     printed. The scheduler keeps about a thousand attempts; nothing is simulated
-    again. You need the right to "get" the path /debug/attempts.
+    again. Only the facts of --facts are those of the moment of the request. You need
+    the right to "get" the path /debug/attempts.
     """
-    if node and not pod:
-        raise click.UsageError("--node needs a POD")
+    for option, is_given in (("--node", bool(node)), ("--facts", facts)):
+        if is_given and not pod:
+            raise click.UsageError(f"{option} needs a POD")
     if pod and "/" not in pod:
         pod = f"default/{pod}"
     access = _aimed_at(
@@ -126,6 +135,7 @@ def attempts(
         certificate_authority,
     )
     query = f"?pod={quote(pod)}&node={quote(node)}" if pod else ""
+    query += "&facts=true" if facts else ""
     _print(_fetched(access, f"/debug/attempts{query}"), form, attempts_in_lines)
 
 

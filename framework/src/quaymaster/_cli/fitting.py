@@ -101,8 +101,8 @@ class TextColumn:
 
     @property
     def is_constant(self) -> bool:
-        """Whether several rows all have the same value."""
-        return len(self.cells) > 1 and len(set(self.cells)) == 1
+        """Whether all rows have the same value."""
+        return len(set(self.cells)) == 1
 
     def least(self, name: int) -> int:
         """Return the smallest width, if names may be cut to one."""
@@ -250,7 +250,8 @@ def _notes(left_out: Sequence[TextColumn], width: int) -> list[str]:
         if column.is_constant and column.cells[0] not in _EMPTY
     ]
     others = [column.heading for column in left_out if not column.is_constant]
-    notes = [f"in every row: {', '.join(same)}"] if same else []
+    where = "in every row" if left_out and len(left_out[0].cells) > 1 else "also"
+    notes = [f"{where}: {', '.join(same)}"] if same else []
     if others:
         notes.append(f"left out to fit {width} columns: {', '.join(others)}")
     return notes

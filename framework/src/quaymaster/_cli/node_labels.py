@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from quaymaster._api.objects import ApiObject, Node
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._studies.capacity.grouping import GROUP_LABELS, label_called
 
-__all__ = ["check_node_labels"]
+__all__ = ["check_node_labels", "check_topology_keys"]
 
 _SHOWN: Final = 8
 """How many labels of nodes a message lists."""
@@ -33,6 +34,21 @@ def check_node_labels(
     for name in names:
         if nodes and label_called(name) not in labels:
             raise click.UsageError(f"{option}: {_problem(name, labels)}")
+
+
+def check_topology_keys(keys: Iterable[str], objects: Iterable[ApiObject]) -> None:
+    """Check the labels of ``--topology-key``; the default is harmless.
+
+    Args:
+        keys: The labels.
+        objects: The input.
+
+    Raises:
+        click.UsageError: No node has a label.
+    """
+    source = click.get_current_context().get_parameter_source("topology_keys")
+    if source is not ParameterSource.DEFAULT:
+        check_node_labels("--topology-key", keys, objects)
 
 
 def _problem(name: str, labels: Sequence[str]) -> str:

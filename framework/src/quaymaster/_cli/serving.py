@@ -21,7 +21,7 @@ from quaymaster._core.contract.clock import Clock
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._surfaces.operation.access import Gate
-from quaymaster._surfaces.operation.attempts import attempts_page
+from quaymaster._surfaces.operation.attempts import attempts_page, facts_now
 from quaymaster._surfaces.operation.background import DriftWatch
 from quaymaster._surfaces.operation.client_stats import ClientStats
 from quaymaster._surfaces.operation.configz import configz
@@ -218,7 +218,9 @@ def operating(
             lambda: client_readings(operated.stats(), scheduler.config.kubernetes),
         ),
         "/debug/dump": dump_page(dump),
-        "/debug/attempts": attempts_page(probe, scheduler.past_attempts),
+        "/debug/attempts": attempts_page(
+            probe, scheduler.past_attempts, facts_now(scheduler)
+        ),
         "/configz": configz(lambda: scheduler.config),
     }
     drift.start()

@@ -9,13 +9,14 @@ import attrs
 import click
 
 from quaymaster._api.objects.quantity import Quantity
-from quaymaster._cli.change_reader import ChangeReader
+from quaymaster._cli.change_reader import ChangeReader, may_add_nodes
 from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
     InputOptions,
     input_options,
     read_inputs,
 )
+from quaymaster._cli.node_labels import check_topology_keys
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.ordered import OrderedCommand, in_order
 from quaymaster._cli.output import (
@@ -213,6 +214,9 @@ def command(
     inputs = reader.inputs
     if not changes:
         raise click.UsageError("expected at least one change, such as --drain NODE")
+    # Nodes that a change brings may have other labels.
+    if not any(map(may_add_nodes, changes)):
+        check_topology_keys(topology_keys, inputs.objects)
     choice = TimesChoice(startup, termination, pull)
     times = choice.over(reader.times)
     with progress_bar() as progress, inputs.located():

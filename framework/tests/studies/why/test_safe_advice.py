@@ -60,6 +60,13 @@ FACTS = (
     "acme.com/gpuModel",
     "acme.com/datacenter",
     "nodepool",
+    "kubevirt.io/schedulable",
+    "cpu-model.node.kubevirt.io/Skylake",
+    "acme.com/rdma",
+    "acme.com/sriov-capable",
+    "hugepages",
+    "failure-domain",
+    "az",
 )
 PROTECTIVE = (
     "node-role.kubernetes.io/control-plane:NoSchedule",
@@ -83,6 +90,19 @@ PROTECTIVE = (
     "node.istio.io/cni-not-ready:NoSchedule",
     "acme.com/maintenance:NoSchedule",
     "aws-node-termination-handler/spot-itn:NoSchedule",
+    "UpdateInProgress:NoSchedule",
+    "node.ocs.openshift.io/storage=true:NoSchedule",
+    "metal3.io/remediation:NoSchedule",
+    "kubevirt.io/drain:NoSchedule",
+    "nvidia.com/gpu.xid-errors:NoSchedule",
+    "node-problem-detector/kernel-deadlock=true:NoSchedule",
+    "node-role.kubernetes.io/etcd=true:NoExecute",
+    "k3s-controlplane=true:NoExecute",
+    "cattle.io/os=linux:NoSchedule",
+    "node.longhorn.io/create-default-disk=true:NoSchedule",
+    "acme.com/pci-scope=true:NoSchedule",
+    "hardware=flaky-nic:NoSchedule",
+    "do-not-schedule=ticket-123:NoSchedule",
 )
 NEEDED = (
     ("kubernetes.io/arch", "arm64"),
@@ -96,6 +116,12 @@ NEEDED = (
     ("karpenter.sh/capacity-type", "on-demand"),
     ("eks.amazonaws.com/capacityType", "ON_DEMAND"),
     ("kubernetes.azure.com/os-sku", "Ubuntu"),
+    ("kubevirt.io/schedulable", "true"),
+    ("acme.com/rdma", "true"),
+    ("env", "prod"),
+    ("data-classification", "secret"),
+    ("runtime", "kata"),
+    ("acme.com/region", "eu"),
 )
 """Labels that a pod cannot do without."""
 WISHED = (
@@ -162,6 +188,50 @@ def test_taint_that_protects_is_recognised(text: str) -> None:
 @pytest.mark.parametrize("text", ORDINARY_TAINTS)
 def test_taint_that_reserves_nodes_may_be_tolerated(text: str) -> None:
     assert not is_protective(taint(text))
+
+
+@pytest.mark.parametrize(("key", "value"), NEEDED)
+def test_no_node_gets_a_label_that_a_program_needs(key: str, value: str) -> None:
+    pod = make_pod(name="p", node_selector={key: value})
+    answer = suggested("p", make_node(name="a"), pod)
+    assert ChangeKind.LABEL_NODE not in kinds(answer)
+    assert ChangeKind.SELECTOR not in kinds(answer)
+
+
+@pytest.mark.parametrize(
+    "text", ["nvidia.com/gpu:NoSchedule", "google.com/tpu=present:NoSchedule"]
+)
+def test_nodes_with_devices_are_kept_for_pods_that_request_some(text: str) -> None:
+    node = make_node(
+        name="a", taints=[text], allocatable={"x.io/gpu": "1", "cpu": "4", "pods": "9"}
+    )
+    plain = make_pod(name="p", requests={"cpu": "1"})
+    assert suggested("p", node, plain).changes == ()
+    gpus = {"x.io/gpu": "1"}
+    pod = make_pod(name="p", requests=gpus, limits=gpus)
+    assert kinds(suggested("p", node, pod)) == [ChangeKind.TOLERATION]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cloud.google.com/gke-spot=true:NoSchedule",
+        "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+        "oci.oraclecloud.com/oke-is-preemptible=present:NoSchedule",
+    ],
+)
+def test_toleration_of_spot_nodes_warns_of_interruptions(text: str) -> None:
+    answer = suggested("p", make_node(name="a", taints=[text]), make_pod(name="p"))
+    [change] = answer.changes
+    assert change.kinds == (ChangeKind.RESERVED_NODES,)
+    assert change.text.endswith(", if its pods may be interrupted at any time")
+
+
+def test_missing_label_without_a_value_is_named() -> None:
+    pod = make_pod(name="p", node_selector={"acme.com/infra": ""})
+    answer = suggested("p", make_node(name="a"), pod)
+    [remark] = answer.remarks
+    assert remark.startswith("no node has acme.com/infra=; ")
 
 
 @pytest.mark.parametrize("key", FACTS)

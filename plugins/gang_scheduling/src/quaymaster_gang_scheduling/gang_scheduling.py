@@ -112,8 +112,8 @@ class GangScheduling:
         if state.group.spec.scheduling_policy.gang is None:
             return None
         if state.scheduled_count < state.group.min_count:
-            # They may have been waiting for this pod.
-            self._handle.activate(state.unscheduled.values())
+            # Upstream activates the other pods here. That has no effect, because their
+            # group is in its cycle then.
             return PermitWait(_PERMIT_TIMEOUT_SECONDS)
         for uid in state.assumed:
             waiting = self._handle.waiting_pod(uid)

@@ -18,7 +18,7 @@ _SHOWN = 3
 def notices_of_attachments(core: ClusterCore) -> Iterator[Notice]:
     """Yield one notice for each claim that keeps pods from starting on their node."""
     by_claim: defaultdict[str, list[WaitingPod]] = defaultdict(list)
-    for pod in core.attachments.waiting():
+    for pod in core.lives.attachments.waiting():
         by_claim[pod.claim].append(pod)
     for key, pods in by_claim.items():
         if pods[0].holder is None:
@@ -29,9 +29,9 @@ def notices_of_attachments(core: ClusterCore) -> Iterator[Notice]:
 
 def why_not_started(core: ClusterCore, pod: Pod) -> str:
     """Explain which claim keeps a pod from starting on its node; empty if none does."""
-    if not core.attachments.is_waiting(pod.uid):
+    if not core.lives.attachments.is_waiting(pod.uid):
         return ""
-    for waiting in core.attachments.waiting():
+    for waiting in core.lives.attachments.waiting():
         if waiting.user.pod == pod.key:
             claim, holder = waiting.claim, waiting.holder
             if holder is None:

@@ -356,7 +356,9 @@ class InMemoryCluster:
     @property
     def silent_nodes(self) -> frozenset[str]:
         """The names of the nodes whose kubelets do not answer."""
-        return frozenset(name for name in self._core.silent if name in self._nodes)
+        return frozenset(
+            name for name in self._core.lives.silent if name in self._nodes
+        )
 
     def stop_kubelets(
         self, names: Iterable[str], observer: HealthObserver | None = None
@@ -382,7 +384,7 @@ class InMemoryCluster:
     def start_kubelets(self, names: Iterable[str]) -> None:
         """Start the kubelets of nodes again; running ones are not affected."""
         for name in names:
-            if name in self._core.silent:
+            if name in self._core.lives.silent:
                 self._health.resume(name)
 
     def bind(

@@ -1,8 +1,7 @@
-"""The core of the in-memory cluster: versions, storage, deletion, ended pods."""
+"""The core of the in-memory cluster: versions, storage, deletion."""
 
 import math
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
@@ -16,7 +15,6 @@ from quaymaster._api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
-    PodStatus,
     PriorityClass,
     ResourceQuota,
     RuntimeClass,
@@ -32,13 +30,11 @@ from quaymaster._clusters.inmemory.admission.classes import (
     IMPLIED_STORAGE_CLASS,
     SYSTEM_PRIORITY_CLASSES,
 )
-from quaymaster._clusters.inmemory.attachments import Attachments
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.durations import LONGEST_SECONDS
 from quaymaster._clusters.inmemory.events import EventLog
-from quaymaster._clusters.inmemory.image_pulls import ImagePulls
-from quaymaster._clusters.inmemory.kubelet import Kubelet
 from quaymaster._clusters.inmemory.names import NameMaker
+from quaymaster._clusters.inmemory.pod_lives import PodLives
 from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._clusters.inmemory.quotas.ledger import QuotaLedger
 from quaymaster._clusters.inmemory.recommendations import PodRecommendations
@@ -58,9 +54,6 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 _ADDED: Final = WatchEventType.ADDED
 _MODIFIED: Final = WatchEventType.MODIFIED
 _CLASSES: Final = (PriorityClass, StorageClass, RuntimeClass, LimitRange)
-_SECONDS_TO_GO: Final = 1.0
-"""How long a pod that was loaded as terminating stays at least. It is part of the
-input, however old the input is, so the first decisions must see it."""
 
 
 class ClusterCore:
@@ -87,10 +80,7 @@ class ClusterCore:
         shortfalls: The pods that workloads lack.
         quotas: The limits and the usage of namespaces.
         controllers: They are called with every change; None for no controllers.
-        attachments: The volumes that are attached to nodes, and pods that wait.
-        silent: The names of nodes whose kubelets do not answer: pods neither start nor
-            end there.
-        runs_pods: Whether bound pods run.
+        lives: Starts and ends the pods of nodes.
     """
 
     def __init__(
@@ -112,20 +102,13 @@ class ClusterCore:
         self.shortfalls = Shortfalls()
         self.quotas = QuotaLedger(clock, kubernetes)
         self.controllers: Controllers | None = None
-        self.silent: set[str] = set()
-        self.runs_pods = kubelet
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
         self._pods = self.store(Pod)
         self._namespaces = self.store(Namespace).objects
-        self.attachments = Attachments(self.objects)
         self._recommendations = PodRecommendations(self.objects)
         self._moment = Time(clock.now())
-        self._kubelet = Kubelet(clock, self._start_pod, self._end_pod, kubelet, times)
-        self._pulls: ImagePulls | None = None
-        if kubelet and times.pull_bytes_per_second is not None:
-            rate = times.pull_bytes_per_second
-            self._pulls = ImagePulls(clock, rate, self.objects(Node))
+        self.lives = PodLives(self, times, runs_pods=kubelet)
         # Implied objects: a loaded object of the same key replaces them.
         self._implied: set[tuple[type[ApiObject], str]] = set()
         # Uids of removed objects that were loaded: never to be generated again.
@@ -194,16 +177,14 @@ class ClusterCore:
         self.version += 1
         new = replace(obj, metadata=self._new_metadata(obj.metadata, name, kind))
         if isinstance(new, Pod) and new.node_name:
-            new = replace(new, status=self._status_with_node(new))
+            new = replace(new, status=self.lives.created(new))
         store.put(_ADDED, key, new, self.version)
         self._notify(None, new)
         if isinstance(new, Pod) and new.node_name:
-            if self._pulls is not None:
-                self._pulls.hold(new)
-            self._resume(new)
-        elif isinstance(new, Node) and new.name in self.silent:
-            self.silent.remove(new.name)
-            self.catch_up_on(new.name)
+            self.lives.resume(new)
+        elif isinstance(new, Node) and new.name in self.lives.silent:
+            self.lives.silent.remove(new.name)
+            self.lives.catch_up_on(new.name)
         return new
 
     def add_unchecked(self, obj: ApiObject) -> None:
@@ -239,26 +220,18 @@ class ClusterCore:
             metadata = replace(
                 metadata, annotations={**metadata.annotations, **annotations}
             )
-        is_waiting = bool(pod.spec.volumes) and self.attachments.add(pod, node_name)
-        # A kubelet pulls images once the volumes are attached.
-        seconds = 0.0 if is_waiting else self._seconds_to_start(pod, node_name)
-        if is_waiting:
-            status = self._kubelet.waiting(pod.status)
-        elif seconds and node_name not in self.silent:
-            status = self._kubelet.starting(pod.status, seconds)
-        else:
-            status = self._bound(pod.status, node_name)
+        status, seconds = self.lives.bind(pod, node_name)
         # One write for the bind and for the start of the pod, where a cluster needs
         # several: together with the keys and times below, a pod of SchedulingBasic
         # takes 33 us outside of decision and creation, instead of 44 us.
         new = replace(pod, metadata=metadata, node_name=node_name, status=status)
         self._pods.put(_MODIFIED, key, new, self.version)
-        if seconds and not is_waiting:
-            self._kubelet.start_later(new, seconds)
+        if seconds:
+            self.lives.start_later(new, seconds)
         if self.controllers is not None:
             self.controllers.pod_changed(pod, new)
         if new.metadata.annotations:
-            self._kubelet.follow(new)
+            self.lives.follow(new)
 
     def delete(self, obj: ApiObject, grace_period_seconds: float | None = None) -> None:
         """Delete a stored object; a pod on a node gets its grace period first."""
@@ -300,21 +273,6 @@ class ClusterCore:
         self.store(kind).drop(key, last, self.version)
         self._notify(obj, None)
 
-    def catch_up_on(self, node_name: str) -> None:
-        """Start and end the pods of a node whose kubelet answers again."""
-        pods = self.objects(Pod).values()
-        for pod in [pod for pod in pods if pod.node_name == node_name]:
-            if pod.is_terminating:
-                self.let_go_if_due(pod)
-                continue
-            if self.attachments.is_waiting(pod.uid):
-                continue
-            seconds = self._seconds_to_start(pod, node_name)
-            if seconds and pod.status.phase == "Pending":
-                self._kubelet.start_later(pod, seconds)
-                continue
-            self._begin(pod)
-
     def record(self, note: EventNote) -> None:
         """Write an Event."""
         self.events.add(note, self.clock.now())
@@ -350,37 +308,6 @@ class ClusterCore:
             generation=metadata.generation or (0 if kind in GROUP_KINDS else 1),
             creation_timestamp=self._now() if created is None else created,
         )
-
-    def _status_with_node(self, pod: Pod) -> PodStatus:
-        """Return the status of a pod that is created with a node."""
-        if pod.spec.volumes and not pod.is_finished:
-            may_wait = pod.status.phase == "Pending"
-            if self.attachments.add(pod, pod.node_name, may_wait=may_wait):
-                return self._kubelet.waiting(pod.status)
-        return self._bound(pod.status, pod.node_name)
-
-    def _start_waiting(self, keys: Iterable[str]) -> None:
-        """Start pods that have waited for volumes."""
-        for key in keys:
-            pod = self._pods.objects[key]
-            seconds = self._seconds_to_start(pod, pod.node_name)
-            if math.isinf(seconds):
-                status = self._kubelet.starting(pod.status, seconds)
-                self.change(pod, replace(pod, status=status))
-            self._kubelet.start_later(pod, seconds)
-
-    def _seconds_to_start(self, pod: Pod, node_name: str) -> float:
-        """Return how long a pod needs until it is ready, and begin its pulls."""
-        seconds = self._kubelet.seconds_to_start(pod)
-        if self._pulls is None or node_name in self.silent:
-            return seconds
-        return self._pulls.seconds(pod, node_name) + seconds
-
-    def _bound(self, status: PodStatus, node_name: str) -> PodStatus:
-        """Return the status of a pod from the moment of its binding."""
-        if node_name in self.silent:
-            return self._kubelet.waiting(status)
-        return self._kubelet.bound(status)
 
     def _now(self) -> Time:
         """Return the time; one object for all objects of the same moment."""
@@ -418,7 +345,7 @@ class ClusterCore:
         obj = old if new is None else new
         if isinstance(obj, Pod):
             if obj.spec.volumes and obj.node_name and (new is None or obj.is_finished):
-                self._start_waiting(self.attachments.remove(obj))
+                self.lives.detach(obj)
             controllers = self.controllers
             if controllers is not None:
                 # Both are pods, or None.
@@ -435,15 +362,15 @@ class ClusterCore:
             self.refresh_classes()
             self._recommendations.forget()
         elif isinstance(obj, PersistentVolumeClaim):
-            self._start_waiting(self.attachments.claim_changed(obj.key))
+            self.lives.claim_changed(obj.key)
         elif isinstance(obj, ResourceQuota):
             # Both are quotas, or None.
             self._quota_changed(old, new)  # type: ignore[arg-type]
         elif isinstance(obj, VerticalPodAutoscaler):
             self._recommendations.forget()
-        elif isinstance(obj, Node) and self._pulls is not None:
+        elif isinstance(obj, Node):
             # Both are nodes, or None.
-            self._pulls.node_changed(old, new)  # type: ignore[arg-type]
+            self.lives.node_changed(old, new)  # type: ignore[arg-type]
 
     def _charge(self, old: ApiObject | None, new: ApiObject | None) -> None:
         """Update the usage of quotas by the change of an object."""
@@ -480,12 +407,6 @@ class ClusterCore:
         self.let_go(self.objects(kind)[key])
         return True
 
-    def _resume(self, pod: Pod) -> None:
-        """Resume the timers that a loaded pod had in its own cluster."""
-        if pod.is_terminating:
-            self._remove_later(pod, at_least=_SECONDS_TO_GO)
-        self._kubelet.follow(pod)
-
     def _terminate(self, obj: ApiObject, grace: float) -> None:
         now = self.clock.now()
         metadata = obj.metadata
@@ -499,46 +420,7 @@ class ClusterCore:
         )
         new = self.change(obj, replace(obj, metadata=metadata))
         if isinstance(new, Pod) and grace > 0:
-            self._remove_later(new)
-
-    def _remove_later(self, pod: Pod, at_least: float = 0.0) -> None:
-        metadata = pod.metadata
-        now = self.clock.now()
-        # The time may be another cluster's; only the length of the grace period is
-        # used.
-        grace = metadata.deletion_grace_period_seconds or 0
-        longest = float(min(grace, LONGEST_SECONDS))
-        latest = now + self._kubelet.seconds_to_end(pod, longest)
-        due = max(now + at_least, min(metadata.deletion_timestamp or now, latest))
-        self.clock.call_at(due, partial(self._end_grace, pod.key, metadata.uid))
-
-    def _end_grace(self, key: str, uid: str) -> None:
-        pod = self.objects(Pod).get(key)
-        if pod is None or pod.metadata.uid != uid or pod.node_name in self.silent:
-            return
-        self.let_go(pod)
-
-    def _begin(self, pod: Pod) -> None:
-        begun = replace(pod, status=self._kubelet.bound(pod.status))
-        self._kubelet.follow(pod if begun == pod else self.change(pod, begun))
-
-    def _start_pod(self, key: str, uid: str) -> None:
-        pod = self.objects(Pod).get(key)
-        if pod is None or pod.metadata.uid != uid or pod.is_terminating:
-            return
-        if pod.node_name not in self.silent:
-            self._begin(pod)
-
-    def _end_pod(self, key: str, uid: str) -> None:
-        pod = self.objects(Pod).get(key)
-        if pod is None or pod.metadata.uid != uid or pod.is_finished:
-            return
-        if pod.node_name in self.silent:
-            return
-        ended = replace(pod, status=self._kubelet.ended(pod.status))
-        ended = self.change(pod, ended)
-        if ended.is_terminating:
-            self.let_go(ended)
+            self.lives.remove_later(new)
 
 
 def _grace_period(pod: Pod, seconds: float | None) -> float:

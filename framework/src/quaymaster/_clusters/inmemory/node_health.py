@@ -53,9 +53,9 @@ class NodeHealth:
     def stop(self, names: Iterable[str], observer: HealthObserver) -> None:
         """Stop the kubelets of nodes."""
         for name in names:
-            if name in self._core.silent:
+            if name in self._core.lives.silent:
                 continue
-            self._core.silent.add(name)
+            self._core.lives.silent.add(name)
             self._forget(name)
             if self._core.controllers is not None:
                 self._core.controllers.nodes.monitor.observers[name] = observer
@@ -65,16 +65,16 @@ class NodeHealth:
     def resume(self, name: str) -> None:
         """Start the kubelet of a node again; it ends the pods that were deleted."""
         core = self._core
-        core.silent.discard(name)
+        core.lives.silent.discard(name)
         self._forget(name)
         node = core.objects(Node).get(name)
         if node is not None:
             core.change(node, _with_health(node, "True", Time(self._clock.now())))
-        if core.runs_pods:
+        if core.lives.runs_pods:
             for pod in self._pods_on(name):
                 if not pod.is_terminating and pod.status.phase == "Running":
                     self._set_condition(pod, _READY)
-        core.catch_up_on(name)
+        core.lives.catch_up_on(name)
 
     def _forget(self, name: str) -> None:
         timer = self._timers.pop(name, None)
@@ -86,7 +86,7 @@ class NodeHealth:
     def _lose(self, name: str) -> None:
         """Handle a node that has been silent for too long."""
         node = self._core.objects(Node).get(name)
-        if node is None or name not in self._core.silent:
+        if node is None or name not in self._core.lives.silent:
             return
         now = Time(self._clock.now())
         self._core.change(node, _with_health(node, "Unknown", now))

@@ -53,6 +53,10 @@ class QueuedPods:
         """Return the rejected and the gated pods."""
         return list(self._queues.unschedulable)
 
+    def incomplete(self) -> Sequence[QueuedPod]:
+        """Return the pods whose group has no object; only a `GroupQueue` has any."""
+        return ()
+
     def lengths(self) -> QueueLengths:
         """Return the number of pods in each queue, and in flight."""
         queues = self._queues

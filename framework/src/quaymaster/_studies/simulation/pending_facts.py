@@ -42,13 +42,15 @@ def _lines(rejections: Sequence[NodeRejection]) -> Iterator[str]:
     """Yield the facts of each reason, those of the most frequent one first."""
     sizes = Counter((each.plugin, each.reasons) for each in rejections)
     explained = [each for each in rejections if each.details or each.post_filter]
+    seen: set[tuple[str, ...]] = set()
     for rejection in sorted(
         explained, key=lambda each: -sizes[each.plugin, each.reasons]
     ):
         node, reasons = rejection.node, ", ".join(rejection.reasons)
         if rejection.details:
             yield f"{reasons} ({node}): {'; '.join(rejection.details)}"
-        if rejection.post_filter:
+        if rejection.post_filter and rejection.post_filter not in seen:
+            seen.add(rejection.post_filter)
             yield f"{'; '.join(rejection.post_filter)} ({node})"
 
 

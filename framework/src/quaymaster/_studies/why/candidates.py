@@ -122,7 +122,7 @@ def _of_spec(
     # requires are offered in any case.
     nodes = _nodes(cluster).values()
     taints = _taints(pod, nodes, cluster.kubernetes)
-    yield from tolerations(editing, taints, usable_nodes(pod, nodes))
+    yield from tolerations(editing, spec, taints, usable_nodes(pod, nodes))
     yield from dropped_ports(editing, spec)
     yield from relaxed_spreading(editing, spec)
     yield from dropped_selectors(editing, spec)

@@ -16,7 +16,9 @@ __all__ = [
     "describes_place",
     "is_identity",
     "is_in",
+    "is_interrupted",
     "is_lifecycle",
+    "names_devices",
     "plain_name",
     "words_of",
 ]
@@ -85,11 +87,14 @@ _MACHINE_DOMAINS: Final = (
     "cambricon.com",
     "furiosa.ai",
     "gpu.nvidia.com",
+    "kubevirt.io",
 )
 _MACHINE_WORDS: Final = frozenset(
     {
         *("accelerator", "cpu", "cpuid", "gpu", "instance", "kernel", "machine"),
-        *("memory", "mig", "neuron", "nvme", "sku", "tpu"),
+        *("memory", "mig", "neuron", "nvme", "sku", "tpu", "fpga", "npu", "hpu"),
+        *("rdma", "sriov", "infiniband", "roce", "efa", "dpdk", "numa", "hugepages"),
+        *("kvm", "sgx", "sev", "tdx"),
     }
 )
 _IDENTITIES: Final = frozenset(
@@ -106,6 +111,21 @@ _LIFECYCLE_NAMES: Final = frozenset(
 )
 _PLACE_WORDS: Final = frozenset(
     {"chassis", "datacenter", "host", "rack", "region", "room", "row", "zone"}
+)
+_PLACE_NAMES: Final = frozenset(
+    {
+        *("az", "availabilityzone", "dc", "datacentre", "failuredomain"),
+        *("faultdomain", "updatedomain", "upgradedomain"),
+    }
+)
+_INTERRUPTED_WORDS: Final = frozenset(
+    {"spot", "preemptible", "preemptable", "interruptible", "revocable"}
+)
+_DEVICE_WORDS: Final = frozenset(
+    {
+        *("accelerator", "fpga", "gpu", "hpu", "inferentia", "neuron", "npu", "tpu"),
+        *("mig", "trainium", "vgpu", "gpus"),
+    }
 )
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -137,12 +157,24 @@ def is_lifecycle(key: str) -> bool:
     return plain_name(key) in _LIFECYCLE_NAMES
 
 
+def is_interrupted(key: str, value: str = "") -> bool:
+    """Return whether a label or taint marks nodes that a cloud may take at any time."""
+    return bool((words_of(key) | words_of(value)) & _INTERRUPTED_WORDS)
+
+
+def names_devices(key: str, value: str = "") -> bool:
+    """Return whether a label or taint marks nodes with devices, such as GPUs."""
+    return bool((words_of(key) | words_of(value)) & _DEVICE_WORDS)
+
+
 def describes_place(key: str) -> bool:
     """Return whether a label names where a node stands, other than its name."""
     domain = key.rpartition("/")[0]
     is_topology = domain.split(".")[0] in ("topology", "failure-domain")
     return not is_identity(key) and (
-        is_topology or bool(words_of(key) & _PLACE_WORDS - {"host"})
+        is_topology
+        or plain_name(key) in _PLACE_NAMES
+        or bool(words_of(key) & _PLACE_WORDS - {"host"})
     )
 
 

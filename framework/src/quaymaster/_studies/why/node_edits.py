@@ -23,7 +23,7 @@ from quaymaster._studies.why.changes import (
     yaml_scalar,
 )
 from quaymaster._studies.why.label_families import HOSTNAME, ZONE_LABELS
-from quaymaster._studies.why.node_facts import is_fact, is_protective
+from quaymaster._studies.why.node_facts import can_be_ignored, is_fact, is_protective
 
 __all__ = ["labelled_nodes", "required_labels", "uncordoned_nodes", "zones_of_volumes"]
 
@@ -64,8 +64,8 @@ def _uncordoned(node: Node) -> Node:
 def labelled_nodes(spec: PodSpec, nodes: Iterable[Node]) -> Iterator[Candidate]:
     """Offer a label for nodes that lack only one of the labels that a pod requires.
 
-    Labels that describe what a node is are never offered, and neither is another value
-    for a label that a node has.
+    Labels that describe what a node is or that isolate workloads are never offered,
+    and neither is another value for a label that a node has.
     """
     tried: dict[tuple[str, str], int] = {}
     for node in nodes:
@@ -75,7 +75,7 @@ def labelled_nodes(spec: PodSpec, nodes: Iterable[Node]) -> Iterator[Candidate]:
         if len(missing) != 1:
             continue
         [(key, value)] = missing.items()
-        if is_fact(key) or key in node.labels:
+        if is_fact(key) or key in node.labels or not can_be_ignored(key, (value,)):
             continue
         count = tried[key, value] = tried.get((key, value), 0) + 1
         if count <= _TRIED:
@@ -90,7 +90,7 @@ def _labelled(node: Node, key: str, value: str) -> SuggestedChange:
 
     return SuggestedChange(
         kinds=(ChangeKind.LABEL_NODE,),
-        text=f"label node {node.name} with {key}={value}",
+        text=f"label node {node.name} with {key}={value}, if that is true of it",
         fields=(_field(node, f"metadata.labels.{key}", "", yaml_scalar(value)),),
         command=f"kubectl label node {node.name} {key}={value}",
         apply=_on_node(node.name, edit),

@@ -138,6 +138,9 @@ _ISOLATING_WORDS: Final = frozenset(
     {
         *("compliance", "confidential", "gvisor", "hipaa", "isolated", "isolation"),
         *("kata", "pci", "restricted", "sandbox", "secure", "tenant", "trusted"),
+        *("classification", "dmz", "fedramp", "gdpr", "phi", "pii", "runtime", "sox"),
+        *("secret", "security", "sensitive", "sensitivity", "env", "environment"),
+        *("country", "jurisdiction", "region", "residency", "sovereign"),
     }
 )
 """Words in labels that separate workloads from each other."""
@@ -146,6 +149,9 @@ _CHEAP: Final = frozenset({"spot", "preemptible", "true", "low", "low-priority"}
 _CONTROL_PLANE: Final = (
     "node-role.kubernetes.io/control-plane",
     "node-role.kubernetes.io/master",
+    "node-role.kubernetes.io/controlplane",
+    "node-role.kubernetes.io/etcd",
+    "k3s-controlplane",
 )
 _PROTECTIVE_DOMAINS: Final = (
     "kubernetes.io",
@@ -165,6 +171,17 @@ _PROTECTIVE_DOMAINS: Final = (
     "projectcalico.org",
     "liqo.io",
     "admiralty.io",
+    "openshift.io",
+    "kubevirt.io",
+    "metal3.io",
+    "gardener.cloud",
+    "sapcloud.io",
+    "cattle.io",
+    "k3s.io",
+    "rke2.io",
+    "talos.dev",
+    "harvesterhci.io",
+    "longhorn.io",
 )
 """Domains of taints that no workload should tolerate."""
 _PROTECTIVE_KEYS: Final = frozenset(
@@ -183,9 +200,17 @@ _STATE_WORDS: Final = (
     *("unhealthy", "quarantine", "cordon", "decommission", "delete", "remove"),
     *("evict", "repair", "broken", "faulty", "unregistered", "interruption"),
     *("rebalance", "spot-itn", "preemption-notice"),
+    *("updat", "inprogress", "in-progress", "remediat", "fenc", "replac", "rotat"),
+    *("error", "deadlock", "fail", "degrad", "corrupt", "suspect", "problem", "lost"),
+    *("offline", "outage", "retir", "deprecat", "expir", "outdated", "hibernat"),
+    *("flaky", "do-not-schedule", "noschedule", "no-schedule"),
+    *("suspend", "deprovision", "scale-down", "scaledown", "initializ", "bootstrap"),
 )
 """Words in taints of a node's current state."""
-_KIND_WORDS: Final = ("virtual-kubelet", "fargate", "sandbox", "serverless")
+_KIND_WORDS: Final = (
+    *("virtual-kubelet", "fargate", "sandbox", "serverless"),
+    *("control-plane", "controlplane", "etcd"),
+)
 """Words in taints of nodes on which ordinary pods do not run."""
 _PASSING_KEYS: Final = frozenset(
     {"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"}
@@ -245,7 +270,8 @@ def is_protective(taint: Taint) -> bool:
     """Return whether a taint protects a node, or pods from it.
 
     Examples are the taints of control planes, of nodes that are not ready or being
-    deleted, and of virtual nodes. A workload that tolerates them does harm.
+    deleted, of virtual nodes, and of nodes that isolate workloads from others. A
+    workload that tolerates them does harm.
     """
     domain, _, _ = taint.key.rpartition("/")
     text = f"{taint.key}={taint.value}".lower()
@@ -253,6 +279,7 @@ def is_protective(taint: Taint) -> bool:
         is_in(domain, _PROTECTIVE_DOMAINS)
         or taint.key in _PROTECTIVE_KEYS
         or plain_name(taint.key) in _IMAGE_NAMES
+        or bool(words_of(taint.key) & _ISOLATING_WORDS)
         or any(word in text for word in (*_STATE_WORDS, *_KIND_WORDS))
     )
 

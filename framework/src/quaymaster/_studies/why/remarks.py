@@ -94,7 +94,8 @@ def _missing_labels(pod: Pod, nodes: Sequence[Node]) -> Iterator[str]:
         values = {labels.get(key) for labels in alternatives}
         if None in values or any(node.labels.get(key) in values for node in nodes):
             continue
-        wanted = " or ".join(f"{key}={value}" for value in sorted(filter(None, values)))
+        required = sorted(value for value in values if value is not None)
+        wanted = " or ".join(f"{key}={value}" for value in required)
         yield f"no node has {wanted}; {_existing(key, nodes)}"
 
 

@@ -20,6 +20,7 @@ from quaymaster._api.objects import (
 )
 from quaymaster._studies.why.changes import Candidate, ChangeKind, yaml_scalar
 from quaymaster._studies.why.editing import Editing
+from quaymaster._studies.why.label_families import is_interrupted, names_devices
 from quaymaster._studies.why.node_facts import can_be_ignored, is_protective
 
 __all__ = [
@@ -61,22 +62,35 @@ def opened_gates(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
 
 
 def tolerations(
-    editing: Editing, taints: Iterable[Taint], usable: Collection[Node]
+    editing: Editing, spec: PodSpec, taints: Iterable[Taint], usable: Collection[Node]
 ) -> Iterator[Candidate]:
     """Offer to tolerate each of some taints.
 
+    Nodes with devices are kept for pods that request some.
+
     Args:
         editing: Makes the changes.
+        spec: The spec of the pod.
         taints: The taints.
         usable: The nodes that the pod could use but for taints. If some lack the taint,
             it reserves nodes for other pods.
     """
     for taint in taints:
-        if is_protective(taint):
+        reserves_devices = names_devices(taint.key, taint.value)
+        if is_protective(taint) or (reserves_devices and not _requests_devices(spec)):
             continue
         is_only_way = all(_has(node, taint) for node in usable)
+        is_only_way = is_only_way and not is_interrupted(taint.key, taint.value)
         kind = ChangeKind.TOLERATION if is_only_way else ChangeKind.RESERVED_NODES
         yield _tolerating(editing, taint, kind)
+
+
+def _requests_devices(spec: PodSpec) -> bool:
+    """Whether a pod requests an extended resource or a resource claim."""
+    containers = (*spec.init_containers, *spec.containers)
+    return bool(spec.resource_claims) or any(
+        "/" in name for each in containers for name in each.resources.requests
+    )
 
 
 def _has(node: Node, taint: Taint) -> bool:
@@ -98,9 +112,15 @@ def _tolerating(editing: Editing, taint: Taint, kind: ChangeKind) -> Candidate:
         return _replaced(spec, tolerations=(*spec.tolerations, toleration))
 
     shown = f"{taint.key}={taint.value}" if taint.value else taint.key
-    text = f"let {editing.subject} tolerate the taint {shown}:{taint.effect}"
-    if kind is ChangeKind.RESERVED_NODES:
-        text += ", if it may use the nodes that this reserves"
+    condition = (
+        "its pods may be interrupted at any time"
+        if is_interrupted(taint.key, taint.value)
+        else "it may use the nodes that this reserves"
+    )
+    text = (
+        f"let {editing.subject} tolerate the taint {shown}:{taint.effect}, if "
+        f"{condition}"
+    )
     field = editing.field("tolerations[]", "", _as_text(toleration))
     return editing.candidate(kind, text, field, edit)
 

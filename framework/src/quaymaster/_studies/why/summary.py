@@ -14,7 +14,7 @@ from quaymaster._core.cycle.sole_rejections import sole_rejections
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.names import Wanted
-from quaymaster._studies.simulation.pending_facts import pending_facts
+from quaymaster._studies.simulation.pending_facts import PendingFacts
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.changes import SuggestedChange
@@ -229,9 +229,10 @@ def _groups(
         reasons = tuple(sorted(left.reasons)) or (left.message,)
         name = (subject, left.scheduler, left.reason, reasons)
         found.setdefault(name, []).append(pod)
+    facts = PendingFacts(run.scheduler)
     groups = [
-        _group(run, subject, scheduler, reason, members)
-        for (subject, scheduler, reason, _), members in found.items()
+        _group(run, facts, subject, reason, members)
+        for (subject, _, reason, _), members in found.items()
     ]
     return sorted(
         groups, key=lambda group: (-len(group.pods), group.namespace, group.subject)
@@ -239,7 +240,11 @@ def _groups(
 
 
 def _group(
-    run: Simulation, subject: Subject, scheduler: str, reason: str, pods: Sequence[Pod]
+    run: Simulation,
+    facts: PendingFacts,
+    subject: Subject,
+    reason: str,
+    pods: Sequence[Pod],
 ) -> PendingGroup:
     left = run.unscheduled(pods[0])
     attempts = run.scheduler.past_attempts.of(pods[0].key)
@@ -247,12 +252,12 @@ def _group(
     return PendingGroup(
         subject=str(subject),
         namespace=subject.namespace,
-        scheduler=scheduler,
+        scheduler=left.scheduler,
         reason=reason,
         pods=tuple(pod.key for pod in pods),
         message=left.message,
         causes=causes or tuple(_said(left.plugins, left.message)),
-        facts=pending_facts(run.scheduler, pods[0]) if attempts else (),
+        facts=facts.of(pods[0], left.message) if attempts else (),
     )
 
 

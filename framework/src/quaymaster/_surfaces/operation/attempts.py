@@ -1,4 +1,8 @@
-"""The last attempts of a scheduler as a document: recorded, not simulated again."""
+"""The last attempts of a scheduler as a document: recorded, not simulated again.
+
+Only facts are computed on request, and from the current state: an attempt keeps
+verdicts, but not the state that they were made in.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
@@ -8,6 +12,8 @@ from quaymaster._api.objects import Time
 from quaymaster._base.errors import QuaymasterError, counted
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.engine.history import AttemptHistory
+from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._studies.simulation.pending_facts import pending_facts
 from quaymaster._surfaces.operation.pages import (
     Page,
     Query,
@@ -18,9 +24,11 @@ from quaymaster._surfaces.operation.pages import (
 
 __all__ = [
     "AttemptsDocument",
+    "FactsFn",
     "attempts_document",
     "attempts_in_lines",
     "attempts_page",
+    "facts_now",
 ]
 
 T = TypeVar("T")
@@ -34,6 +42,12 @@ AttemptsDocument: TypeAlias = dict[str, Any]
 """A JSON document."""
 
 
+_PARAMETERS: Final = ("pod", "node", "facts")
+
+FactsFn: TypeAlias = Callable[[str], Sequence[str]]
+"""Returns the facts behind the rejection of a pod, given by its key, as of now."""
+
+
 class _Asks(Protocol):
     """Runs calls on the scheduler's thread."""
 
@@ -41,7 +55,7 @@ class _Asks(Protocol):
 
 
 def attempts_document(
-    history: AttemptHistory, pod: str = "", node: str = ""
+    history: AttemptHistory, pod: str = "", node: str = "", facts: FactsFn | None = None
 ) -> AttemptsDocument:
     """Return the last attempts; called on the scheduler's thread.
 
@@ -50,6 +64,7 @@ def attempts_document(
         pod: The key of the pod whose attempts are returned, with the verdicts on nodes;
             empty: the last attempts of all pods, without verdicts.
         node: The only node to include; empty: all.
+        facts: Returns the facts about the pod; None if they are not requested.
     """
     if not pod:
         return {
@@ -59,7 +74,21 @@ def attempts_document(
     attempts = [
         _of_node(_attempt(attempt), attempt, node) for attempt in history.of(pod)
     ]
-    return {"pod": pod, "attempts": attempts}
+    document: AttemptsDocument = {"pod": pod, "attempts": attempts}
+    return document if facts is None else {**document, "facts": list(facts(pod))}
+
+
+def facts_now(scheduler: Scheduler) -> FactsFn:
+    """Return a function that finds the facts about a pod that a scheduler has queued.
+
+    It must be called on the scheduler's thread.
+    """
+
+    def facts(pod: str) -> Sequence[str]:
+        queued = scheduler.queue.get(pod)
+        return () if queued is None else pending_facts(scheduler, queued.pod)
+
+    return facts
 
 
 def _of_node(document: AttemptsDocument, attempt: Attempt, node: str) -> object:
@@ -105,17 +134,28 @@ def _attempt(attempt: Attempt) -> AttemptsDocument:
     }
 
 
-def attempts_page(probe: _Asks, history: AttemptHistory) -> Page:
-    """Return the page of the last attempts: ``?pod=NAMESPACE/NAME&node=NAME``."""
+def attempts_page(probe: _Asks, history: AttemptHistory, facts: FactsFn) -> Page:
+    """Return the page of the last attempts: ``?pod=NAMESPACE/NAME&node=NAME&facts``.
+
+    Args:
+        probe: Runs calls on the scheduler's thread.
+        history: The attempts.
+        facts: Returns the facts about a pod; only called if they are requested.
+    """
 
     def page(query: Query) -> Reply:
         pod, node = _parameter(query, "pod"), _parameter(query, "node")
-        unknown = sorted(query.keys() - {"pod", "node"})
+        unknown = sorted(query.keys() - set(_PARAMETERS))
         if unknown:
-            text = f"unknown parameter: {unknown[0]} (there are: pod, node)\n"
+            names = ", ".join(_PARAMETERS)
+            text = f"unknown parameter: {unknown[0]} (there are: {names})\n"
             return text_reply(text, HTTPStatus.BAD_REQUEST)
+        is_requested = "facts" in query and _parameter(query, "facts") != "false"
+        requested = facts if is_requested else None
         try:
-            document = probe.ask(lambda: attempts_document(history, pod, node))
+            document = probe.ask(
+                lambda: attempts_document(history, pod, node, requested)
+            )
         except QuaymasterError as error:
             return text_reply(f"{error}\n", HTTPStatus.SERVICE_UNAVAILABLE)
         return json_reply(document)
@@ -142,6 +182,11 @@ def attempts_in_lines(document: AttemptsDocument) -> Iterator[str]:
             yield f"  {attempt['saidOfNode']['node']}: {attempt['saidOfNode']['said']}"
         elif document["pod"]:
             yield from _nodes_in_lines(attempt)
+    if document.get("facts"):
+        yield "facts of now, from the first node with each reason:"
+        yield from (f"  {fact}" for fact in document["facts"])
+    elif "facts" in document:
+        yield "no facts: the pod is not pending, or nothing rejects it now"
 
 
 def _nodes_in_lines(attempt: AttemptsDocument) -> Iterator[str]:

@@ -13,6 +13,7 @@ from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.queue.scheduling_queue import SchedulingQueue
 from quaymaster._surfaces.operation.drift import Difference, find_drift
 from quaymaster._surfaces.operation.pages import Query, Reply, json_reply, text_reply
 
@@ -40,6 +41,7 @@ def holdings(scheduler: Scheduler, now: float) -> Dump:
             "backoff": _pods(queue.backing_off(), now, latest),
             "errorBackoff": _pods(queue.backing_off_after_error(), now, latest),
             "unschedulable": _pods(queue.unschedulable(), now, latest),
+            **_incomplete(queue, now, latest),
         },
         "inFlight": list(queue.in_flight),
         "bindsInFlight": scheduler.binds_in_flight,
@@ -79,6 +81,17 @@ def _pods(
         }
         for item in pods
     ]
+
+
+def _incomplete(
+    queue: SchedulingQueue, now: float, latest: Mapping[str, Attempt]
+) -> Dump:
+    """Return the pods that wait for the object of their group, if any."""
+    pods = _pods(queue.incomplete(), now, latest)
+    for pod in pods:
+        pending = queue.why_pending(pod["pod"])
+        pod["message"] = "" if pending is None else pending.message
+    return {"incomplete": pods} if pods else {}
 
 
 def _differences(differences: Iterable[Difference]) -> list[Dump]:
