@@ -26,7 +26,7 @@ FEW = {
     "some": ("queueSort", "reserve", "bind"),
     "all": tuple(POINTS),
 }
-STEP = 7
+STEP = 14
 """The long suite writes one of so many packages; the nightly one writes all."""
 
 

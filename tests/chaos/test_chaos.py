@@ -20,7 +20,7 @@ _RUN = 25
 _SHORT = 2
 """The number of histories in every run."""
 
-_STEP = 4
+_STEP = 6
 """One of so many parts is played by the long suite; the nightly one plays the rest."""
 
 

@@ -69,7 +69,7 @@ def test_every_version_of_a_set_names_its_release() -> None:
     assert versions == RELEASES.keys()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_first_cases_of_all_sets_are_equal_or_listed() -> None:
     played = list(rows(is_quick=True))
     assert [text for row in played for text in row.texts] == []

@@ -21,6 +21,8 @@ _QUIET_SECONDS: Final = 12.0
 """How long nothing may change: in the recordings, each waiting group was tried again
 many times in 0.45 s, while one second of backoff lasted 0.04 s."""
 _MOST_ROUNDS: Final = 60
+_WITH_CONTROLLERS: Final = ("claims", "jobs")
+"""The families that were recorded with a controller of claims, or of Jobs."""
 _NOT_READY: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
@@ -44,7 +46,8 @@ class Player:
 
     def __init__(self, case: Tree) -> None:
         kubernetes = kubernetes_of(case)
-        self.cluster = RecordedCluster(kubernetes)
+        has_controllers = case.get("family") in _WITH_CONTROLLERS
+        self.cluster = RecordedCluster(kubernetes, controllers=has_controllers)
         self.simulation = Simulation(
             self.cluster, config=config_for(kubernetes), registry=registry()
         )

@@ -20,18 +20,22 @@ class RecordedEvent(NamedTuple):
 
 
 class RecordedCluster(InMemoryCluster):
-    """An in-memory cluster without kubelets and controllers.
+    """An in-memory cluster without kubelets.
 
     Args:
         kubernetes: Its version and feature gates.
+        controllers: Whether it has controllers.
 
     Attributes:
         recorded: The Events since they were taken last.
     """
 
-    def __init__(self, kubernetes: Kubernetes) -> None:
+    def __init__(self, kubernetes: Kubernetes, *, controllers: bool = False) -> None:
         super().__init__(
-            VirtualClock(), kubelet=False, controllers=False, kubernetes=kubernetes
+            VirtualClock(),
+            kubelet=False,
+            controllers=controllers,
+            kubernetes=kubernetes,
         )
         self.recorded: list[RecordedEvent] = []
 

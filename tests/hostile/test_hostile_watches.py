@@ -10,8 +10,7 @@ from typing import Final
 import pytest
 
 from tests.hostile.watches import BINDINGS, WATCHES, WatchedServer, serving
-
-pytestmark = pytest.mark.long
+from tests.kit.nightly import sampled
 
 CONFIG: Final = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -55,11 +54,12 @@ def assert_clean(printed: str) -> None:
     assert max(map(len, lines), default=0) < 4000
 
 
-@pytest.mark.parametrize("mode", WATCHES)
+@pytest.mark.parametrize("mode", sampled(WATCHES, step=2))
 def test_pod_after_a_hostile_watch_is_bound(mode: str, tmp_path: Path) -> None:
     assert_clean(texts_of_run(WatchedServer(lines=WATCHES[mode]), tmp_path))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", BINDINGS)
 def test_refused_binding_is_tried_again(mode: str, tmp_path: Path) -> None:
     assert_clean(texts_of_run(WatchedServer(refusal=BINDINGS[mode]), tmp_path))

@@ -17,8 +17,7 @@ from quaymaster._cli.output import OutputError, print_text, warn
 from quaymaster._core.config.kinds import profile_plugins
 from quaymaster._core.config.load import parse_config, read_source
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.config.wrapped import unwrapped
-from quaymaster._core.config.yaml_file import read_yaml
+from quaymaster._core.config.wrapped import read_wrapped
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._surfaces.deploy.dockerfile import dockerfile_of, requirements_of
 from quaymaster._surfaces.deploy.documents import UPSTREAM_SCHEDULER, adapted
@@ -194,7 +193,7 @@ def _configuration(
     source = file or _DEFAULT_SOURCE
     document: object = None
     if file is not None:
-        document, source = unwrapped(read_yaml(read_source(file), file), file)
+        document, source = read_wrapped(read_source(file), file)
         given = parse_config(document, registry, source=source, kubernetes=kubernetes)
         if scheduler_name and len(given.profiles) > 1:
             count = len(given.profiles)

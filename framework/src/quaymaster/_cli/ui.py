@@ -69,6 +69,7 @@ def _serve(options: InputOptions, listening: socket.socket, *, opens: bool) -> N
         max_pods=options.max_pods,
         kubernetes=options.configured.kubernetes,
         studies=make_studies(inputs, options),
+        without_missing=options.configured.without_missing,
         **_config_of(options.configured.file),
     )
     token = secrets.token_urlsafe(_TOKEN_BYTES)

@@ -243,7 +243,7 @@ def test_problems_carry_their_parts() -> None:
         ),
         pytest.param(
             "kind: Pod\n---\nkind: Pod",
-            "expected one YAML document, got 2",
+            "expected one KubeSchedulerConfiguration in its 2 documents, got 0",
             id="two documents",
         ),
         pytest.param(

@@ -58,6 +58,48 @@ def test_config_map_needs_one_configuration(
     assert (problem.path, problem.message) == ("data", expected + message)
 
 
+SERVICE = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}
+TALOS = {"cluster": {"scheduler": {"config": yaml.safe_load(CONFIG)}}}
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [config_map(**{"a.yaml": CONFIG}), TALOS, yaml.safe_load(CONFIG)],
+    ids=["config map", "machine configuration", "configuration"],
+)
+def test_configuration_among_other_documents_is_found(
+    tmp_path: Path, holder: dict[str, Any]
+) -> None:
+    path = tmp_path / "rendered.yaml"
+    path.write_text(yaml.safe_dump_all([SERVICE, holder, config_map(other="text")]))
+    [profile] = load_config(path).profiles
+    assert profile.scheduler_name == "mine"
+
+
+def test_configuration_in_a_list_of_objects_is_found(tmp_path: Path) -> None:
+    items = [SERVICE, config_map(**{"a.yaml": CONFIG})]
+    path = written(tmp_path, {"apiVersion": "v1", "kind": "List", "items": items})
+    [profile] = load_config(path).profiles
+    assert profile.scheduler_name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("holders", "count"), [([], 0), ([TALOS, config_map(a=CONFIG)], 2)]
+)
+def test_several_documents_need_one_configuration(
+    tmp_path: Path, holders: list[dict[str, Any]], count: int
+) -> None:
+    path = tmp_path / "rendered.yaml"
+    trees = [SERVICE, SERVICE, *holders]
+    path.write_text(yaml.safe_dump_all(trees))
+    expected = (
+        f"expected one KubeSchedulerConfiguration in its {len(trees)} documents, got "
+        f"{count}"
+    )
+    with pytest.raises(ConfigErrors, match=expected):
+        load_config(path)
+
+
 def test_plugin_of_an_unknown_project_is_left_out_only_on_request() -> None:
     plugins = {"multiPoint": {"enabled": [{"name": "Tides"}]}}
     document = {**HEADER, "profiles": [{"plugins": plugins}]}

@@ -12,6 +12,7 @@ from quaymaster.manifests import load
 from quaymaster.planning import Loss, Plan, parse_node_group, plan
 from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.simulation import Simulation, simulate
+from tests.kit.nightly import with_rest_at_night
 from tests.kit.workloads import make_deployment, make_template
 
 REGISTRY = PluginRegistry.discover()
@@ -141,8 +142,14 @@ def test_a_plan_survives_the_loss_of_any_zone_and_a_smaller_one_does_not() -> No
     assert not all(survives_by_hand(fewer, zone=zone) for zone in zones)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("names", ["x", "cx", "sx", "csx"])
+@pytest.mark.parametrize(
+    "names",
+    with_rest_at_night(
+        [("x",), ("cx",), ("sx",), ("csx",)],
+        ["x", "cx", "sx", "csx"],
+        nightly=["csx"],
+    ),
+)
 def test_more_groups_do_not_make_the_plan_worse(names: str) -> None:
     """With nodes of ``c`` and ``s``, the scheduler's choices never place all pods.
 

@@ -103,11 +103,11 @@ def test_the_best_of_all_plans_is_found(seed: int) -> None:
     assert drawn_problem(seed).is_proven(max_trials=100)
 
 
-@pytest.mark.parametrize("seed", sampled(range(8, 200), step=4))
+@pytest.mark.parametrize("seed", sampled(range(8, 200), step=8))
 def test_the_best_of_all_plans_is_found_for_more_problems(seed: int) -> None:
     assert drawn_problem(seed).is_proven(max_trials=100)
 
 
-@pytest.mark.parametrize("seed", sampled(range(200, 260), step=4))
+@pytest.mark.parametrize("seed", sampled(range(200, 260), step=8))
 def test_the_bound_is_true_where_few_plans_may_be_tried(seed: int) -> None:
     drawn_problem(seed).is_proven(max_trials=1)

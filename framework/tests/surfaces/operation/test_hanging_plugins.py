@@ -82,6 +82,8 @@ HOOKS = {
     "bind": "state, pod, node_name",
     "post_bind": "state, pod, node_name",
 }
+FEW_HOOKS = ["pre_enqueue", "filter", "score", "permit", "post_bind"]
+"""One of each station; the nightly tests let all of them hang."""
 
 
 def ended(hook: str, how: str, folder: Path) -> tuple[int, str]:
@@ -128,15 +130,20 @@ def ended(hook: str, how: str, folder: Path) -> tuple[int, str]:
         return process.returncode, "".join(lines)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "hooks"),
     [
-        ("c", list(HOOKS)),
+        pytest.param("c", FEW_HOOKS, id="few in C", marks=pytest.mark.long),
+        pytest.param("python", FEW_HOOKS, id="few in Python", marks=pytest.mark.long),
+        pytest.param("c", [*HOOKS], id="all in C", marks=pytest.mark.nightly),
         # On a thread of their own, they may wait for other systems.
-        ("python", [hook for hook in HOOKS if hook not in ("pre_bind", "bind")]),
+        pytest.param(
+            "python",
+            [hook for hook in HOOKS if hook not in ("pre_bind", "bind")],
+            id="all in Python",
+            marks=pytest.mark.nightly,
+        ),
     ],
-    ids=["c", "python"],
 )
 def test_hanging_hook_is_named_and_the_process_ends(
     how: str, hooks: list[str], tmp_path: Path

@@ -71,7 +71,9 @@ class ClaimTracker:
         self._homes: dict[str, dict[str, str]] = {}
         self._names = 0
         self._newest = 0
-        # Written claims that the informer has not delivered yet, the oldest first.
+        # Written claims that the informer has not delivered yet, the oldest first, so
+        # that a look at the first one is enough. All written ones were looked through
+        # for each pod.
         self._unobserved: dict[str, None] = {}
 
     @property

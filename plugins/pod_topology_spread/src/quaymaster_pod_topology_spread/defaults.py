@@ -76,6 +76,8 @@ class DefaultSelectors:
         self._changes = informers.changes(Service)
         self._revision = -1
         self._services: dict[str, list[Service]] = {}
+        # By controller, because all of its pods have the same selector: without this,
+        # it would be joined, and compiled, for each of them.
         self._cached: dict[tuple[str, str, str], _CachedDefaults] = {}
 
     def of(self, pod: Pod) -> Selector:

@@ -13,7 +13,7 @@ import numpy as np
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.contract_error import ContractError
-from quaymaster._authors.testing.harness_base import HarnessBase
+from quaymaster._authors.testing.harness_groups import GroupHarness
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.contract.cluster_events import (
     ClusterEvent,
@@ -56,7 +56,7 @@ class PluginStatusError(QuaymasterError):
         self.status = status
 
 
-class PluginHarness(HarnessBase):
+class PluginHarness(GroupHarness):
     """One plugin, its arguments, and a cluster that does not change.
 
     Each hook method starts a new attempt (a new `CycleState`), unless its docstring

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._api.objects import ApiObject, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
 from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
 from quaymaster._authors.testing.single_plugin import build_alone, kinds_of
@@ -19,6 +19,7 @@ from quaymaster._core.registry.access import declares_access
 from quaymaster._core.runtime.guards import unguarded
 from quaymaster._core.runtime.profile import Call, HookFunction
 from quaymaster._core.state.arrays import Int64Array
+from quaymaster._core.state.group_states import GroupStates
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.snapshot import Snapshot
 
@@ -66,6 +67,7 @@ class HarnessBase:
             informers=self._informers,
             snapshot=self.snapshot,
             nominator=FixedNominations(nominated or {}),
+            pod_groups=_group_states([*pods, *objects], kubernetes),
         )
         self._twin_scores: Int64Array | None = None
         # Imagined pods end with the attempt.
@@ -162,6 +164,21 @@ class HarnessBase:
         return any(
             call.plugin == self._name for call in self._framework.profile.plan(key)
         )
+
+
+def _group_states(
+    objects: Iterable[ApiObject], kubernetes: Kubernetes
+) -> GroupStates | None:
+    """Return the pods of each group; None without the feature gate."""
+    if not kubernetes.enabled("GenericWorkload"):
+        return None
+    states = GroupStates()
+    for obj in objects:
+        if isinstance(obj, PodGroup):
+            states.set_group(obj)
+        elif isinstance(obj, Pod):
+            states.put(obj)
+    return states
 
 
 def _unguarded_call(hook: HookFunction) -> object:

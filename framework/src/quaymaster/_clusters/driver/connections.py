@@ -215,8 +215,10 @@ class _Wire:
 
     def can_be_used(self, endpoint: Endpoint) -> bool:
         """Return whether a request with these credentials can be sent."""
+        # The server may have closed it. A binding that is sent into a closed connection
+        # is in doubt, and its pod waits until the server shows what became of it.
         if self.is_open and select.select([self._socket], (), (), 0)[0]:
-            self.ready(selectors.EVENT_READ)  # the server may have closed it
+            self.ready(selectors.EVENT_READ)
         if not self.is_open:
             return False
         # Identity: it avoids comparing all fields for each request.

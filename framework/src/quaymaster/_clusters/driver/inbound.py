@@ -76,7 +76,9 @@ class Inbound:
             except OSError as error:
                 raise _EngineGoneError from error
             if isinstance(message, Trouble) and not message.why:
-                self._wakeup.wake_all()  # other resources retry at once
+                # The server works again. Without this, each of the other resources
+                # would wait for its own delay to end, which takes up to a minute.
+                self._wakeup.wake_all()
 
         def send_spec(spec: int, text: bytes) -> None:
             send(Spec(number, spec, text))

@@ -281,6 +281,8 @@ class Reflector:
             if self._is_stalled:
                 self.check()
             has_events = has_events or has_event
+            # Delays start again after two quiet minutes, too, but a server that fails
+            # now and then is rarely quiet for so long.
             if now - begun > _LONG_ENOUGH:
                 self._backoff.reset()
         return has_events

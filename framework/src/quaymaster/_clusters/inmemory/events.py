@@ -100,6 +100,8 @@ def _event(entry: _Entry) -> Event:
         reason=note.reason,
         regarding=_reference(regarding),
         related=None if note.related is None else _reference(note.related),
+        # The note of a bound pod is a text: a function that makes it would be four
+        # objects for each pod, all of which the garbage collector visits.
         note=note.note if isinstance(note.note, str) else note.note(),
         type=note.type,
     )

@@ -28,7 +28,7 @@ from quaymaster._core.config.points import MULTI_POINT
 from quaymaster._core.config.profiles import percentage, resolve_profiles
 from quaymaster._core.config.settings_checks import check_settings
 from quaymaster._core.config.shipped import file_or_shipped, shipped_files
-from quaymaster._core.config.wrapped import unwrapped
+from quaymaster._core.config.wrapped import read_wrapped
 from quaymaster._core.config.yaml_file import read_content, read_yaml
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
@@ -54,7 +54,7 @@ def load_config(
     """Read a configuration file.
 
     A ConfigMap with a configuration, and the machine configuration of Talos, are
-    unwrapped.
+    unwrapped, also among other documents.
 
     Args:
         path: The file; or, if there is no such file, the name of a shipped profile,
@@ -67,7 +67,7 @@ def load_config(
         ConfigErrors: The file cannot be read, or has mistakes.
     """
     source = str(path)
-    document, source = unwrapped(read_yaml(read_source(source), source), source)
+    document, source = read_wrapped(read_source(source), source)
     return parse_config(
         document,
         registry,

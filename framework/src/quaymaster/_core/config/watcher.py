@@ -20,8 +20,7 @@ from quaymaster._core.config.changes import ConfigChanges
 from quaymaster._core.config.errors import ConfigErrors, ReloadError
 from quaymaster._core.config.load import parse_config, read_source
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.config.wrapped import unwrapped
-from quaymaster._core.config.yaml_file import read_yaml
+from quaymaster._core.config.wrapped import read_wrapped
 from quaymaster._core.contract.clock import Clock, Timer
 from quaymaster._core.registry.registry import PluginRegistry
 
@@ -156,9 +155,7 @@ class ConfigWatcher:
     def _parsed(self, content: _Content) -> SchedulerConfig:
         if content.text is None:
             raise content.error or ConfigErrors(())
-        document, source = unwrapped(
-            read_yaml(content.text, self._source), self._source
-        )
+        document, source = read_wrapped(content.text, self._source)
         return parse_config(
             document,
             self._registry,

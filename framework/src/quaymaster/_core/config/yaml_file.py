@@ -9,7 +9,7 @@ from quaymaster._base.input.yaml.errors import YamlError
 from quaymaster._base.input.yaml.reading import documents
 from quaymaster._core.config.errors import ConfigErrors
 
-__all__ = ["read_content", "read_yaml"]
+__all__ = ["read_content", "read_documents", "read_yaml"]
 
 
 def read_content(file: Traversable, source: str) -> bytes:
@@ -46,12 +46,25 @@ def read_yaml(text: bytes, source: str) -> object:
     Raises:
         ConfigErrors: The text is not YAML, has a key twice, or is several documents.
     """
-    try:
-        trees = list(documents(text, unique_keys=True))
-    except YamlError as error:
-        raise ConfigErrors([Problem(where=source, message=str(error))]) from error
-    trees = [document for document in trees if document is not None]
+    trees = read_documents(text, source)
     if len(trees) > 1:
         message = f"expected one YAML document, got {len(trees)}"
         raise ConfigErrors([Problem(where=source, message=message)])
     return trees[0] if trees else None
+
+
+def read_documents(text: bytes, source: str) -> list[object]:
+    """Read the documents of a YAML (or JSON) text that are not empty.
+
+    Args:
+        text: The content of the file.
+        source: The file's name, for messages.
+
+    Raises:
+        ConfigErrors: The text is not YAML, or has a key twice.
+    """
+    try:
+        trees = list(documents(text, unique_keys=True))
+    except YamlError as error:
+        raise ConfigErrors([Problem(where=source, message=str(error))]) from error
+    return [document for document in trees if document is not None]

@@ -90,6 +90,8 @@ class AnswerRecorder:
         plugins: frozenset[str],
         skipping: frozenset[str] = frozenset(),
     ) -> None:
+        # No calls: the calls know the recorder, and each first decision of a kind would
+        # leave a cycle of 129 objects to the garbage collector.
         self._state = state
         self._log = state.log_writes()
         self._logged = 0

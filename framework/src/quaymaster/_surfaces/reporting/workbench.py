@@ -16,7 +16,7 @@ from quaymaster._clusters.manifests.load import load
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import parse_config, shipped_profiles
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.config.yaml_file import read_yaml
+from quaymaster._core.config.wrapped import read_wrapped
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.explained import WhichAttempt
@@ -100,6 +100,7 @@ class Workbench:
         max_pods: How many pods workloads may ask for in all.
         kubernetes: The Kubernetes whose decisions all configurations make.
         studies: The studies that the page offers beside runs, by name.
+        without_missing: Whether plugins that are not installed are left out.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class Workbench:
         max_pods: int,
         kubernetes: Kubernetes = DEFAULT_KUBERNETES,
         studies: Mapping[str, Study] | None = None,
+        without_missing: bool = False,
     ) -> None:
         self._objects = objects
         self._registry = registry
@@ -120,6 +122,7 @@ class Workbench:
         self._max_pods = max_pods
         self._kubernetes = kubernetes
         self._studies = studies or {}
+        self._without_missing = without_missing
         self._lock = threading.Lock()
         self._last: dict[str, tuple[Sequence[ApiObject], SchedulerConfig, int]] = {}
         self._progress = (0, 0)
@@ -261,9 +264,13 @@ class Workbench:
 
     def _read(self, text: str, name: str) -> SchedulerConfig:
         source = f"configuration {name}"
-        document = read_yaml(text.encode(), source)
+        document, source = read_wrapped(text.encode(), source)
         config = parse_config(
-            document, self._registry, source=source, kubernetes=self._kubernetes
+            document,
+            self._registry,
+            source=source,
+            kubernetes=self._kubernetes,
+            without_missing=self._without_missing,
         )
         if config.extenders:
             what = "these are programs elsewhere, which this page does not ask"
