@@ -19,6 +19,7 @@ __all__ = ["play"]
 _COMPILE = "compiler.CompileCELExpression"
 _MATCH = "CompilationResult.DeviceMatches"
 _SYNTAX = "Syntax error"
+_UNKNOWN_COST = 2**64 - 1
 _GO_NAMES = {"any": "google.protobuf.Any"}
 """Name of a type in error messages -> its other name."""
 
@@ -53,7 +54,9 @@ class _Player:
             compiled["error"] = _error_tree(error)
         else:
             result = self._selector.result_type
-            compiled["maxCost"] = self._selector.max_cost
+            is_estimated = not options.get("DisableCostEstimation")
+            cost = self._selector.max_cost
+            compiled["maxCost"] = cost if is_estimated else _UNKNOWN_COST
             compiled["output"] = _GO_NAMES.get(name := str(result), name)
         return {"results": [{"compiled": compiled}]}
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 from quaymaster._base.errors import counted
 from quaymaster._cli.amounts import plain_amount
 from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.tables import Fit, Heading
 from quaymaster._studies.planning.plans import Plan, PlannedRound
 
 __all__ = ["print_rounds", "round_documents", "round_rows", "trade_off"]
@@ -16,7 +17,9 @@ def print_rounds(plan: Plan) -> None:
         return
     headings, rows = round_rows(plan)
     print_line()
-    print_table([heading.upper() for heading in headings], rows)
+    columns = [Heading(heading.upper()) for heading in headings]
+    columns[1] = Heading("NODES", Fit.SENTENCE)
+    print_table(columns, rows)
     print_line()
     print_line(
         "in rounds: each adds nodes for the pods that are still pending; placed pods "

@@ -33,6 +33,7 @@ from quaymaster._cli.plugin_descriptions import (
     events_word,
     print_description,
 )
+from quaymaster._cli.tables import Fit, Heading
 from quaymaster._cli.values import complete_config
 from quaymaster._core.registry.kinds import kinds_of_plugin
 from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
@@ -45,8 +46,14 @@ _PLUGIN: Final = (
 )
 _KIND: Final = ("kind", "apiVersion", "plugin", "distribution")
 _HEADER: Final = (
-    *("NAME", "DISTRIBUTION", "VERSION", "EXTENSION POINTS"),
-    *("EVENTS", "KINDS", "ARGS", "ORIGIN"),
+    "NAME",
+    Heading("DISTRIBUTION", importance=1),
+    Heading("VERSION", importance=3),
+    Heading("EXTENSION POINTS", Fit.SENTENCE),
+    Heading("EVENTS", importance=4),
+    Heading("KINDS", importance=3),
+    Heading("ARGS", importance=2),
+    Heading("ORIGIN", importance=0),
 )
 
 
@@ -130,7 +137,8 @@ def list_kinds(output: OutputFormat) -> None:
         else:
             kinds.append(brought_kind)
     if output is OutputFormat.TABLE:
-        header = ("KIND", "API VERSION", "PLUGIN", "DISTRIBUTION")
+        last = Heading("DISTRIBUTION", importance=0)
+        header = ("KIND", "API VERSION", "PLUGIN", last)
         print_table(header, [_kind_row(kind) for kind in kinds])
     elif output is OutputFormat.NAME:
         print_text("".join(f"{kind.kind.kind}\n" for kind in kinds))
@@ -243,9 +251,9 @@ def _row(plugin: RegisteredPlugin) -> tuple[str, ...]:
         plugin.name,
         plugin.distribution,
         plugin.version,
-        ",".join(_points(plugin)),
+        ", ".join(_points(plugin)),
         declared_events(plugin),
-        ",".join(_kinds(plugin)) or "-",
+        ", ".join(_kinds(plugin)) or "-",
         args.__name__ if args else "-",
         plugin.origin,
     )

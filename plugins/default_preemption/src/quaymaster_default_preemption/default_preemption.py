@@ -150,14 +150,17 @@ class DefaultPreemption:
                 pod.key: _nominate(pod.status.nominated_node_name) for pod in group.pods
             }
             return _group_success("ongoing preemption on nominated nodes", nominated)
-        found = self._group_search.find(group, place)
-        if isinstance(found, Status):
-            return _group_result(found)
-        self._evictions.start_for_group(group.group, group.pods, found.pods)
+        placement = self._group_search.find(group, place)
+        if isinstance(placement, Status):
+            return _group_result(placement)
+        self._evictions.start_for_group(group.group, group.pods, placement.pods)
         nominated = {
-            attempt.pod.key: _nominate(attempt.node_name) for attempt in found.attempts
+            attempt.pod.key: _nominate(attempt.node_name)
+            for attempt in placement.attempts
         }
-        text = f"found a placement for podgroup, preempting {len(found.pods)} victims"
+        text = (
+            f"found a placement for podgroup, preempting {len(placement.pods)} victims"
+        )
         return _group_success(text, nominated)
 
     @hookimpl

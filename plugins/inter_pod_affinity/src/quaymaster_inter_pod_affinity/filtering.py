@@ -210,13 +210,13 @@ class FilterState:
     def _has_affinity(self, node: NodeInfo) -> bool:
         if not self._keys:
             return True
-        labels, found = node.labels, True
+        labels, is_matched = node.labels, True
         for key in self._keys:
             value = labels.get(key)
             if value is None:
                 return False
-            found = found and self._affinity.at(key, value) > 0
-        return found or self._is_first()
+            is_matched = is_matched and self._affinity.at(key, value) > 0
+        return is_matched or self._is_first()
 
     def _is_first(self) -> bool:
         """Return whether the pod is the first of a group with affinity to itself."""

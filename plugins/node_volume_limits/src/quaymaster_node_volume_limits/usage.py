@@ -194,10 +194,10 @@ class VolumeUsage:
         uids: Iterable[str],
         attached: frozenset[Attachable],
     ) -> None:
-        found = [use.pods[uid].found for uid in uids]
-        problems = [result for result in found if isinstance(result, VolumeError)]
+        results = [use.pods[uid].found for uid in uids]
+        problems = [result for result in results if isinstance(result, VolumeError)]
         in_use = _NONE.union(
-            *(result for result in found if not isinstance(result, VolumeError))
+            *(result for result in results if not isinstance(result, VolumeError))
         )
         for volume in use.in_use - in_use:
             rows = self.users[volume]

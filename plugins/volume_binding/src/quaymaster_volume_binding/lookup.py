@@ -71,13 +71,13 @@ class Lookup:
             SelectorError: The claim's selector cannot be evaluated.
         """
         self._fill_pool()
-        found = self._pool.candidates(claim)
+        candidates = self._pool.candidates(claim)
         kept = [
             capacity
-            for capacity in found.kept
+            for capacity in candidates.kept
             if class_of_volume(capacity.volume) == storage_class.name
         ]
-        return Candidates(kept, found.free)
+        return Candidates(kept, candidates.free)
 
     def _fill_pool(self) -> None:
         log, assumed = self.informers.changes(PersistentVolume), self.volumes.changes

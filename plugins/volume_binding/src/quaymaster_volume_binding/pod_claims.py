@@ -120,10 +120,10 @@ class PodClaims(msgspec.Struct, frozen=True, eq=False):
                 has_immediate = True
         if has_immediate:
             return cls(bound, (), (), has_immediate)
-        found = list(_examined(lookup, delayed))
-        open_ = [claim for claim in found if claim.selected_node is None]
+        examined = list(_examined(lookup, delayed))
+        open_ = [claim for claim in examined if claim.selected_node is None]
         open_.sort(key=lambda unbound: storage_of(unbound.claim.spec.resources).nanos)
-        selected = [claim for claim in found if claim.selected_node is not None]
+        selected = [claim for claim in examined if claim.selected_node is not None]
         return cls(bound, selected, open_, has_immediate)
 
 

@@ -209,13 +209,13 @@ class VolumeBinding:
         if volumes.finder is None:
             return None
         try:
-            found = volumes.finder.find(node.name, node.labels)
+            plan = volumes.finder.find(node.name, node.labels)
         except TranslationError as error:
             return Status.from_error(error)
-        if isinstance(found, VolumePlan):
-            volumes.plans[node.name] = found
+        if isinstance(plan, VolumePlan):
+            volumes.plans[node.name] = plan
             return None
-        return Status.unresolvable(*found)
+        return Status.unresolvable(*plan)
 
     @hookimpl
     def filter_nodes(

@@ -187,8 +187,8 @@ def _allowed(topology: VolumeTopology, nodes: NodeTable, rows: Rows) -> BoolArra
         return allowed
     has_none = column.codes[rows] < 0
     successor = nodes.label(topology.successor).is_in(values, rows)
-    found: BoolArray = allowed | (has_none & successor)
-    return found
+    passing: BoolArray = allowed | (has_none & successor)
+    return passing
 
 
 def _not_found(kind: str, name: str) -> Status:

@@ -121,8 +121,8 @@ class Collector:
     def result(self) -> Loaded:
         """Return the loaded objects; raise an error if there is any problem."""
         self._add_jobs()
-        found = self._problems or self._objects or self._has_foreign
-        if self._paths and not found:
+        has_content = self._problems or self._objects or self._has_foreign
+        if self._paths and not has_content:
             self._complain(", ".join(self._paths), message="no objects in it")
         if self._problems:
             raise ManifestErrors(self._problems)

@@ -219,12 +219,12 @@ def _items(
         yield path, source.name or (own if isinstance(own, str) else name), item
 
 
-def _parts(found: object, path: str) -> Iterator[tuple[str, str, object]]:
-    if isinstance(found, Mapping):
-        for key, item in found.items():
+def _parts(tree: object, path: str) -> Iterator[tuple[str, str, object]]:
+    if isinstance(tree, Mapping):
+        for key, item in tree.items():
             yield f"{path}.{key}", str(key), item
-    elif isinstance(found, list):
-        for index, item in enumerate(found):
+    elif isinstance(tree, list):
+        for index, item in enumerate(tree):
             yield f"{path}[{index}]", str(index), item
 
 

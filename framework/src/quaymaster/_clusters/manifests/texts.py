@@ -223,11 +223,11 @@ def _quick_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
         split_documents,
     )
 
-    found = find_list(content)
-    if found is not None:
-        item_type = _type_in(found.frame, UNTYPED).item_type
+    listed = find_list(content)
+    if listed is not None:
+        item_type = _type_in(listed.frame, UNTYPED).item_type
         if item_type is not None:
-            for index, piece in enumerate(found.items):
+            for index, piece in enumerate(listed.items):
                 yield _of_piece(piece, item_type, Source(name, item=index))
         return
     for number, piece in _numbered(split_documents(content)):

@@ -54,6 +54,13 @@ class GatedGroups:
         if fresh:
             self._add(entry, fresh)
 
+    def join(self, group: QueuedGroup, queued: QueuedPod) -> None:
+        """Add a pod to a gated group."""
+        if queued.rejectors:
+            self._add(self._entries[group.key], (queued,))
+        else:
+            self._unrejected[group.key] = None
+
     def changed(self, group: QueuedGroup, queued: QueuedPod) -> None:
         """Index a changed pod again with the next `put`."""
         entry = self._entries.get(group.key)

@@ -5,7 +5,7 @@ Mirrors ``runPreEnqueuePlugins`` (Kubernetes v1.36,
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from quaymaster._api.objects import Pod
@@ -32,27 +32,30 @@ def passes_gates(queued: QueuedPod, gates: Sequence[Gate]) -> bool:
         queued: The pod; its gating plugin and unschedulable plugins are updated.
         gates: The plugins of its profile, in their order.
     """
-    if queued.gating_plugin and gates and gates[0][0] != queued.gating_plugin:
-        gates = _with_first(queued.gating_plugin, gates)
-    pod = queued.pod
+    pod, first = queued.pod, queued.gating_plugin
+    if first and gates and gates[0][0] != first:
+        # Upstream calls the gating plugin even if the pod's profile no longer has it,
+        # and crashes.
+        for plugin, hook in gates:
+            if plugin == first and (status := hook(pod)) is not None:
+                _gate(queued, plugin, status)
+                return False
+        gates = [gate for gate in gates if gate[0] != first]
     for plugin, hook in gates:
         status = hook(pod)
-        if status is None:
-            continue
-        if status.error is not None:
-            _log_failure(plugin, pod, status.error)
-        queued.gating_plugin = plugin
-        if plugin not in queued.unschedulable_plugins:
-            queued.unschedulable_plugins |= {plugin}
-        return False
+        if status is not None:
+            _gate(queued, plugin, status)
+            return False
     queued.gating_plugin = ""
     return True
 
 
-def _with_first(first: str, gates: Iterable[Gate]) -> Sequence[Gate]:
-    # Upstream calls the gating plugin even if the pod's profile no longer has it, and
-    # crashes.
-    return sorted(gates, key=lambda gate: gate[0] != first)
+def _gate(queued: QueuedPod, plugin: str, status: Status) -> None:
+    if status.error is not None:
+        _log_failure(plugin, queued.pod, status.error)
+    queued.gating_plugin = plugin
+    if plugin not in queued.unschedulable_plugins:
+        queued.unschedulable_plugins |= {plugin}
 
 
 def _log_failure(plugin: str, pod: Pod, error: BaseException) -> None:

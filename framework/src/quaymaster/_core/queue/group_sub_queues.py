@@ -97,7 +97,12 @@ class GroupSubQueues:
         group.add(queued)
         self.pods[queued.key] = queued
         queued.queue = group.queue
-        self.requeue(group, _strategy_of(group), label, as_new=True)
+        if group.queue is _GATED:
+            # As `requeue` does, for the one pod that is new.
+            self._incoming["unschedulable", label] += len(group.pods)
+            self.gated.join(group, queued)
+        else:
+            self.requeue(group, _strategy_of(group), label)
 
     def delete(self, group: QueuedGroup, queued: QueuedPod | None, label: str) -> None:
         """Remove a pod from a queued group, and move the group as its queue requires.

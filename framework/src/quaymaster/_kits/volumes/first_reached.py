@@ -59,16 +59,16 @@ class FirstReached(Generic[_Key]):
 
     def at(self, labels: Mapping[str, str]) -> int | None:
         """Return the number for a node with these labels; None if it reaches none."""
-        found = [
+        numbers = [
             first
             for label, of_label in self._by_label.items()
             if label in labels and (first := of_label.first(labels[label])) is not None
         ]
         for key, number, topology in self._others:
             if topology.includes(labels):
-                found.append((key, number))
+                numbers.append((key, number))
                 break
-        return min(found)[1] if found else None
+        return min(numbers)[1] if numbers else None
 
     def rows(self, nodes: NodeTable, rows: Rows) -> Int64Array | None:
         """Return the numbers of many nodes at once, shape ``(N,)``.
@@ -84,14 +84,14 @@ class FirstReached(Generic[_Key]):
             return of_label.table.rows(nodes.label(label), rows)
         if len(self._others) > _MAX_OTHERS:
             return None
-        found: Int64Array = np.full(nodes.count(rows), _NONE, dtype=np.int64)
+        firsts: Int64Array = np.full(nodes.count(rows), _NONE, dtype=np.int64)
         for _, number, topology in self._others:
             reached = topology.rows(nodes, rows)
-            left = found == _NONE
-            found[left if reached is None else left & reached] = min(number, _MOST)
+            left = firsts == _NONE
+            firsts[left if reached is None else left & reached] = min(number, _MOST)
             if reached is None:
                 break
-        return found
+        return firsts
 
 
 class _OfLabel(Generic[_Key]):

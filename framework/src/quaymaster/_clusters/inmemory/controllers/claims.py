@@ -173,13 +173,13 @@ class ClaimController:
         self, claim: PersistentVolumeClaim, *, is_delayed: bool
     ) -> PersistentVolume | None:
         """Return an existing volume that the claim may be bound to, or None."""
-        found, wanted = self._pool.candidates(claim), claim.spec.volume_name
-        for volume, _ in found.kept:
+        candidates, wanted = self._pool.candidates(claim), claim.spec.volume_name
+        for volume, _ in candidates.kept:
             if wanted in ("", volume.name):
                 return volume
         if wanted:
-            return found.free.get(wanted)
-        return None if is_delayed else next(iter(found.free), None)
+            return candidates.free.get(wanted)
+        return None if is_delayed else next(iter(candidates.free), None)
 
     def _provision(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass
