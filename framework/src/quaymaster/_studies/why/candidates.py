@@ -47,7 +47,7 @@ from quaymaster._studies.why.spec_edits import (
 from quaymaster._studies.why.spread_edits import changed_policies, relaxed_spreading
 from quaymaster._studies.why.storage_edits import other_classes
 from quaymaster._studies.why.subject import Subject
-from quaymaster._studies.why.trials import pending_pods
+from quaymaster._studies.why.trials import is_agent, pending_pods
 from quaymaster._studies.why.usable_nodes import usable_nodes
 from quaymaster._studies.why.workload_edits import changed_rollouts, higher_priorities
 
@@ -145,6 +145,8 @@ def _of_nodes(pod: Pod, cluster: InMemoryCluster, pending: int) -> Iterator[Cand
         nodes.values(), key=lambda node: _is_closed(pod, node, cluster.kubernetes)
     )
     yield from labelled_nodes(pod.spec, open_first)
+    if is_agent(pod):
+        return  # it needs its own node, whatever other nodes there are
     zones = zones_of_volumes(_volumes(pod, cluster))
     required = required_labels(pod.spec) or [{}]
     yield from added_nodes(

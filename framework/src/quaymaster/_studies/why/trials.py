@@ -20,7 +20,15 @@ from quaymaster._studies.why.changes import Effect
 from quaymaster._studies.why.node_copies import MIRROR
 from quaymaster._studies.why.subject import Subject, Subjects
 
-__all__ = ["Goal", "Input", "OutOfTrialsError", "Outcome", "Trials", "pending_pods"]
+__all__ = [
+    "Goal",
+    "Input",
+    "OutOfTrialsError",
+    "Outcome",
+    "Trials",
+    "is_agent",
+    "pending_pods",
+]
 
 
 class OutOfTrialsError(Exception):
@@ -144,7 +152,7 @@ class Goal:
     def gain(self, run: Simulation) -> int:
         """Return how many more pods have a node, without the agents of new nodes."""
         agents = sum(
-            _is_agent(pod) and pod.node_name not in self.nodes
+            is_agent(pod) and pod.node_name not in self.nodes
             for pod in run.cluster.list(Pod).items
             if pod.node_name
         )
@@ -198,8 +206,8 @@ class Goal:
         return max(more, preempted)
 
 
-def _is_agent(pod: Pod) -> bool:
-    """Whether a pod belongs to its node: those of DaemonSets and static pods."""
+def is_agent(pod: Pod) -> bool:
+    """Return whether a pod belongs to its node, as of a DaemonSet or a static pod."""
     controller = pod.metadata.controller
     is_of_workload = controller is not None and controller.kind == DaemonSet.kind
     return is_of_workload or MIRROR in pod.annotations
