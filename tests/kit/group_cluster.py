@@ -2,13 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from quaymaster import ApiObject, Pod
 from quaymaster.objects import PodGroup
-from quaymaster.testing import SchedulerHarness, make_node, make_pod, make_pod_group
+from quaymaster.testing import (
+    SchedulerHarness,
+    make_node,
+    make_pod,
+    make_pod_group,
+    make_priority_class,
+)
 from tests.kit.internals.groups import kubernetes_with_groups
 
 __all__ = [
     "GROUP",
+    "PRIORITIES",
     "cpu_nodes",
     "gang_objects",
     "group_condition",
@@ -17,6 +26,8 @@ __all__ = [
 ]
 
 GROUP = "gang"
+PRIORITIES: Mapping[int, str] = {10: "low", 100: "high"}
+"""The value of each priority class -> its name."""
 
 
 def harness_with_groups(
@@ -25,9 +36,22 @@ def harness_with_groups(
     plugins: Mapping[str, type] | None = None,
     config: Mapping[str, object] | None = None,
 ) -> SchedulerHarness:
-    """Return a scheduler with the feature gate GenericWorkload."""
+    """Return a scheduler with the feature gate GenericWorkload, and priority classes.
+
+    Args:
+        objects: More objects of the cluster.
+        plugins: Plugins of the test, by name.
+        config: The configuration; by default the default profile.
+    """
+    classes = [
+        make_priority_class(name=name, value=value)
+        for value, name in PRIORITIES.items()
+    ]
     return SchedulerHarness(
-        objects, plugins=plugins, config=config, kubernetes=kubernetes_with_groups()
+        [*classes, *objects],
+        plugins=plugins,
+        config=config,
+        kubernetes=kubernetes_with_groups(),
     )
 
 
@@ -44,6 +68,7 @@ def gang_objects(
     name: str = GROUP,
     priority: int = 0,
     basic: bool = False,
+    together: bool = False,
 ) -> Sequence[ApiObject]:
     """Return a group with pods ``NAME-0``, ``NAME-1``, ...
 
@@ -52,13 +77,19 @@ def gang_objects(
         min_count: The quorum; by default all pods.
         cpu: The CPU of each pod.
         name: The name of the group.
-        priority: The priority of the group and its pods.
+        priority: The priority of the group and its pods: 0 or one of `PRIORITIES`.
         basic: Whether as many pods as fit are scheduled, without a quorum.
+        together: Whether its pods can only be preempted together.
     """
     least = count if min_count is None else min_count
     group = make_pod_group(
-        name=name, min_count=None if basic else least, priority=priority
+        name=name,
+        min_count=None if basic else least,
+        priority=priority,
+        disrupts_all=together,
     )
+    class_name = PRIORITIES.get(priority, "")
+    group = replace(group, spec=replace(group.spec, priority_class_name=class_name))
     return [group, *(_member(name, index, cpu, priority) for index in range(count))]
 
 

@@ -16,13 +16,11 @@ from quaymaster.testing import (
     make_node,
     make_pod,
     make_pod_group,
-    make_priority_class,
     profile_config,
 )
-from tests.kit.group_cluster import harness_with_groups
+from tests.kit.group_cluster import PRIORITIES, harness_with_groups
 
 CAPACITY = 4
-CLASS = "high"
 HIGH = 10
 
 
@@ -104,10 +102,7 @@ def play(
     """Schedule groups until nothing changes, with some nodes that come later."""
     plugin: type[Unreliable] = type("Unreliable", (Unreliable,), {"faults": faults})
     harness = harness_with_groups(
-        [
-            make_priority_class(name=CLASS, value=HIGH),
-            *(_node(f"node-{index}") for index in range(nodes)),
-        ],
+        [_node(f"node-{index}") for index in range(nodes)],
         plugins={"Unreliable": plugin},
         config=profile_config(enable=["Unreliable"]),
     )
@@ -131,7 +126,7 @@ def _create(harness: SchedulerHarness, name: str, group: Group) -> None:
         priority=group.priority,
         disrupts_all=group.together,
     )
-    class_name = CLASS if group.priority else ""
+    class_name = PRIORITIES.get(group.priority, "")
     spec = replace(made.spec, priority_class_name=class_name)
     harness.cluster.create(replace(made, spec=spec))
     for index, size in enumerate(group.sizes):
