@@ -34,6 +34,7 @@ from quaymaster.objects import (
     DeviceConstraint,
     DeviceCounterConsumption,
     DeviceRequest,
+    DeviceSelector,
     DeviceSubRequest,
     DeviceTaint,
     DeviceToleration,
@@ -184,6 +185,21 @@ def test_selectors_without_a_result_fail_the_attempt(
         allocated([make_resource_slice()], claim_for(request))
     where = "claim default/claim: selector #0"
     assert str(caught.value).startswith(f"{where}{message}")
+
+
+def test_a_selector_without_an_expression_names_its_request() -> None:
+    claim = claim_for(make_device_request(name="gpus"))
+    [request] = claim.spec.devices.requests
+    assert request.exactly is not None
+    exactly = replace(request.exactly, selectors=(DeviceSelector(),))
+    devices = replace(claim.spec.devices, requests=(replace(request, exactly=exactly),))
+    empty = replace(claim, spec=replace(claim.spec, devices=devices))
+    with pytest.raises(AllocationError) as caught:
+        allocated([make_resource_slice()], empty)
+    assert str(caught.value) == (
+        "claim default/claim, request gpus, selector #0: "
+        "CEL expression empty (unsupported selector type?)"
+    )
 
 
 def test_search_goes_back_to_earlier_requests() -> None:

@@ -197,8 +197,8 @@ def _make(
         f"{main_name}/{name}" if is_alternative else name,
         device_class,
         (
-            *_expressions(device_class.spec.selectors, of_class),
-            *_expressions(request.selectors, f"claim {claim}"),
+            *_expressions(device_class.spec.selectors, of_class, f"{of_class}:"),
+            *_expressions(request.selectors, f"claim {claim}", f"{where},"),
         ),
         request.allocation_mode == _ALL,
         request.count,
@@ -209,14 +209,20 @@ def _make(
 
 
 def _expressions(
-    selectors: Sequence[DeviceSelector], owner: str
+    selectors: Sequence[DeviceSelector], owner: str, place: str
 ) -> Iterator[tuple[str, str]]:
+    """Yield the expressions, each with the words for its errors.
+
+    Upstream names the request only if there is no expression.
+
+    Raises:
+        AllocationError: A selector has no expression.
+    """
     for index, selector in enumerate(selectors):
-        where = f"{owner}: selector #{index}"
         if selector.cel is None:
-            message = f"{where}: CEL expression empty (unsupported selector type?)"
-            raise AllocationError(message)
-        yield selector.cel.expression, where
+            text = "CEL expression empty (unsupported selector type?)"
+            raise AllocationError(f"{place} selector #{index}: {text}")
+        yield selector.cel.expression, f"{owner}: selector #{index}"
 
 
 def tolerates_device(toleration: DeviceToleration, taint: DeviceTaint) -> bool:

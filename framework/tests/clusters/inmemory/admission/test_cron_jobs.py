@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from quaymaster.inmemory import AdmissionError, InMemoryCluster
-from quaymaster.objects import CronJob, from_wire
+from quaymaster.objects import CronJob, from_wire, to_wire
 from quaymaster.scheduler import VirtualClock
 
 
@@ -130,3 +130,19 @@ def test_what_an_earlier_server_has_stored_is_not_rejected() -> None:
     schedule = "CRON_TZ=UTC 0 3 * * *"
     cron_job = stored(name="n" * 53, metadata=metadata, schedule=schedule)
     assert cron_job.spec.schedule == schedule
+
+
+GANG = {"schedulingPolicy": {"gang": {"minCount": 1}}}
+
+
+def test_group_of_the_jobs_is_dropped_while_its_gate_is_off() -> None:
+    assert stored(job__scheduling=GANG).spec.job_template.spec.scheduling is None
+
+
+def test_group_that_is_added_later_is_dropped_while_its_gate_is_off() -> None:
+    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    old = cluster.create(stored())
+    tree = to_wire(old)
+    tree["spec"]["jobTemplate"]["spec"]["scheduling"] = GANG
+    new = cluster.update(from_wire(tree, CronJob))
+    assert new.spec.job_template.spec.scheduling is None

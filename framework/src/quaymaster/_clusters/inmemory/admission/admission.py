@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from quaymaster._api.objects import (
     ApiObject,
+    CronJob,
     DeviceClass,
     DeviceTaintRule,
     Job,
@@ -27,6 +28,7 @@ from quaymaster._api.objects.kinds import GROUP_KINDS
 from quaymaster._api.objects.report import Report
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
+from quaymaster._clusters.inmemory.admission.cron_jobs import changed_cron_job
 from quaymaster._clusters.inmemory.admission.limit_ranges import default_limit_range
 from quaymaster._clusters.inmemory.admission.metadata_checks import MetadataChecks
 from quaymaster._clusters.inmemory.admission.node_checks import check_node
@@ -163,6 +165,8 @@ class Admission:
             job = self._others.workloads.changed_job(new, old, report)
             _raise_if_wrong(job, report)
             return cast(ObjT, job)
+        if isinstance(new, CronJob) and isinstance(old, CronJob):
+            new = cast(ObjT, changed_cron_job(new, old, self._kubernetes))
         admitted = self.examine(new, report)
         if isinstance(new, DeviceClass) and isinstance(old, DeviceClass):
             self._others.check_changed_class(new, old, report)

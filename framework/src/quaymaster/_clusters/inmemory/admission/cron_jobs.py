@@ -17,6 +17,7 @@ from quaymaster._api.objects import (
     PodTemplateSpec,
 )
 from quaymaster._api.objects.report import Report
+from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.cron_schedules import (
     is_time_zone,
@@ -24,8 +25,9 @@ from quaymaster._clusters.inmemory.admission.cron_schedules import (
 )
 from quaymaster._clusters.inmemory.admission.job_checks import check_job
 from quaymaster._clusters.inmemory.admission.job_defaults import default_job_spec
+from quaymaster._clusters.inmemory.admission.job_groups import without_gated_group
 
-__all__ = ["cron_job_admission"]
+__all__ = ["changed_cron_job", "cron_job_admission"]
 
 _POLICIES: Final = ("Allow", "Forbid", "Replace")
 _LONGEST_NAME: Final = 52
@@ -38,15 +40,18 @@ _AdmitTemplate = Callable[[PodTemplateSpec, Report], PodTemplateSpec]
 
 
 def cron_job_admission(
-    admit_template: _AdmitTemplate,
+    admit_template: _AdmitTemplate, kubernetes: Kubernetes
 ) -> Callable[[CronJob, Report], CronJob]:
     """Return a function that admits CronJobs.
 
     Args:
         admit_template: Fills in and checks the template of pods, at ``spec.template``.
+        kubernetes: The Kubernetes version whose API server is simulated.
     """
 
     def admit(cron_job: CronJob, report: Report) -> CronJob:
+        if not is_already_admitted(cron_job):
+            cron_job = changed_cron_job(cron_job, None, kubernetes)
         spec = _with_defaults(cron_job.spec)
         part = Report()
         job_spec = _job_spec(spec.job_template.spec, admit_template, part)
@@ -59,6 +64,23 @@ def cron_job_admission(
         return replace(cron_job, spec=replace(spec, job_template=template))
 
     return admit
+
+
+def changed_cron_job(
+    new: CronJob, old: CronJob | None, kubernetes: Kubernetes
+) -> CronJob:
+    """Return a CronJob as the API server reads it: fields of gates are left out.
+
+    Args:
+        new: The CronJob.
+        old: The CronJob before a change, whose fields stay; None for a new one.
+        kubernetes: The Kubernetes version whose API server is simulated.
+    """
+    template = new.spec.job_template
+    before = None if old is None else old.spec.job_template.spec
+    spec = without_gated_group(template.spec, before, kubernetes)
+    template = replace(template, spec=spec)
+    return replace(new, spec=replace(new.spec, job_template=template))
 
 
 def _with_defaults(spec: CronJobSpec) -> CronJobSpec:

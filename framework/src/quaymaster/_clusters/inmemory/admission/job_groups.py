@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Job, JobSchedulingConfiguration, JobSpec
+from quaymaster._api.objects import JobSchedulingConfiguration, JobSpec
 from quaymaster._api.objects.report import Report
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.field_errors import invalid
@@ -25,12 +25,20 @@ _PATH: Final = "spec.scheduling"
 _POLICY: Final = f"{_PATH}.schedulingPolicy"
 
 
-def without_gated_group(new: Job, old: Job | None, kubernetes: Kubernetes) -> Job:
-    """Return a Job as the API server reads it: a group needs its feature gate."""
-    is_kept = old is not None and old.spec.scheduling is not None
-    if new.spec.scheduling is None or is_kept or kubernetes.enabled(_GATE):
+def without_gated_group(
+    new: JobSpec, old: JobSpec | None, kubernetes: Kubernetes
+) -> JobSpec:
+    """Return the spec of Jobs as the API server reads it: a group needs its gate.
+
+    Args:
+        new: The spec of a Job, or of the Jobs of a CronJob.
+        old: The spec before a change; None for a new object.
+        kubernetes: The Kubernetes version whose API server is simulated.
+    """
+    is_kept = old is not None and old.scheduling is not None
+    if new.scheduling is None or is_kept or kubernetes.enabled(_GATE):
         return new
-    return replace(new, spec=replace(new.spec, scheduling=None))
+    return replace(new, scheduling=None)
 
 
 def check_job_group(

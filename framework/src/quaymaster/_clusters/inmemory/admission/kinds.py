@@ -142,7 +142,7 @@ class KindAdmission:
             DaemonSet: workloads.daemon_set,
             ReplicationController: workloads.replication_controller,
             Job: workloads.job,
-            CronJob: cron_job_admission(pods.template),
+            CronJob: cron_job_admission(pods.template, kubernetes),
             Service: _checked_by(_check_service),
             PersistentVolume: _volume,
             PersistentVolumeClaim: self._claim,

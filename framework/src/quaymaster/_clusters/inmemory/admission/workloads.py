@@ -143,7 +143,8 @@ class WorkloadAdmission:
         """Return a new Job, as it is to be stored."""
         is_new = not is_already_admitted(job)
         if is_new:
-            job = without_gated_group(job, None, self._kubernetes)
+            spec = without_gated_group(job.spec, None, self._kubernetes)
+            job = replace(job, spec=spec)
         metadata = job.metadata
         template = self._pods.template(job.spec.template, report)
         spec = default_job_spec(replace(job.spec, template=template))
@@ -156,7 +157,8 @@ class WorkloadAdmission:
 
     def changed_job(self, new: Job, old: Job, report: Report) -> Job:
         """Return a changed Job, as it is to be stored."""
-        job = self.job(without_gated_group(new, old, self._kubernetes), report)
+        spec = without_gated_group(new.spec, old.spec, self._kubernetes)
+        job = self.job(replace(new, spec=spec), report)
         if job.spec.scheduling != old.spec.scheduling or job.spec.scheduling:
             check_job_group(job.spec, old.spec, self._kubernetes, report)
         return job
