@@ -26,6 +26,7 @@ from quaymaster._core.engine.group_placing import GroupPlacing
 from quaymaster._core.engine.history import AttemptHistory
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.engine.progress import Progress
+from quaymaster._core.groups.in_flight import nominations_in_flight
 from quaymaster._core.groups.results import GroupResult, MemberResult
 from quaymaster._core.groups.validation import GroupRules
 from quaymaster._core.queue.group_queue import GroupQueue
@@ -151,11 +152,12 @@ class GroupCycle:
         runner, pick_node = self._parts.runner, self._hooks.pick_node
         placing = GroupPlacing(runner, framework, info, records, state, pick_node)
         hooks = self._hooks
-        result = placing.run(lambda record: hooks.attempting(record, framework))
-        # The queue gets the status before PodGroupPostFilter, as upstream.
-        status = result.status
-        if status is not None and status.code is Code.UNSCHEDULABLE:
-            placing.post_filter(result)
+        with nominations_in_flight(runner.nominator, info.pods):
+            result = placing.run(lambda record: hooks.attempting(record, framework))
+            # The queue gets the status before PodGroupPostFilter, as upstream.
+            status = result.status
+            if status is not None and status.code is Code.UNSCHEDULABLE:
+                placing.post_filter(result)
         for member in result.members:
             self._submit(framework, member, result)
         self._parts.conditions.update(group, result.status)

@@ -26,6 +26,7 @@ from quaymaster._core.contract.results import NominatingInfo, NominatingMode
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.algorithm import Algorithm, PickNode
 from quaymaster._core.cycle.decisions import CLEAR_NOMINATION, Decision, FitError
+from quaymaster._core.groups.in_flight import reference_to
 from quaymaster._core.groups.results import (
     GroupResult,
     MemberResult,
@@ -204,7 +205,7 @@ class GroupPlacer:
         node_name = pod.status.nominated_node_name
         if node_name:
             nominating = NominatingInfo(node_name, NominatingMode.OVERRIDE)
-            self._nominator.add(pod, nominating)
+            self._nominator.add(reference_to(pod), nominating)
 
 
 def _has_no_nodes(outcome: Outcome) -> bool:

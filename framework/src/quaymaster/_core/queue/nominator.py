@@ -81,6 +81,15 @@ class Nominator:
         self.delete(old)
         self.add(new)
 
+    def substitute(self, pod: Pod) -> None:
+        """Store another object for a nominated pod with this uid, if there is one."""
+        uid = pod.metadata.uid
+        node_name = self._node_of.get(uid)
+        if node_name is not None:
+            self._by_node[node_name][uid] = pod
+            self._tuples.pop(node_name, None)
+            self.changes.note(node_name)
+
     def delete(self, pod: Pod) -> None:
         """Remove a pod's nomination, if any."""
         if pod.metadata.uid in self._node_of:
