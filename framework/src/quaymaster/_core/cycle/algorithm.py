@@ -28,7 +28,7 @@ from quaymaster._core.cycle.scoring import Ranking, Scores, ScoreStation, Ties
 from quaymaster._core.cycle.ties import TieBreaker
 from quaymaster._core.extenders.chain import NO_EXTENDERS, Extenders
 from quaymaster._core.runtime.profile import Profile
-from quaymaster._core.state.arrays import Rows
+from quaymaster._core.state.arrays import RowArray, Rows
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.node_table import NodeTable
 
@@ -110,6 +110,7 @@ class Algorithm:
         self._looks_at_all = self._compares and percentage >= _ALL
         self._check: Check | None = None
         self._chosen: int | None = None
+        self._placement: RowArray | None = None
 
     @property
     def nodes(self) -> NodeTable:
@@ -144,6 +145,19 @@ class Algorithm:
         other.post_filter = PostFilterStation(())
         return other
 
+    def within(self, placement: RowArray) -> "Algorithm":
+        """Return the same algorithm, restricted to some nodes.
+
+        Mirrors ``AssumePlacement`` (Kubernetes v1.37,
+        ``pkg/scheduler/backend/cache/snapshot.go``): plugins still see all nodes.
+
+        Args:
+            placement: The rows of the nodes, ascending.
+        """
+        other = copy.copy(self)
+        other._placement = placement
+        return other
+
     def choosing(self, row: int | None = None) -> "Algorithm":
         """Return the same algorithm, which filters all nodes and scores none.
 
@@ -163,12 +177,12 @@ class Algorithm:
         self, state: CycleState, pod: Pod, pick_node: PickNode
     ) -> Decision | FitError:
         """Return the best node for a pod, or the reasons why there is none."""
-        nodes = self._nodes
-        size = len(nodes)
+        nodes, placement = self._nodes, self._placement
+        size = len(nodes) if placement is None else len(placement)
         if not size:
             status = Status.unresolvable("no nodes available to schedule pods")
             return FitError(status, no_nodes=True)
-        attempt = Attempt.begin(state, pod, nodes)
+        attempt = Attempt.within(state, pod, nodes, placement)
         feasible = self.find_feasible(attempt)
         if self._check is not None:
             self._check.found(attempt, feasible)
@@ -213,7 +227,7 @@ class Algorithm:
             nominated = self._on_nominated_node(attempt)
             if nominated is not None:
                 return nominated
-        rows = attempt.rows
+        rows = attempt.rows if attempt.placement is None else attempt.placement
         if outcome.node_names is not None:
             rows = restricted_rows(attempt, outcome)
         passed = self._passing(attempt, rows)
@@ -348,8 +362,9 @@ class Algorithm:
         pod, diagnosis = attempt.pod, attempt.diagnosis
         name = pod.status.nominated_node_name
         node = self._nodes.get(name)
-        # The node was deleted since. Upstream logs that, and tries all nodes.
-        if node is None:
+        # The node was deleted since, or it is not in the placement. Upstream logs that,
+        # and tries the other nodes.
+        if node is None or not attempt.includes(node.row):
             return None
         status = self.filter.run_with_nominated_pods(
             attempt.state, pod, node, self._nominated.on(name)
@@ -383,7 +398,8 @@ class Algorithm:
         if target >= count:
             return self.filters.passing(attempt, rows)
         attempt.is_sampled = True
-        return sample(self.filters, attempt, self._order.rotated(nodes), rows, target)
+        order = self._order.rotated(nodes, attempt.placement)
+        return sample(self.filters, attempt, order, rows, target)
 
     def _node(self, feasible: Feasible, row: int) -> NodeInfo:
         """Return the node of a feasible row, from the snapshot if it has the node."""

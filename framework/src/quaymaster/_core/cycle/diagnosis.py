@@ -133,6 +133,7 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     Attributes:
         nodes: The nodes of the attempt.
+        placement: The rows to which the attempt is restricted, or None.
         absent: The status of the nodes that were never filtered.
         pre_filter_message: The message of the rejecting PreFilter plugin, or empty.
         post_filter_message: The message of the PostFilter plugins, or empty.
@@ -142,6 +143,7 @@ class Diagnosis(msgspec.Struct, eq=False):
     """
 
     nodes: NodeTable
+    placement: RowArray | None = None
     absent: Status = _UNRESOLVABLE
     pre_filter_message: str = ""
     post_filter_message: str = ""
@@ -214,7 +216,8 @@ class Diagnosis(msgspec.Struct, eq=False):
     def rows_with(self, *codes: int) -> RowArray:
         """Return the rows whose status has one of these codes, ascending."""
         flags: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
-        flags[self.nodes.rows] = self.absent.code in codes
+        rows = self.nodes.rows if self.placement is None else self.placement
+        flags[rows] = self.absent.code in codes
         for batch, tally in self._tallied():
             matching = [code for code in tally if batch.status(code).code in codes]
             if len(matching) in (0, len(tally)):
@@ -283,6 +286,11 @@ class Diagnosis(msgspec.Struct, eq=False):
         """The plugins whose status is Pending."""
         return self._plugins(Code.PENDING)
 
+    @property
+    def size(self) -> int:
+        """The number of nodes to which the attempt is restricted."""
+        return len(self.nodes) if self.placement is None else len(self.placement)
+
     def message(self) -> str:
         """Return the message of the pod's condition and Event."""
         return self.message_and_reasons()[0]
@@ -292,11 +300,11 @@ class Diagnosis(msgspec.Struct, eq=False):
         reasons: tuple[str, ...]
         if self.pre_filter_message:
             reasons = (self.pre_filter_message,)
-            text = f"{unfit_message(len(self.nodes), {})} {self.pre_filter_message}."
+            text = f"{unfit_message(self.size, {})} {self.pre_filter_message}."
         else:
             counts = self._histogram()
             reasons = tuple(counts)
-            text = unfit_message(len(self.nodes), counts)
+            text = unfit_message(self.size, counts)
         if self.post_filter_message:
             text += f" {self.post_filter_message}"
         return text, reasons
@@ -312,7 +320,7 @@ class Diagnosis(msgspec.Struct, eq=False):
             filtered = self._count_batches(counts) + len(explicit)
             for status in explicit.values():
                 counts.update(status.reasons)
-        if missing := len(self.nodes) - filtered:
+        if missing := self.size - filtered:
             for reason in self.absent.reasons:
                 counts[reason] += missing
         return counts

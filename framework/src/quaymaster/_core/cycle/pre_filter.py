@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
+import numpy as np
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.cycle_state import CycleState
@@ -196,7 +197,10 @@ def restricted_rows(attempt: Attempt, outcome: PreFilterOutcome) -> Rows:
     listed = " ".join(sorted(outcome.restricting_plugins))
     text = f"node(s) didn't satisfy plugin(s) [{listed}]"
     attempt.diagnosis.absent = Status.unresolvable(text)
-    return attempt.nodes.rows_of(outcome.node_names)
+    rows = attempt.nodes.rows_of(outcome.node_names)
+    if attempt.placement is None:
+        return rows
+    return np.intersect1d(rows, attempt.placement)
 
 
 def _extensions(calls: Sequence[Call], hook: str) -> Mapping[str, HookFunction]:

@@ -47,14 +47,22 @@ class NodeOrder:
         self._order: RowArray = np.empty(0, dtype=np.intp)
         self._start = 0
 
-    def rotated(self, nodes: NodeTable) -> RowArray:
-        """Return all rows, starting where the last attempt ended."""
+    def rotated(self, nodes: NodeTable, placement: RowArray | None = None) -> RowArray:
+        """Return all rows, starting where the last attempt ended.
+
+        Args:
+            nodes: All nodes.
+            placement: The rows to which the attempt is restricted, or None.
+        """
         revision = nodes.node_changes.revision
         if self._revision != revision:
             self._order = _interleaved(nodes)
             self._revision = revision
+        order = self._order
+        if placement is not None:
+            order = order[np.isin(order, placement)]
         # Upstream reads its list from an index on, modulo its length: the same order.
-        return np.roll(self._order, -self._start)
+        return np.roll(order, -self._start)
 
     def advance(self, processed: int, nodes: int) -> None:
         """Let the next attempt start after the nodes that this one tried."""

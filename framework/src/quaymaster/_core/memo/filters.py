@@ -87,12 +87,17 @@ class RememberedFilters:
         plan = memo and (memo.filters or self._new_plan(memo))
         # Identity: "all rows" is always the table's own object. A memo covers all rows,
         # so an attempt that looks at some of them calls the filters directly. A pod of
-        # a DaemonSet looks at one node, and no two of them have the same signature.
-        if not plan or attempt.is_sampled or rows is not attempt.rows:
+        # a DaemonSet looks at one node, and no two of them have the same signature. The
+        # pods of a group look at one placement after the other, in the end at all rows.
+        is_whole = rows is attempt.rows
+        is_usual = is_whole or rows is attempt.placement  # Identity: as above
+        if not plan or attempt.is_sampled or not is_usual:
             return self._plain.passing(attempt, rows)
         ahead = self._nominated.ahead(attempt.pod, rows)
         if not ahead:
             return plan.run(attempt, rows)
+        if not is_whole:
+            return self._plain.passing(attempt, rows)
         passing = self._passing_cached(plan, attempt, ahead)
         if passing is not None:
             return passing

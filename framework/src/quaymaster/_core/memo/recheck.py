@@ -60,7 +60,7 @@ class Recheck:
         if changed:
             what = "its cached signature is out of date"
             raise VerificationError(pod.key, changed, what)
-        again = Attempt.begin(CycleState(), pod, nodes)
+        again = Attempt.within(CycleState(), pod, nodes, attempt.placement)
         expected = self._slow.find_feasible(again)
         differences = list(_differences(nodes, outcome, expected))
         if self._is_outdated():
