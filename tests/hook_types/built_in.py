@@ -27,7 +27,9 @@ from quaymaster.hookspecs import (
     MemberAttempt,
     PlaceGroup,
     PlacementProgress,
+    PodGroupAssignments,
     PodGroupInfo,
+    PodGroupPlacement,
     PodGroupPostFilterResult,
     SortKey,
 )
@@ -48,10 +50,12 @@ from quaymaster_node_resources_balanced_allocation import (
 from quaymaster_node_resources_fit import NodeResourcesFit
 from quaymaster_node_unschedulable import NodeUnschedulable
 from quaymaster_node_volume_limits import NodeVolumeLimits
+from quaymaster_pod_group_pods_count import PodGroupPodsCount
 from quaymaster_pod_topology_spread import PodTopologySpread
 from quaymaster_priority_sort import PrioritySort
 from quaymaster_scheduling_gates import SchedulingGates
 from quaymaster_taint_toleration import TaintToleration
+from quaymaster_topology_placement_generator import TopologyPlacementGenerator
 from quaymaster_volume_binding import VolumeBinding
 from quaymaster_volume_restrictions import VolumeRestrictions
 from quaymaster_volume_zone import VolumeZone
@@ -70,10 +74,13 @@ class Given(Protocol):
     rows: Rows
     statuses: NodeStatuses
     group: PodGroupInfo
+    parent: PodGroupPlacement
     progress: PlacementProgress
+    assignments: PodGroupAssignments
+    placements: Sequence[PodGroupPlacement]
+    scores: Int64Array
     attempts: Sequence[MemberAttempt]
     place: PlaceGroup
-    scores: Int64Array
     tied: RowArray
     node_name: str
 
@@ -286,6 +293,9 @@ def check_node_resources_fit(plugin: NodeResourcesFit, given: Given) -> None:
     _explain_filter: Sequence[str] = plugin.explain_filter(
         pod=given.pod, node=given.node
     )
+    _placement_score: int | Status = plugin.placement_score(
+        nodes=given.nodes, assignments=given.assignments
+    )
     plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(
         state=given.state, pod=given.pod, node=given.node
@@ -322,6 +332,15 @@ def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
         state=given.state, pod=given.pod, node=given.node
     )
     _filter_pod_use: PodUse = plugin.filter_pod_use()
+
+
+def check_pod_group_pods_count(plugin: PodGroupPodsCount, given: Given) -> None:
+    _placement_score: int | Status = plugin.placement_score(
+        group=given.group, assignments=given.assignments
+    )
+    _normalize_placement_score: Int64Array | Status | None = (
+        plugin.normalize_placement_score(scores=given.scores)
+    )
 
 
 def check_pod_topology_spread(plugin: PodTopologySpread, given: Given) -> None:
@@ -381,6 +400,16 @@ def check_taint_toleration(plugin: TaintToleration, given: Given) -> None:
     )
     _normalize_score: Int64Array | Status | None = plugin.normalize_score(
         scores=given.scores
+    )
+
+
+def check_topology_placement_generator(
+    plugin: TopologyPlacementGenerator, given: Given
+) -> None:
+    _placement_generate: Sequence[PodGroupPlacement] | Status = (
+        plugin.placement_generate(
+            group=given.group, nodes=given.nodes, parent=given.parent
+        )
     )
 
 

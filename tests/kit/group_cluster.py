@@ -35,6 +35,7 @@ def harness_with_groups(
     *,
     plugins: Mapping[str, type] | None = None,
     config: Mapping[str, object] | None = None,
+    **gates: bool,
 ) -> SchedulerHarness:
     """Return a scheduler with the feature gate GenericWorkload, and priority classes.
 
@@ -42,6 +43,7 @@ def harness_with_groups(
         objects: More objects of the cluster.
         plugins: Plugins of the test, by name.
         config: The configuration; by default the default profile.
+        gates: More feature gates.
     """
     classes = [
         make_priority_class(name=name, value=value)
@@ -51,7 +53,7 @@ def harness_with_groups(
         [*classes, *objects],
         plugins=plugins,
         config=config,
-        kubernetes=kubernetes_with_groups(),
+        kubernetes=kubernetes_with_groups(**gates),
     )
 
 
@@ -68,6 +70,7 @@ def gang_objects(
     name: str = GROUP,
     priority: int = 0,
     basic: bool = False,
+    topology_key: str | None = None,
     together: bool = False,
 ) -> Sequence[ApiObject]:
     """Return a group with pods ``NAME-0``, ``NAME-1``, ...
@@ -79,6 +82,7 @@ def gang_objects(
         name: The name of the group.
         priority: The priority of the group and its pods: 0 or one of `PRIORITIES`.
         basic: Whether as many pods as fit are scheduled, without a quorum.
+        topology_key: The label of nodes whose value its pods must share.
         together: Whether its pods can only be preempted together.
     """
     least = count if min_count is None else min_count
@@ -86,6 +90,7 @@ def gang_objects(
         name=name,
         min_count=None if basic else least,
         priority=priority,
+        topology_key=topology_key,
         disrupts_all=together,
     )
     class_name = PRIORITIES.get(priority, "")

@@ -26,7 +26,6 @@ _GATES: Final[Mapping[str, str]] = {
         "the gate InPlacePodVerticalScalingSchedulerPreemption, alpha, not built"
     ),
     "GangScheduling": _GROUPS,
-    "PodGroupPodsCount": _TOPOLOGY,
     "TopologyPlacement": _TOPOLOGY,
 }
 """Plugin that does not exist here -> its gate."""

@@ -314,7 +314,7 @@ def test_arguments_of_a_plugin_that_is_not_enabled_are_left_out() -> None:
     assert profile.plugin_args == {}
 
 
-def test_points_that_upstream_alone_has_may_stay_empty() -> None:
+def test_points_behind_feature_gates_may_stay_empty() -> None:
     plugins = {
         "placementGenerate": {},
         "placementScore": {"disabled": refs("*")},

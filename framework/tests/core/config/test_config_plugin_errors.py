@@ -79,11 +79,6 @@ from tests.kit.plugins import Bind, Sort
             id="unknown extension point",
         ),
         pytest.param(
-            {"placementScore": {"enabled": [{"name": "Tide"}]}},
-            "plugins.placementScore: plugins cannot be enabled at this extension point",
-            id="a point that is never called",
-        ),
-        pytest.param(
             {"score": {"enabled": [{"name": "GangScheduling"}]}},
             "plugins.score.enabled[0].name: plugin 'GangScheduling' is not there: "
             "kube-scheduler's does nothing while the feature gate GenericWorkload is "

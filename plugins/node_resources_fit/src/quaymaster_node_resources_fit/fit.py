@@ -1,8 +1,7 @@
 """Keep a pod off nodes without room for its requests; rank the others.
 
 Mirrors ``NodeResourcesFit`` (kube-scheduler 1.36.2,
-``pkg/scheduler/framework/plugins/noderesources/fit.go``). Unlike in upstream,
-placements of pod groups are not scored.
+``pkg/scheduler/framework/plugins/noderesources/fit.go``).
 """
 
 from collections.abc import Hashable, Sequence
@@ -38,6 +37,7 @@ from quaymaster.devices import (
     ServedResources,
     may_be_served_by_devices,
 )
+from quaymaster.hookspecs import PodGroupAssignments
 from quaymaster.objects import (
     DeviceClass,
     PodSpec,
@@ -60,6 +60,7 @@ from quaymaster_node_resources_fit.hints import (
 )
 from quaymaster_node_resources_fit.least_allocated import LeastAllocated
 from quaymaster_node_resources_fit.most_allocated import MostAllocated
+from quaymaster_node_resources_fit.placements import placement_score
 from quaymaster_node_resources_fit.requested_to_capacity_ratio import (
     RequestedToCapacityRatio,
 )
@@ -186,6 +187,12 @@ class NodeResourcesFit:
             scores = [self._strategy.score(n, demands) for n in nodes.infos_at(rows)]
             return np.array(scores, dtype=np.int64)
         return self._strategy.score_nodes(share_columns(nodes, rows, demands))
+
+    @hookimpl
+    def placement_score(
+        self, nodes: NodeTable, assignments: PodGroupAssignments
+    ) -> int:
+        return placement_score(self._resources, nodes, assignments)
 
     def _is_ignored(self, name: str) -> bool:
         """Whether the filter ignores a resource; only extended ones can be ignored."""

@@ -13,7 +13,6 @@ from quaymaster._core.config.model import EnabledPlugin
 from quaymaster._core.config.naming import join_path
 from quaymaster._core.config.points import (
     GATED,
-    IDLE,
     LIMITS,
     PLUGIN_SETS,
     POINTS,
@@ -38,7 +37,7 @@ def check_keys(
     """Report the keys of a profile's ``plugins`` that are not extension points."""
     for key, plugin_set in plugins.items():
         at = join_path(path, key)
-        first = IDLE.get(key) or GATED.get(key)
+        first = GATED.get(key)
         if first is not None and not kubernetes.since(first):
             problem = f"unknown extension point; Kubernetes {first} has it"
             findings.add(at, f"{problem}, and this is {kubernetes.version}")
@@ -55,9 +54,7 @@ def _check_enabled(
     key: str, at: str, findings: Findings, kubernetes: Kubernetes
 ) -> None:
     """Report that plugins are enabled at a point that does not call them."""
-    if key in IDLE:
-        findings.add(at, "plugins cannot be enabled at this extension point")
-    elif not kubernetes.enabled(POINTS[key].gate):
+    if not kubernetes.enabled(POINTS[key].gate):
         gate = f"the feature gate {POINTS[key].gate}, which is off"
         findings.warn(at, f"is never called: pod groups are behind {gate}")
 

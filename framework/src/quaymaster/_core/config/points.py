@@ -6,7 +6,6 @@ from quaymaster._core.contract.extension_points import EXTENSION_POINTS, Extensi
 
 __all__ = [
     "GATED",
-    "IDLE",
     "LIMITS",
     "MULTI_POINT",
     "PLUGIN_SETS",
@@ -25,15 +24,11 @@ POINTS: Mapping[str, ExtensionPoint] = {
 }
 """The extension points at which profiles enable plugins, by key."""
 
-IDLE: Mapping[str, str] = {
+GATED: Mapping[str, str] = {
     "placementGenerate": "1.36",
     "placementScore": "1.36",
+    "podGroupPostFilter": "1.37",
 }
-"""Points of upstream's format that are never called here -> the first Kubernetes that
-has them. Files written by kube-scheduler have them. They are accepted unless they
-enable plugins."""
-
-GATED: Mapping[str, str] = {"podGroupPostFilter": "1.37"}
 """Points behind a feature gate -> the first Kubernetes that has them."""
 
 PLUGIN_SETS = (*POINTS, MULTI_POINT)

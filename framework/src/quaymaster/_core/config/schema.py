@@ -14,7 +14,7 @@ from quaymaster._core.config.document import (
     ProfileDocument,
 )
 from quaymaster._core.config.model import TIE_BREAKERS
-from quaymaster._core.config.points import IDLE, MULTI_POINT, PLUGIN_SETS, POINTS
+from quaymaster._core.config.points import MULTI_POINT, PLUGIN_SETS, POINTS
 from quaymaster._core.config.tie_breakers import breaks_ties
 from quaymaster._core.config.type_schema import DIALECT, Definitions, Schema
 from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
@@ -63,7 +63,6 @@ def _plugins(
             if (key == MULTI_POINT and plugin.extension_points) or plugin.extends(key)
         ]
         properties[key] = _plugin_set(key, names, definitions)
-    properties |= {key: {"type": "object", "deprecated": True} for key in IDLE}
     return {
         "type": "object",
         "properties": properties,

@@ -4,7 +4,7 @@ Mirrors k8s.io/kubernetes v1.36, ``pkg/scheduler/framework/runtime/framework.go`
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -16,6 +16,8 @@ from quaymaster._core.contract.hookspecs import (
     LifecyclePlugin,
     PermitPlugin,
     PlacementFeasiblePlugin,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
     PodGroupPostFilterPlugin,
     PostBindPlugin,
     PostFilterPlugin,
@@ -68,6 +70,8 @@ class ExtensionPoint:
         return age_of(getattr(self.spec, hook))
 
 
+_PLACEMENTS: Final = "TopologyAwareWorkloadScheduling"
+
 _Spec = TypeVar("_Spec", bound=type)
 
 
@@ -87,7 +91,9 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
     _point("preFilter", PreFilterPlugin),
     _point("filter", FilterPlugin, twins={"filter": "filter_nodes"}),
     _point("postFilter", PostFilterPlugin),
+    _point("placementGenerate", PlacementGeneratePlugin, gate=_PLACEMENTS),
     _point("", PlacementFeasiblePlugin, gate="GenericWorkload"),
+    _point("placementScore", PlacementScorePlugin, weighted=True, gate=_PLACEMENTS),
     _point("podGroupPostFilter", PodGroupPostFilterPlugin, gate="GenericWorkload"),
     _point("preScore", PreScorePlugin),
     _point("score", ScorePlugin, twins={"score": "score_nodes"}, weighted=True),

@@ -68,7 +68,9 @@ from quaymaster._core.contract.pod_groups import (
     MemberAttempt,
     PlaceGroup,
     PlacementProgress,
+    PodGroupAssignments,
     PodGroupInfo,
+    PodGroupPlacement,
     PodGroupPostFilterResult,
 )
 from quaymaster._core.contract.queueing import QueuedPodInfo, SortKey
@@ -486,6 +488,38 @@ class PostFilterPlugin(Protocol):
         """
 
 
+class PlacementGeneratePlugin(Protocol):
+    """Divide the nodes into placements, one of which a group of pods gets.
+
+    Only the first plugin of a profile is called. Without any, all nodes are the only
+    placement. Called only if the feature gate TopologyAwareWorkloadScheduling is on.
+    """
+
+    @hookspec(since="0.1")
+    def placement_generate(
+        self,
+        state: CycleState,
+        group: PodGroupInfo,
+        nodes: NodeTable,
+        parent: PodGroupPlacement,
+    ) -> Sequence[PodGroupPlacement] | Status:
+        """Return the placements to try.
+
+        The group is placed on each of them in turn, and each time reverted.
+
+        Args:
+            state: The scratch space of the group in this cycle.
+            group: The group, with the pods that this cycle tries.
+            nodes: The columns of all nodes.
+            parent: The nodes to divide.
+
+        Returns:
+            The placements, in the order in which they are tried. A node may be in
+            several of them, or in none. Without placements, the group is Unschedulable.
+            A Status ends the cycle.
+        """
+
+
 class PlacementFeasiblePlugin(Protocol):
     """Decide whether a group of pods may be scheduled with the pods that fit.
 
@@ -503,8 +537,9 @@ class PlacementFeasiblePlugin(Protocol):
         Called before the first pod of the group is tried, and after each pod.
 
         Args:
-            state: The scratch space of the group in this cycle. Each pod has another
-                one.
+            state: The scratch space of the group on one placement; without the feature
+                gate TopologyAwareWorkloadScheduling, that of the group in this cycle.
+                Each pod has another one.
             group: The group, with the pods that this cycle tries.
             progress: How many pods have a node, and how many have not been tried.
 
@@ -513,6 +548,59 @@ class PlacementFeasiblePlugin(Protocol):
             remaining pods are tried as well. A Status with the code Wait if more pods
             need a node; at the end of the cycle it counts as Unschedulable.
             Unschedulable if the remaining pods cannot suffice: then they are not tried.
+        """
+
+
+class PlacementScorePlugin(Protocol):
+    """Rank the placements on which a group of pods fits.
+
+    Called only if the feature gate TopologyAwareWorkloadScheduling is on.
+    """
+
+    @hookspec(since="0.1")
+    def placement_score(
+        self,
+        state: CycleState,
+        group: PodGroupInfo,
+        nodes: NodeTable,
+        assignments: PodGroupAssignments,
+    ) -> int | Status:
+        """Return how well a placement suits the group.
+
+        Called for every placement on which the group fits, unless it is the only one.
+        No pod of the group is assumed during the call.
+
+        Args:
+            state: The scratch space of the group on this placement.
+            group: The group, with the pods that this cycle tries.
+            nodes: The columns of all nodes.
+            assignments: The placement, and the pods that would get a node there.
+
+        Returns:
+            Any integer if the plugin implements ``normalize_placement_score``,
+            otherwise 0 to 100. A Status fails the cycle.
+        """
+
+    @hookspec(since="0.1")
+    def normalize_placement_score(
+        self,
+        state: CycleState,
+        group: PodGroupInfo,
+        placements: Sequence[PodGroupPlacement],
+        scores: Int64Array,
+    ) -> Int64Array | Status | None:
+        """Scale this plugin's scores of all placements to 0 to 100.
+
+        Called after every placement was scored and before weights are applied.
+
+        Args:
+            state: The scratch space of the group in this cycle.
+            group: The group, with the pods that this cycle tries.
+            placements: The scored placements, at least two.
+            scores: The raw score of each, dtype int64, read-only.
+
+        Returns:
+            The normalised scores, same shape and dtype, or None to keep them unchanged.
         """
 
 

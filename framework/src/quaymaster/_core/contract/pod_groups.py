@@ -1,8 +1,9 @@
 """The arguments and results of the hooks that schedule groups of pods.
 
-Mirrors ``PodGroupInfo``, ``PodGroupAssignments``, ``ProposedAssignment`` and
-``PodGroupPostFilterResult`` (k8s.io/kube-scheduler v0.37, ``framework/interface.go``),
-and ``PlacementProgress`` (Kubernetes v1.37, ``pkg/scheduler/framework/interface.go``).
+Mirrors ``PodGroupInfo``, ``Placement``, ``PodGroupAssignments``, ``ProposedAssignment``
+and ``PodGroupPostFilterResult`` (k8s.io/kube-scheduler v0.37,
+``framework/interface.go``), and ``PlacementProgress`` (Kubernetes v1.37,
+``pkg/scheduler/framework/interface.go``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,12 +18,15 @@ from quaymaster._api.objects.groups import PodGroup
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import NominatingInfo
 from quaymaster._core.contract.status import Status
+from quaymaster._core.state.arrays import Rows
 
 __all__ = [
     "MemberAttempt",
     "PlaceGroup",
     "PlacementProgress",
+    "PodGroupAssignments",
     "PodGroupInfo",
+    "PodGroupPlacement",
     "PodGroupPostFilterResult",
 ]
 
@@ -45,6 +49,18 @@ class PodGroupInfo:
     def key(self) -> str:
         """``namespace/name`` of the group."""
         return self.group.key
+
+
+class PodGroupPlacement(msgspec.Struct, frozen=True, eq=False):
+    """Nodes among which the pods of a group may be placed.
+
+    Attributes:
+        name: Its name, such as the name of a rack; empty for all nodes.
+        rows: The rows of its nodes.
+    """
+
+    name: str
+    rows: Rows
 
 
 class PlacementProgress(msgspec.Struct, frozen=True):
@@ -72,6 +88,18 @@ class MemberAttempt(msgspec.Struct, frozen=True, eq=False):
     pod: Pod
     state: CycleState
     node_name: str = ""
+
+
+class PodGroupAssignments(msgspec.Struct, frozen=True, eq=False):
+    """A placement with the nodes that the pods of a group would get there.
+
+    Attributes:
+        placement: The placement.
+        attempts: The attempts of the pods that would get a node, in order.
+    """
+
+    placement: PodGroupPlacement
+    attempts: Sequence[MemberAttempt]
 
 
 PlaceGroup: TypeAlias = Callable[[], Sequence[MemberAttempt] | Status]

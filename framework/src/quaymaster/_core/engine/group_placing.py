@@ -16,6 +16,7 @@ from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import PickNode
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.profile_runner import ProfileRunner
+from quaymaster._core.groups.placements import PlacementSearch, Placer
 from quaymaster._core.groups.placing import Attempting, GroupPlacer
 from quaymaster._core.groups.results import GroupResult, MemberResult
 from quaymaster._core.groups.stations import (
@@ -52,7 +53,7 @@ class GroupPlacing:
         pick_node: PickNode,
     ) -> None:
         profile = framework.profile
-        self._placer = GroupPlacer(
+        placer = GroupPlacer(
             cache=runner.cache,
             nominator=runner.nominator,
             algorithm=framework.algorithm.without_post_filter(),
@@ -60,6 +61,11 @@ class GroupPlacing:
             feasible=PlacementFeasibleStation(profile),
             pick_node=pick_node,
         )
+        self._placer: Placer = placer
+        if runner.config.kubernetes.enabled("TopologyAwareWorkloadScheduling"):
+            self._placer = PlacementSearch(
+                placer, runner.snapshot.nodes, profile, runner.random
+            )
         self._post_filter = PodGroupPostFilterStation(profile)
         self._state = CycleState()
         self._info = info
@@ -108,7 +114,7 @@ class GroupPlacing:
         result = self._placed(CycleState(), lambda _queued: nullcontext())
         if result.status is not None:
             return result.status
-        return [attempt for attempt in result.attempts() if attempt.node_name]
+        return result.proposed()
 
 
 def _apply(answer: PodGroupPostFilterResult, result: GroupResult) -> None:

@@ -9,6 +9,7 @@ cache. Here they are assumed in the cache, which is the snapshot: nothing else r
 between.
 """
 
+import copy
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -36,6 +37,7 @@ from quaymaster._core.groups.results import (
 from quaymaster._core.groups.stations import PlacementFeasibleStation
 from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.state.arrays import RowArray
 from quaymaster._core.state.cache import AssumeError, Cache
 
 __all__ = ["Attempting", "GroupPlacer"]
@@ -88,6 +90,8 @@ class GroupPlacer:
     ) -> GroupResult:
         """Return where the pods would go; nothing stays assumed or reserved.
 
+        A group that could be scheduled, but of which no pod got a node, does not fit.
+
         Args:
             state: The cycle state of the group.
             info: The group, with the pods to place.
@@ -95,16 +99,44 @@ class GroupPlacer:
             scheduled: The number of pods of the group that have a node.
             attempting: Makes the context in which a pod is tried.
         """
+        result = self.attempt(state, info, queued, scheduled, attempting)
+        result.require_node()
+        return result
+
+    def attempt(
+        self,
+        state: CycleState,
+        info: PodGroupInfo,
+        queued: Sequence[QueuedPod],
+        scheduled: int,
+        attempting: Attempting,
+    ) -> GroupResult:
+        """Do the same for one placement of several; it may succeed without a node.
+
+        Args:
+            state: The cycle state of the placement.
+            info: See `place`.
+            queued: See `place`.
+            scheduled: See `place`.
+            attempting: See `place`.
+        """
         # Reverts run in reverse order, all of them, whatever is raised.
         with ExitStack() as reverts:
             result = GroupResult(None, [])
             result.status = self._place(
                 state, info, scheduled, self._tried(reverts, queued, result, attempting)
             )
-        placed = any(member.has_node for member in result.members)
-        if result.status is None and not placed:
-            result.status = unschedulable()
         return result
+
+    def within(self, placement: RowArray) -> "GroupPlacer":
+        """Return the same, restricted to the nodes of a placement.
+
+        Args:
+            placement: The rows of the nodes, ascending.
+        """
+        other = copy.copy(self)
+        other._algorithm = self._algorithm.within(placement)
+        return other
 
     def _place(
         self,

@@ -16,7 +16,7 @@ from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.decisions import Decision, FitError
 from quaymaster._core.queue.queued_pod import QueuedPod
 
-__all__ = ["GroupResult", "MemberResult", "Outcome", "unschedulable"]
+__all__ = ["GroupResult", "MemberResult", "Outcome", "first_text", "unschedulable"]
 
 _UNSCHEDULABLE: Final = "pod group is unschedulable"
 
@@ -81,6 +81,15 @@ class GroupResult(msgspec.Struct, eq=False):
         """Return the attempts of the pods that were tried, for the hooks of groups."""
         return [_attempt(member) for member in self.members if member.is_tried]
 
+    def proposed(self) -> Sequence[MemberAttempt]:
+        """Return the attempts of the pods that got a node, in order."""
+        return [attempt for attempt in self.attempts() if attempt.node_name]
+
+    def require_node(self) -> None:
+        """Reject a group that could be scheduled, but of which no pod got a node."""
+        if self.status is None and not any(member.has_node for member in self.members):
+            self.status = unschedulable()
+
     def append_reason(self, reason: str) -> None:
         """Append a reason to the status of a group that does not fit."""
         status = self.status
@@ -99,3 +108,13 @@ def _attempt(member: MemberResult) -> MemberAttempt:
 def unschedulable(*reasons: str) -> Status:
     """Return the status with the error ``pod group is unschedulable`` and reasons."""
     return Status(Code.UNSCHEDULABLE, (_UNSCHEDULABLE, *reasons))
+
+
+def first_text(status: Status) -> str:
+    """Return what upstream shows of a status: its error, or else its reasons.
+
+    Mirrors ``AsError`` (k8s.io/kube-scheduler v0.37, ``framework/interface.go``).
+    """
+    if status.reasons[:1] == (_UNSCHEDULABLE,):
+        return _UNSCHEDULABLE
+    return status.message

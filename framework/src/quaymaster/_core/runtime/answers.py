@@ -13,7 +13,10 @@ import numpy as np
 
 from quaymaster._base.errors import PluginError
 from quaymaster._core.contract.declarations import PodUse
-from quaymaster._core.contract.pod_groups import PodGroupPostFilterResult
+from quaymaster._core.contract.pod_groups import (
+    PodGroupPlacement,
+    PodGroupPostFilterResult,
+)
 from quaymaster._core.contract.results import (
     NodeVerdicts,
     NominatingInfo,
@@ -184,6 +187,32 @@ def _group_post_filter(plugin: str, hook: str, answer: object, _size: int) -> ob
     return PodGroupPostFilterResult(status=wrong)
 
 
+def _placements(plugin: str, hook: str, answer: object, _size: int) -> object:
+    if isinstance(answer, Status):
+        return answer
+    if not _is_list_of(answer, PodGroupPlacement):
+        return unexpected(plugin, hook, answer, "a list of Placements or Status")
+    for placement in answer:
+        problem = _placement_problem(placement)
+        if problem:
+            return wrong_answer(plugin, hook, problem)
+    return tuple(answer)
+
+
+def _placement_problem(placement: object) -> str:
+    """Describe the error in a placement; empty if its rows are rows."""
+    assert isinstance(placement, PodGroupPlacement)
+    rows: object = placement.rows
+    if not isinstance(placement.name, str):
+        return "returned a PodGroupPlacement whose name is no string"
+    if isinstance(rows, slice):
+        return ""
+    if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype.kind in "iu":
+        return ""
+    expected = "a slice or an array of integers"
+    return f"returned a PodGroupPlacement with other rows than {expected}"
+
+
 def _score(plugin: str, hook: str, answer: object, _size: int) -> object:
     """Return the score as a plain integer.
 
@@ -342,7 +371,20 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         good="answer is None",
     ),
     "explain_post_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
+    "placement_generate": ExpectedAnswer(kinds=None, accept=_placements, good="False"),
     "placement_feasible": _STATUS,
+    "placement_score": ExpectedAnswer(
+        kinds=None,
+        accept=_score,
+        good="type(answer) is int and LOWEST <= answer <= HIGHEST",
+    ),
+    "normalize_placement_score": ExpectedAnswer(
+        what=_SCORES,
+        kinds=frozenset({np.ndarray}),
+        accept=_scores,
+        good=f"answer is None or {_ARRAY}scores.shape",
+        size="len(scores)",
+    ),
     "pod_group_post_filter": ExpectedAnswer(
         what="PodGroupPostFilterResult, Status or None",
         kinds=frozenset({PodGroupPostFilterResult}),

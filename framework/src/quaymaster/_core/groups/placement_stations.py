@@ -1,0 +1,169 @@
+"""The stations that generate placements of a group, and rank them.
+
+Mirrors ``RunPlacementGeneratePlugins`` and ``RunPlacementScorePlugins`` (Kubernetes
+v1.37, ``pkg/scheduler/framework/runtime/framework.go``).
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.pod_groups import (
+    PodGroupAssignments,
+    PodGroupInfo,
+    PodGroupPlacement,
+)
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.errors import failed
+from quaymaster._core.cycle.score_call import MAX_SCORE
+from quaymaster._core.runtime.profile import Call, Profile
+from quaymaster._core.state.arrays import Int64Array, RowArray, freeze
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["Candidate", "PlacementGenerateStation", "PlacementScoreStation"]
+
+Candidate: TypeAlias = tuple[CycleState, PodGroupAssignments]
+"""A placement on which the group fits, with its cycle state."""
+
+
+class PlacementGenerateStation:
+    """Calls ``placement_generate`` of one profile's first plugin.
+
+    Args:
+        profile: The profile.
+        nodes: The columns of all nodes.
+    """
+
+    def __init__(self, profile: Profile, nodes: NodeTable) -> None:
+        self._calls = profile.plan("placementGenerate")
+        self._nodes = nodes
+
+    def run(
+        self, state: CycleState, group: PodGroupInfo
+    ) -> Sequence[PodGroupPlacement] | Status:
+        """Return at least one placement, with ascending rows; or a rejection or Error.
+
+        Args:
+            state: The cycle state of the group.
+            group: The group.
+        """
+        nodes = self._nodes
+        parent = PodGroupPlacement("", nodes.rows)
+        if not self._calls:
+            return [parent]
+        call = self._calls[0]
+        answer: Sequence[PodGroupPlacement] | Status
+        answer = call.hooks["placement_generate"](state, group, nodes, parent)
+        if isinstance(answer, Status):
+            if answer.is_rejected or answer.is_error:
+                return answer.with_plugin(call.plugin)
+            return failed("running PlacementGenerate plugin", call.plugin, answer)
+        if not answer:
+            status = Status.unschedulable("no feasible placements found")
+            return status.with_plugin(call.plugin)
+        return self._checked(call.plugin, answer)
+
+    def _checked(
+        self, plugin: str, placements: Sequence[PodGroupPlacement]
+    ) -> Sequence[PodGroupPlacement] | Status:
+        nodes = self._nodes
+        all_rows = nodes.row_numbers(nodes.rows)
+        checked = []
+        for placement in placements:
+            rows: RowArray = np.unique(nodes.row_numbers(placement.rows))
+            strange = np.setdiff1d(rows, all_rows)
+            if len(strange):
+                text = f"row {strange[0]} of placement {placement.name!r} has no node"
+                return failed(
+                    "failed to assume pod group placement",
+                    plugin,
+                    Status.from_error(text),
+                )
+            checked.append(PodGroupPlacement(placement.name, rows))
+        return checked
+
+
+class PlacementScoreStation:
+    """Calls the hooks of placement scores of one profile's plugins.
+
+    Args:
+        profile: The profile.
+        nodes: The columns of all nodes.
+    """
+
+    def __init__(self, profile: Profile, nodes: NodeTable) -> None:
+        self._calls = profile.plan("placementScore")
+        self._nodes = nodes
+
+    def totals(
+        self, state: CycleState, group: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> Int64Array | Status:
+        """Return the sum of the weighted scores of each placement, or an Error.
+
+        Args:
+            state: The cycle state of the group.
+            group: The group.
+            candidates: The placements.
+        """
+        raw = self._raw(group, candidates)
+        if isinstance(raw, Status):
+            return raw
+        placements = [assignments.placement for _, assignments in candidates]
+        normalized = []
+        for call, scores in zip(self._calls, raw, strict=True):
+            scaled = _normalized(call, state, group, placements, scores)
+            if isinstance(scaled, Status):
+                return scaled
+            normalized.append(scaled)
+        total: Int64Array = np.zeros(len(candidates), dtype=np.int64)
+        for call, scores in zip(self._calls, normalized, strict=True):
+            wrong = scores[(scores < 0) | (scores > MAX_SCORE)]
+            if len(wrong):
+                return _out_of_range(call.plugin, int(wrong[0]))
+            total += scores * call.weight
+        return total
+
+    def _raw(
+        self, group: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> Int64Array | Status:
+        """Return the raw scores, a line for each plugin."""
+        raw: Int64Array = np.zeros((len(self._calls), len(candidates)), dtype=np.int64)
+        for column, (state, assignments) in enumerate(candidates):
+            for line, call in enumerate(self._calls):
+                function = call.hooks["placement_score"]
+                score: int | Status = function(state, group, self._nodes, assignments)
+                if isinstance(score, Status):
+                    prefix = f'plugin "{call.plugin}" failed with'
+                    prefix = f"running PlacementScore plugins: {prefix}"
+                    return failed(prefix, call.plugin, score)
+                raw[line, column] = score
+        return raw
+
+
+def _normalized(
+    call: Call,
+    state: CycleState,
+    group: PodGroupInfo,
+    placements: Sequence[PodGroupPlacement],
+    scores: Int64Array,
+) -> Int64Array | Status:
+    function = call.hooks.get("normalize_placement_score")
+    if function is None:
+        return scores
+    answer: Int64Array | Status | None
+    answer = function(state, group, placements, freeze(scores.view()))
+    if isinstance(answer, Status):
+        prefix = "running NormalizePlacementScore on PlacementScore plugins"
+        prefix = f'{prefix}: plugin "{call.plugin}" failed with'
+        return failed(prefix, call.plugin, answer)
+    return scores if answer is None else answer
+
+
+def _out_of_range(plugin: str, wrong: int) -> Status:
+    return Status.from_error(
+        "applying score defaultWeights on PlacementScore plugins: "
+        f'plugin "{plugin}" returns an invalid score {wrong}, it should in the range '
+        f"of [0, {MAX_SCORE}] after normalizing"
+    )

@@ -1,0 +1,146 @@
+"""The algorithm that tries a group on several placements, and takes the best of them.
+
+Mirrors ``podGroupSchedulingPlacementAlgorithm`` and ``findBestPlacement`` (Kubernetes
+v1.37, ``pkg/scheduler/schedule_one_podgroup.go``).
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Protocol
+
+import msgspec
+
+from quaymaster._core.config.model import BY_NAME
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.pod_groups import (
+    PodGroupAssignments,
+    PodGroupInfo,
+    PodGroupPlacement,
+)
+from quaymaster._core.contract.status import Status
+from quaymaster._core.groups.placement_stations import (
+    PlacementGenerateStation,
+    PlacementScoreStation,
+)
+from quaymaster._core.groups.placing import Attempting, GroupPlacer
+from quaymaster._core.groups.results import GroupResult, first_text, unschedulable
+from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.runtime.profile import Profile
+from quaymaster._core.state.node_table import NodeTable
+
+__all__ = ["PlacementSearch", "Placer"]
+
+
+class Placer(Protocol):
+    """Finds nodes for a group."""
+
+    def place(
+        self,
+        state: CycleState,
+        info: PodGroupInfo,
+        queued: Sequence[QueuedPod],
+        scheduled: int,
+        attempting: Attempting,
+        /,
+    ) -> GroupResult:
+        """Return where the pods would go; see `GroupPlacer.place`."""
+
+
+class _Trial(msgspec.Struct, frozen=True, eq=False):
+    """A group on one placement, with the cycle state of the placement."""
+
+    placement: PodGroupPlacement
+    state: CycleState
+    result: GroupResult
+
+
+class PlacementSearch:
+    """Places groups on the best of several placements; implements `Placer`.
+
+    Args:
+        placer: Places a group on given nodes.
+        nodes: The columns of all nodes.
+        profile: The profile, whose plugins generate and rank placements.
+        random: Breaks ties, unless the profile breaks them by name.
+    """
+
+    def __init__(
+        self, placer: GroupPlacer, nodes: NodeTable, profile: Profile, random: Random
+    ) -> None:
+        self._placer = placer
+        self._nodes = nodes
+        self._generate = PlacementGenerateStation(profile, nodes)
+        self._score = PlacementScoreStation(profile, nodes)
+        self._by_name = profile.config.tie_breaker == BY_NAME
+        self._random = random
+
+    def place(
+        self,
+        state: CycleState,
+        info: PodGroupInfo,
+        queued: Sequence[QueuedPod],
+        scheduled: int,
+        attempting: Attempting,
+    ) -> GroupResult:
+        """Try each placement, and return the result of the best; see `Placer`."""
+        placements = self._generate.run(state, info)
+        if isinstance(placements, Status):
+            return GroupResult(placements, [])
+        trials = []
+        for placement in placements:
+            own = CycleState()
+            placer = self._placer_on(placement)
+            result = placer.attempt(own, info, queued, scheduled, attempting)
+            if result.status is not None and not result.status.is_rejected:
+                return result
+            trials.append(_Trial(placement, own, result))
+        fitting = [trial for trial in trials if trial.result.status is None]
+        if not fitting:
+            return _rejected(trials)
+        best = fitting[0] if len(fitting) == 1 else self._best(state, info, fitting)
+        if isinstance(best, Status):
+            return GroupResult(best, [])
+        best.result.require_node()
+        return best.result
+
+    def _placer_on(self, placement: PodGroupPlacement) -> GroupPlacer:
+        nodes = self._nodes
+        # Upstream looks at the number, too: with all nodes nothing is restricted.
+        if nodes.count(placement.rows) == len(nodes):
+            return self._placer
+        return self._placer.within(nodes.row_numbers(placement.rows))
+
+    def _best(
+        self, state: CycleState, info: PodGroupInfo, trials: Sequence[_Trial]
+    ) -> _Trial | Status:
+        """Return the trial with the highest total."""
+        candidates = [
+            (
+                trial.state,
+                PodGroupAssignments(trial.placement, trial.result.proposed()),
+            )
+            for trial in trials
+        ]
+        totals = self._score.totals(state, info, candidates)
+        if isinstance(totals, Status):
+            return totals
+        highest = totals.max()
+        best = [
+            trial
+            for trial, total in zip(trials, totals, strict=True)
+            if total == highest
+        ]
+        if self._by_name:
+            return min(best, key=lambda trial: trial.placement.name)
+        return best[0] if len(best) == 1 else self._random.choice(best)
+
+
+def _rejected(trials: Sequence[_Trial]) -> GroupResult:
+    """Return the result of the first trial, with the status of all of them."""
+    first = trials[0].result
+    assert first.status is not None, "no trial has succeeded"
+    text = first_text(first.status)
+    first.status = unschedulable(
+        f"0/{len(trials)} placements are available, first placement status: {text}"
+    )
+    return first

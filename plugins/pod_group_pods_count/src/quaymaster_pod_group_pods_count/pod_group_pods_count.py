@@ -1,0 +1,49 @@
+"""Prefer the placements on which more pods of a group fit.
+
+Mirrors ``PodGroupPodsCount`` (kube-scheduler 1.37.2,
+``pkg/scheduler/framework/plugins/podgrouppodscount/podgroup_pods_count.go``). It is
+called only if the feature gate TopologyAwareWorkloadScheduling is on.
+"""
+
+from typing import Final
+
+from quaymaster import MAX_NODE_SCORE, Handle, Int64Array, Status, hookimpl
+from quaymaster.hookspecs import PodGroupAssignments, PodGroupInfo
+
+__all__ = ["PodGroupPodsCount"]
+
+_NO_PODS: Final = (
+    "no pods from pod group are assigned to any of the candidate placements"
+)
+
+
+class PodGroupPodsCount:
+    """Scores a placement with the pods of the group that have a node with it.
+
+    Args:
+        _args: None; the plugin takes no arguments.
+        handle: The framework.
+    """
+
+    reads = ()
+    writes = ()
+
+    def __init__(self, _args: None, handle: Handle) -> None:
+        self._handle = handle
+
+    @hookimpl
+    def placement_score(
+        self, group: PodGroupInfo, assignments: PodGroupAssignments
+    ) -> int:
+        groups = self._handle.pod_groups
+        state = None if groups is None else groups.get(group.key)
+        scheduled = 0 if state is None else state.scheduled_count
+        return scheduled + len(assignments.attempts)
+
+    @hookimpl
+    def normalize_placement_score(self, scores: Int64Array) -> Int64Array | Status:
+        highest = int(scores.max())
+        if highest <= 0:
+            return Status.from_error(_NO_PODS)
+        normalized: Int64Array = scores * MAX_NODE_SCORE // highest
+        return normalized
