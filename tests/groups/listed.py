@@ -23,6 +23,13 @@ NOT_CHECKED: Final[Mapping[str, str]] = {
     },
     "basic-018": _OLD_CONDITION,
     **dict.fromkeys(
-        ("preempt_of-018", "preempt_of-020", "preempt_of-021"), _BEFORE_DELETIONS
+        (
+            "preempt_of-018",
+            "preempt_of-020",
+            "preempt_of-021",
+            "topology_preempt-000",
+            "topology_preempt-012",
+        ),
+        _BEFORE_DELETIONS,
     ),
 }
