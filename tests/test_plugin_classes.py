@@ -11,6 +11,7 @@ import pytest
 from quaymaster.config import default_config
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import SchedulerHarness
+from tests.kit.internals.objects import GROUP_KINDS
 from tests.kit.internals.registry import USUAL_KINDS, hook_problems, reads_of_plugin
 from tests.kit.sources import syntax_nodes
 
@@ -51,7 +52,8 @@ def kinds_named_in(plugin: type) -> set[str]:
         for node in syntax_nodes(path)
         if isinstance(node, ast.Name)
     }
-    return names & {kind.__name__ for kind in USUAL_KINDS} - {"Node", "Pod"}
+    kinds = {kind.__name__ for kind in (*USUAL_KINDS, *GROUP_KINDS)}
+    return names & kinds - {"Node", "Pod"}
 
 
 @pytest.mark.house

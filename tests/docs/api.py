@@ -10,7 +10,9 @@ import importlib
 import inspect
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 import attrs
@@ -25,6 +27,12 @@ __all__ = ["api_page", "api_pages"]
 
 _SPECS = {point.spec: slug(point) for point in EXTENSION_POINTS}
 _REFERENCE = re.compile(r"(?<!`)`(\w+)`(?!`)")
+_SHARED = [
+    name
+    for name, count in Counter(chain.from_iterable(EXPORTS.values())).items()
+    if count > 1
+]
+"""Names of different objects in several public modules, such as Workload."""
 _SIMPLE = (str, int, float, bool, type(None))
 
 
@@ -42,7 +50,46 @@ def api_page(module: str) -> str:
 
 
 def _entry(module: str, name: str) -> str:
-    _, statement, _ = origin(module, name)
+    path, statement, _ = origin(module, name)
+    text = _plain_entry(module, name, statement)
+    for other in _SHARED:
+        owner = _owner(path, other)
+        if owner:
+            text = _qualified(text, other, f"{owner}.{other}")
+    return text
+
+
+def _owner(path: Path, name: str) -> str:
+    """Return the public module whose name of several a file means, or empty."""
+    source = next(
+        (
+            statement.module or ""
+            for statement in ast.walk(parsed(path))
+            if isinstance(statement, ast.ImportFrom)
+            and any(alias.name == name for alias in statement.names)
+        ),
+        "",
+    )
+    if not source:
+        return ""
+    meant, _, _ = origin(source, name)
+    return next(
+        module
+        for module, names in EXPORTS.items()
+        if name in names and origin(module, name)[0] == meant
+    )
+
+
+def _qualified(text: str, name: str, full: str) -> str:
+    """Write a name in full in the signatures: Sphinx shows its last part."""
+    word = re.compile(rf"(?<![\w.]){name}(?!\w)")
+    return "\n".join(
+        word.sub(full, line) if line.lstrip("`").startswith("{py:") else line
+        for line in text.splitlines()
+    )
+
+
+def _plain_entry(module: str, name: str, statement: ast.stmt) -> str:
     if isinstance(statement, ast.ClassDef):
         return _class(module, getattr(importlib.import_module(module), name), statement)
     text = prose(docstring_of(module, name))

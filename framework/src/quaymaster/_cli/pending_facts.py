@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
-import attrs
 import click
+import msgspec
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.columns import Column, Columns
@@ -20,8 +20,7 @@ _SHOWN: Final = 20
 """How many facts are printed; every workload may have its own. JSON has all."""
 
 
-@attrs.frozen(kw_only=True)
-class PodsWithFacts:
+class PodsWithFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that have the same facts.
 
     Attributes:
@@ -70,8 +69,7 @@ def fact_table(
     return _FACTS.table(_rows(entries))
 
 
-@attrs.frozen
-class _Row:
+class _Row(msgspec.Struct, frozen=True):
     """A fact, and those that have it."""
 
     fact: str

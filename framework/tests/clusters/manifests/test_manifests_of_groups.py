@@ -117,7 +117,7 @@ def test_fields_of_disabled_gates_are_dropped_with_a_warning(tmp_path: Path) -> 
 
 
 def test_skipped_groups_name_the_gate_that_is_off(tmp_path: Path) -> None:
-    policy = {"basic": {}}
+    policy: dict[str, object] = {"basic": {}}
     composite = group("v1alpha3", "CompositePodGroup", schedulingPolicy=policy)
     loaded = read(tmp_path, OFF, group("v1beta1"), composite)
     assert skipped_text(loaded) == (

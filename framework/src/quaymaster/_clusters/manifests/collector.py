@@ -26,7 +26,6 @@ from quaymaster._api.openapi.table import FieldTable
 from quaymaster._base.errors import ManifestErrors, ObjectError, Problem
 from quaymaster._base.input.reading import UnreadableError
 from quaymaster._clusters.manifests.applying import applied
-from quaymaster._clusters.manifests.declared_versions import in_declared_version
 from quaymaster._clusters.manifests.field_check import FieldCheck
 from quaymaster._clusters.manifests.files import STDIN, files_below, read_bytes
 from quaymaster._clusters.manifests.inputs import ManifestInput, named_text
@@ -215,6 +214,11 @@ class Collector:
             if cls is None:
                 cls = self._kinds.convertible_class(*entry.typed)
                 if cls is not None:
+                    # Few inputs have such objects.
+                    from quaymaster._clusters.manifests.declared_versions import (  # noqa: PLC0415 - above
+                        in_declared_version,
+                    )
+
                     entry = in_declared_version(entry, cls)
             if cls is None:
                 self._add_other(entry)

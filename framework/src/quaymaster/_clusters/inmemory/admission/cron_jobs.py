@@ -25,7 +25,6 @@ from quaymaster._clusters.inmemory.admission.cron_schedules import (
 )
 from quaymaster._clusters.inmemory.admission.job_checks import check_job
 from quaymaster._clusters.inmemory.admission.job_defaults import default_job_spec
-from quaymaster._clusters.inmemory.admission.job_groups import without_gated_group
 
 __all__ = ["changed_cron_job", "cron_job_admission"]
 
@@ -77,6 +76,13 @@ def changed_cron_job(
         kubernetes: The Kubernetes version whose API server is simulated.
     """
     template = new.spec.job_template
+    if template.spec.scheduling is None:
+        return new
+    # Few Jobs have a group, whose rules are many.
+    from quaymaster._clusters.inmemory.admission.job_groups import (  # noqa: PLC0415 - above
+        without_gated_group,
+    )
+
     before = None if old is None else old.spec.job_template.spec
     spec = without_gated_group(template.spec, before, kubernetes)
     template = replace(template, spec=spec)

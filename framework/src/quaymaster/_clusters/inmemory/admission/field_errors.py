@@ -101,8 +101,7 @@ def short_name(name: str) -> Iterator[str]:
     if len(name) > _MAX_LABEL:
         yield _no_more_than(_MAX_LABEL)
     if not re.fullmatch(_LABEL, name, re.ASCII):
-        has_dots = re.fullmatch(_SUBDOMAIN, name, re.ASCII)
-        yield "must not contain dots" if has_dots else _LABEL_TEXT
+        yield "must not contain dots" if _is_subdomain(name) else _LABEL_TEXT
 
 
 def long_name(name: str) -> Iterator[str]:
@@ -118,8 +117,12 @@ def object_name(name: str) -> Iterator[str]:
 def _long_name(name: str, unit: str) -> Iterator[str]:
     if len(name) > _MAX_SUBDOMAIN:
         yield _no_more_than(_MAX_SUBDOMAIN, unit)
-    if not re.fullmatch(_SUBDOMAIN, name, re.ASCII):
+    if not _is_subdomain(name):
         yield _SUBDOMAIN_TEXT
+
+
+def _is_subdomain(name: str) -> bool:
+    return re.fullmatch(_SUBDOMAIN, name, re.ASCII) is not None
 
 
 def label_key(key: str) -> Iterator[str]:

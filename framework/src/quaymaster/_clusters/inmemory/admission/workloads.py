@@ -29,10 +29,6 @@ from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.already_admitted import is_already_admitted
 from quaymaster._clusters.inmemory.admission.job_checks import check_job
 from quaymaster._clusters.inmemory.admission.job_defaults import default_job_spec
-from quaymaster._clusters.inmemory.admission.job_groups import (
-    check_job_group,
-    without_gated_group,
-)
 from quaymaster._clusters.inmemory.admission.pods import PodAdmission
 from quaymaster._clusters.inmemory.admission.strategy_defaults import (
     default_daemon_set_strategy,
@@ -142,9 +138,8 @@ class WorkloadAdmission:
     def job(self, job: Job, report: Report) -> Job:
         """Return a new Job, as it is to be stored."""
         is_new = not is_already_admitted(job)
-        if is_new:
-            spec = without_gated_group(job.spec, None, self._kubernetes)
-            job = replace(job, spec=spec)
+        if is_new and job.spec.scheduling is not None:
+            job = self._without_gated_group(job, None)
         metadata = job.metadata
         template = self._pods.template(job.spec.template, report)
         spec = default_job_spec(replace(job.spec, template=template))
@@ -152,16 +147,36 @@ class WorkloadAdmission:
         job = replace(job, metadata=replace(metadata, labels=labels), spec=spec)
         check_job(job, report)
         if is_new and job.spec.scheduling is not None:
-            check_job_group(job.spec, None, self._kubernetes, report)
+            self._check_group(job, None, report)
         return job
 
     def changed_job(self, new: Job, old: Job, report: Report) -> Job:
         """Return a changed Job, as it is to be stored."""
-        spec = without_gated_group(new.spec, old.spec, self._kubernetes)
-        job = self.job(replace(new, spec=spec), report)
+        if new.spec.scheduling is not None:
+            new = self._without_gated_group(new, old)
+        job = self.job(new, report)
         if job.spec.scheduling != old.spec.scheduling or job.spec.scheduling:
-            check_job_group(job.spec, old.spec, self._kubernetes, report)
+            self._check_group(job, old, report)
         return job
+
+    # The rules of groups are imported when a Job has one: few have.
+
+    def _without_gated_group(self, new: Job, old: Job | None) -> Job:
+        from quaymaster._clusters.inmemory.admission.job_groups import (  # noqa: PLC0415 - above
+            without_gated_group,
+        )
+
+        before = None if old is None else old.spec
+        spec = without_gated_group(new.spec, before, self._kubernetes)
+        return replace(new, spec=spec)
+
+    def _check_group(self, new: Job, old: Job | None, report: Report) -> None:
+        from quaymaster._clusters.inmemory.admission.job_groups import (  # noqa: PLC0415 - above
+            check_job_group,
+        )
+
+        before = None if old is None else old.spec
+        check_job_group(new.spec, before, self._kubernetes, report)
 
     def _template_with_claims(
         self,
