@@ -96,10 +96,10 @@ def test_invalid_format_string_is_rejected(text: str) -> None:
     ("text", "detail"),
     [
         (
-            "1 +\n\tfoo == '\u4e2d' + bar",
+            "1 ==\n\tfoo || '\u4e2d' == 's'",
             (
                 "2:2: undeclared reference to 'foo' (in container '')\n"
-                " |  foo == '\u4e2d' + bar\n | .^"
+                " |  foo || '\u4e2d' == 's'\n | .^"
             ),
         ),
         (

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from quaymaster.errors import QuaymasterError
 from quaymaster.planning import ChangeError
-from tests.kit.internals.cli import app
+from tests.kit.internals.cli import LINE_WIDTH, app
 
 CLUSTER = """
 apiVersion: apps/v1
@@ -271,3 +271,47 @@ def test_of_many_placed_pods_of_a_workload_a_table_lists_twenty() -> None:
     result = run(*nodes, "--scale", "deploy/web=40")
     assert "more of deployment.apps/default/web" in result.stdout
     assert result.stdout.count(" placed ") < 30
+
+
+FAILURE = ("--fail-zone", "zone-a", "--fail-zone", "zone-b")
+FULL_NODES = ("--scale", "deploy/web=6", *FAILURE)
+
+
+def test_pods_pending_for_the_same_reason_share_a_row() -> None:
+    result = run(*FULL_NODES)
+    pending = [line for line in result.stdout.splitlines() if "  pending  " in line]
+    assert [" and 1 more " in line for line in pending[:2]] == [True, True]
+    assert "not every pod has a row: -o csv and -o json list all" in result.stdout
+    listed = run(*FULL_NODES, "-o", "csv").stdout
+    assert listed.count(",pending,") == 4
+    assert " more" not in listed
+
+
+def test_table_in_which_each_pod_has_a_row_says_nothing_about_it() -> None:
+    assert "not every pod" not in run("--scale", "deploy/web=4").stdout
+
+
+def test_of_many_kinds_of_pending_pods_a_table_lists_those_with_most_pods() -> None:
+    names = [f"w{number}" for number in range(25)]
+    texts = [CLUSTER.replace("name: web", f"name: {name}") for name in names]
+    more = [text.replace("replicas: 3", "replicas: 1") for text in texts[1:]]
+    Path("many.yaml").write_text("---".join([*more, texts[0]]))
+    result = run("--cordon", "!none", "--apply", "many.yaml")
+    lines = [line for line in result.stdout.splitlines() if "  pending  " in line]
+    assert len(lines) == 21
+    assert "default/w0-" in lines[0]
+    assert " and 2 more " in lines[0]
+    assert " and 5 more pods " in lines[-1]
+
+
+def test_a_workload_has_one_line_about_its_domains_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("web.yaml").write_text(CLUSTER.replace("name: web", "name: web-application"))
+    monkeypatch.setattr(LINE_WIDTH, lambda _stream: 80)
+    result = run("--fail-zone", "zone-a")
+    lines = result.stdout.splitlines()
+    [row] = [line for line in lines if line.startswith("deployment.apps/")]
+    assert row.endswith("  a 1, b 1, c 1  a 0, b 2, c 1")
+    assert "names of domains begin with zone-" in lines
+    assert max(map(len, lines)) <= 80

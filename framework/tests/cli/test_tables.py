@@ -151,6 +151,33 @@ def test_lists_of_nodes_lose_the_suffix_and_are_folded() -> None:
     assert table.notes == ["names of nodes end in .eu.internal"]
 
 
+ZONES = "eu-west-1a 12, eu-west-1b 3"
+
+
+def test_common_beginning_of_domains_is_printed_once() -> None:
+    columns = (Heading("BEFORE", Fit.DOMAINS), Heading("AFTER", Fit.DOMAINS))
+    rows = [(ZONES, "eu-west-1a 0, (no label) 3"), (ZONES, "0 to 9 on 12 domains")]
+    table = Table(columns, rows).lines(40)
+    assert table.body == [
+        "1a 12, 1b 3  1a 0, (no label) 3",
+        "1a 12, 1b 3  0 to 9 on 12 domains",
+    ]
+    assert table.notes == ["names of domains begin with eu-west-"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("eu-west-1a 1, us-east-1a 1", "eu-west..st-1a 1"),
+        ("rack 1, rack-b 1, rack-c 1", "rack 1,..ck-c 1"),
+        ("a-long-name-of-a-rack 12", "a-long-..ack 12"),
+    ],
+)
+def test_domains_without_a_common_beginning_are_shortened(cell: str, line: str) -> None:
+    table = Table([Heading("AFTER", Fit.DOMAINS)], [(cell,)]).lines(len(line))
+    assert (table.body, table.notes) == ([line], [])
+
+
 def test_sentences_are_folded_between_words() -> None:
     rows = [("web 1", "it does not fit at all, and never will")]
     table = Table(("POD", Heading("WHY", Fit.SENTENCE)), rows).lines(28)

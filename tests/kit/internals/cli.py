@@ -13,6 +13,7 @@ from quaymaster._cli.help_pages import HELP_PAGES, help_page
 from quaymaster._cli.inputs import InputOptions, read_inputs
 from quaymaster._cli.logs import logging_to_stderr
 from quaymaster._cli.notices import print_notices
+from quaymaster._cli.plan_failures import unplaced_table
 from quaymaster._cli.plan_rounds import trade_off
 from quaymaster._cli.progress import progress_bar
 from quaymaster._cli.signals import stopping, waking
@@ -55,6 +56,7 @@ __all__ = [
     "shortened",
     "stopping",
     "trade_off",
+    "unplaced_table",
     "waking",
 ]
 

@@ -7,7 +7,7 @@ the members of a list or map have one type.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final, NoReturn
+from typing import Final
 
 import attrs
 
@@ -26,8 +26,7 @@ from kubernetes_cel.ast import (
     qualified_name,
 )
 from kubernetes_cel.declarations import CallCost, Functions, Overload
-from kubernetes_cel.errors import CelCompilationError
-from kubernetes_cel.lexer import place_of
+from kubernetes_cel.problems import Problems
 from kubernetes_cel.ranges import Range
 from kubernetes_cel.types import (
     BOOL,
@@ -120,10 +119,11 @@ def check(text: str, root: Expression, environment: Environment) -> Checked:
     """Find the types of the nodes of a tree.
 
     Raises:
-        CelCompilationError: A name is not declared, or types do not match.
+        CelCompilationError: Names are not declared, or types do not match.
     """
     checker = _Checker(text, environment)
     checker.check(root)
+    checker.problems.raise_errors()
     types = {
         number: checker.substitutions.applied(each, to_dyn=True)
         for number, each in checker.types.items()
@@ -135,10 +135,10 @@ class _Checker:
     """Checks one tree."""
 
     def __init__(self, text: str, environment: Environment) -> None:
-        self._text = text
         self._environment = environment
         self._scopes: list[dict[str, Type]] = []
         self._fresh = 0
+        self.problems = Problems(text)
         self.substitutions = Substitutions()
         self.types: dict[int, Type] = {}
         self.overloads: dict[int, tuple[Overload, ...]] = {}
@@ -164,17 +164,15 @@ class _Checker:
                 self._comprehension(node)
         return self.types[node.number]
 
-    def _fail(self, offset: int, problem: str) -> NoReturn:
-        raise CelCompilationError(problem, *place_of(self._text, offset))
+    def _undeclared(self, node: Expression, name: str) -> None:
+        problem = f"undeclared reference to '{name}' (in container '')"
+        self.problems.add(node.offset, problem)
+        self._set(node, ERROR)
 
-    def _undeclared(self, node: Expression, name: str) -> NoReturn:
-        self._fail(node.offset, f"undeclared reference to '{name}' (in container '')")
-
-    def _mismatch(self, node: Expression, expected: Type, actual: Type) -> NoReturn:
-        applied = self.substitutions.applied
-        self._fail(
+    def _mismatch(self, node: Expression, expected: Type, actual: Type) -> None:
+        self.problems.add(
             node.offset,
-            f"expected type '{applied(expected)}' but found '{applied(actual)}'",
+            f"expected type '{expected.shown}' but found '{actual.shown}'",
         )
 
     def _set(self, node: Expression, type_: Type) -> None:
@@ -185,7 +183,7 @@ class _Checker:
 
     def _new_parameter(self) -> Type:
         self._fresh += 1
-        return Type(Kind.PARAMETER, f"_var{self._fresh}")
+        return Type(Kind.PARAMETER, f"_var{self._fresh - 1}")
 
     @contextmanager
     def _scope(self, **names: Type) -> Iterator[dict[str, Type]]:
@@ -206,6 +204,7 @@ class _Checker:
         type_ = self._variable(node.name)
         if type_ is None:
             self._undeclared(node, node.name)
+            return
         node.name = node.name.removeprefix(".")
         self._set(node, type_)
 
@@ -228,18 +227,27 @@ class _Checker:
         if target.kind is Kind.MAP:
             result = target.parameters[1]
         elif target.kind is Kind.STRUCT:
-            fields = self._environment.fields.get(target.name, {})
-            if field not in fields:
-                self._fail(node.offset, f"undefined field '{field}'")
-            result = fields[field]
+            result = self._field_of_struct(node, target, field)
         elif target.kind is Kind.PARAMETER:
             self._assign(DYN, target)
             result = DYN
-        elif target.is_dynamic or target.kind is Kind.ERROR:
-            result = DYN
         else:
-            self._fail(node.offset, f"type '{target}' does not support field selection")
+            if not (target.is_dynamic or target.kind is Kind.ERROR):
+                problem = f"type '{target.shown}' does not support field selection"
+                self.problems.add(node.offset, problem)
+            result = DYN
         return optional_type(result) if is_optional or optional else result
+
+    def _field_of_struct(self, node: Expression, struct: Type, field: str) -> Type:
+        fields = self._environment.fields.get(struct.name)
+        if fields is None:
+            problem = f"unexpected failed resolution of '{struct.name}'"
+        elif field in fields:
+            return fields[field]
+        else:
+            problem = f"undefined field '{field}'"
+        self.problems.add(node.offset, problem)
+        return ERROR
 
     def _call(self, node: Call) -> None:
         if node.function == "_?._":
@@ -255,10 +263,12 @@ class _Checker:
             self.check(argument)
         if node.target is not None and not self._is_namespaced(node):
             self.check(node.target)
-        node.function = node.function.removeprefix(".")
-        overloads = self._environment.functions.get(node.function)
+        function = node.function.removeprefix(".")
+        overloads = self._environment.functions.get(function)
         if overloads is None:
             self._undeclared(node, node.function)
+            return
+        node.function = function
         self._resolve(node, overloads)
 
     def _is_namespaced(self, node: Call) -> bool:
@@ -279,10 +289,7 @@ class _Checker:
         ]  # fmt: skip
         types = [self.types[each.number] for each in arguments]
         if node.function in ("_&&_", "_||_"):
-            for argument, type_ in zip(arguments, types, strict=True):
-                if not self._assign(type_, BOOL):
-                    self._mismatch(argument, BOOL, type_)
-            self._set(node, BOOL)
+            self._set(node, self._logic(arguments, types))
             self.overloads[node.number] = overloads
             return
         result: Type | None = None
@@ -301,8 +308,18 @@ class _Checker:
                 result = DYN
         if result is None:
             self._no_overload(node, types)
+            return
         self._set(node, result)
         self.overloads[node.number] = tuple(fitting)
+
+    def _logic(self, arguments: Sequence[Expression], types: Sequence[Type]) -> Type:
+        """Return the type of ``&&`` and ``||``."""
+        result = BOOL
+        for argument, type_ in zip(arguments, types, strict=True):
+            if not self._assign(type_, BOOL):
+                self._mismatch(argument, BOOL, type_)
+                result = ERROR
+        return result
 
     def _instance_of(self, overload: Overload) -> list[Type]:
         """Return the types of the result and the arguments, with fresh parameters."""
@@ -314,15 +331,16 @@ class _Checker:
             fresh.bind(parameter, self._new_parameter())
         return [fresh.applied(each) for each in types]
 
-    def _no_overload(self, node: Call, types: list[Type]) -> NoReturn:
-        names = [str(self.substitutions.applied(each, to_dyn=True)) for each in types]
+    def _no_overload(self, node: Call, types: list[Type]) -> None:
+        names = [self.substitutions.applied(each, to_dyn=True).shown for each in types]
         shown = f"({', '.join(names)})"
         if node.target is not None:
             shown = f"{names[0]}.({', '.join(names[1:])})"
-        self._fail(
+        self.problems.add(
             node.offset,
             f"found no matching overload for '{node.function}' applied to '{shown}'",
         )
+        self._set(node, ERROR)
 
     def _list(self, node: ListLiteral) -> None:
         common: Type | None = None
@@ -362,10 +380,23 @@ class _Checker:
         )
 
     def _struct(self, node: StructLiteral) -> None:
-        type_ = self._variable(node.type_name)
-        if type_ is None:
+        type_ = self._environment.variables.get(node.type_name.removeprefix("."))
+        if type_ is None or type_.kind is not Kind.TYPE:
             self._undeclared(node, node.type_name)
-        self._fail(node.offset, f"'{node.type_name}' is not a message type")
+            return
+        problem = f"'{node.type_name}' is not a message type"
+        self.problems.add(node.offset, problem)
+        self._set(node, ERROR)
+        kind = type_.parameters[0].kind if type_.parameters else Kind.TYPE
+        for field in node.fields:
+            value = self.check(field.value)
+            if kind in (Kind.TYPE, Kind.OPAQUE):
+                problem = f"unexpected failed resolution of '{node.type_name}'"
+                self.problems.add(field.offset, problem)
+            elif kind is not Kind.MAP:  # maps have all fields
+                self.problems.add(field.offset, f"undefined field '{field.name}'")
+            if field.optional:
+                self._unwrapped(field.value, value)
 
     def _comprehension(self, node: Comprehension) -> None:
         over = self.substitutions.applied(self.check(node.range))
@@ -390,13 +421,13 @@ class _Checker:
             return key, value
         if over.kind in (Kind.DYN, Kind.ERROR, Kind.PARAMETER):
             self._assign(DYN, over)
-        else:
-            self._fail(
-                node.range.offset,
-                f"expression of type '{over}' cannot be range of a comprehension "
-                "(must be list, map, or dynamic)",
-            )
-        return DYN, DYN
+            return DYN, DYN
+        self.problems.add(
+            node.range.offset,
+            f"expression of type '{over.shown}' cannot be range of a comprehension "
+            "(must be list, map, or dynamic)",
+        )
+        return ERROR, ERROR
 
     def _expect(self, node: Expression, expected: Type) -> None:
         type_ = self.check(node)

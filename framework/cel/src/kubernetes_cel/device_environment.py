@@ -16,7 +16,7 @@ from kubernetes_cel.base_environment import OVERLOADS, VARIABLES, VERSIONS, Envi
 from kubernetes_cel.costs import call_cost, call_cost_1_36
 from kubernetes_cel.declarations import functions_of
 from kubernetes_cel.errors import CelVersionError
-from kubernetes_cel.libraries import lists
+from kubernetes_cel.libraries import conversions, lists
 from kubernetes_cel.ranges import Range, just
 from kubernetes_cel.types import (
     ANY,
@@ -88,7 +88,9 @@ def _environment(
         includes: The overload of ``includes``; empty if there is no such function.
         list_attributes: Whether attributes may be lists.
     """
-    overloads = (each for each in lists.INCLUDES if each.name == includes)
+    overloads = [each for each in lists.INCLUDES if each.name == includes]
+    if version == "1.36":
+        overloads += conversions.OVERLOADS_1_36
     return DeviceEnvironment(
         variables={**VARIABLES, "device": _DEVICE},
         functions=functions_of((*OVERLOADS, *overloads)),

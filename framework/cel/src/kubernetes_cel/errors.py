@@ -1,5 +1,7 @@
 """The errors of expressions."""
 
+from collections.abc import Sequence
+
 __all__ = [
     "CelCompilationError",
     "CelCostError",
@@ -24,39 +26,53 @@ class CelCompilationError(CelError, ValueError):
     """An expression cannot be compiled.
 
     Attributes:
-        problem: What is wrong with it.
+        problem: What is wrong with it, at the first place.
         line: The line of the place, from 1; 0 if the whole expression is meant.
         column: The column of the place, from 1; 0 if the whole expression is meant.
         source: That line of the expression.
+        further: The other errors of the expression, by place.
+        omitted: The number of errors beyond those.
     """
 
     def __init__(
-        self, problem: str, line: int = 0, column: int = 0, source: str = ""
+        self,
+        problem: str,
+        line: int = 0,
+        column: int = 0,
+        source: str = "",
+        *,
+        further: Sequence["CelCompilationError"] = (),
+        omitted: int = 0,
     ) -> None:
-        place = f"{line}:{column}: " if line else ""
-        super().__init__(f"compilation failed: {place}{problem}")
         self.problem = problem
         self.line = line
         self.column = column
         self.source = source
+        self.further = tuple(further)
+        self.omitted = omitted
+        texts = [each.located for each in (self, *further)]
+        if omitted:
+            texts.append(f"{omitted} more errors")
+        super().__init__(f"compilation failed: {'; '.join(texts)}")
+
+    @property
+    def located(self) -> str:
+        """The first error with its place, on one line."""
+        place = f"{self.line}:{self.column}: " if self.line else ""
+        return f"{place}{self.problem}"
 
     @property
     def detail(self) -> str:
-        """The error in upstream's words, which show the place in lines of their own.
+        """The errors in upstream's words, which show the places in lines of their own.
 
-        Mirrors ``ToDisplayString`` of ``common/error.go`` (cel-go v0.29).
+        Mirrors ``ToDisplayString`` of ``common/errors.go`` (cel-go v0.29).
         """
         if not self.line:
             return self.problem
-        text = f"compilation failed: ERROR: <input>:{self.line}:{self.column}: "
-        text += self.problem
-        if len(self.source.encode()) > _LONGEST_SNIPPET:
-            return text
-        before = self.column - 1
-        dots = "".join(map(_dot, self.source[:before]))
-        mark = _WIDE_MARK if _is_wide(self.source[before : before + 1]) else "^"
-        line = self.source.replace("\t", " ")
-        return f"{text}\n | {line}\n | {dots}{mark}"
+        texts = [_display(each) for each in (self, *self.further)]
+        if self.omitted:
+            texts.append(f"{self.omitted} more errors were truncated")
+        return "compilation failed: " + "\n".join(texts)
 
 
 class CelEvaluationError(CelError):
@@ -115,6 +131,18 @@ class CelVersionError(CelError, ValueError):
             f"version: expected one of {', '.join(supported)}, got {version!r}"
         )
         self.version = version
+
+
+def _display(error: CelCompilationError) -> str:
+    """Return one error with its place, as ``common/error.go`` does."""
+    text = f"ERROR: <input>:{error.line}:{error.column}: {error.problem}"
+    if len(error.source.encode()) > _LONGEST_SNIPPET:
+        return text
+    before = error.column - 1
+    dots = "".join(map(_dot, error.source[:before]))
+    mark = _WIDE_MARK if _is_wide(error.source[before : before + 1]) else "^"
+    line = error.source.replace("\t", " ")
+    return f"{text}\n | {line}\n | {dots}{mark}"
 
 
 def _is_wide(character: str) -> bool:

@@ -61,6 +61,7 @@ class _Parser:
         node = self._expression()
         if self._tokens.first.kind is not TokenKind.END:
             raise self._tokens.unexpected("expecting <EOF>")
+        self._tokens.problems.raise_errors()
         return node
 
     def _expression(self) -> Expression:
@@ -233,7 +234,9 @@ class _Parser:
             try:
                 expanded = macro(self._nodes, target, arguments)
             except MacroError as error:
-                raise self._tokens.error(error.node.offset, str(error)) from None
+                # The next errors of macros are found too, as upstream does.
+                self._tokens.problems.add(error.node.offset, str(error))
+                return self._nodes.at(error.node.offset).literal(None)
             if expanded is not None:
                 return expanded
         if target is None:
@@ -272,7 +275,7 @@ class _Parser:
             height = self._nesting.height(*arguments)
             node = self._called(at, dot + name.text, None, arguments)
             return self._nesting.raised(node, height, counted=False)
-        return self._nodes.at(offset).identifier(dot + name.text)
+        return self._nodes.at(name.offset).identifier(dot + name.text)
 
     def _list(self) -> Expression:
         offset = self._tokens.take().offset
@@ -360,13 +363,16 @@ class _Parser:
                     return nodes.literal(_CONSTANTS[text])
         except ValueError as error:
             kind = token.kind.value.lower()
-            raise self._tokens.error(
-                token.offset, f"invalid {kind} literal: {error}"
-            ) from error
+            problem = f"invalid {kind} literal"
+            if token.kind in _TEXTS:
+                problem += f": {error}"
+            self._tokens.problems.add(nodes.offset, problem)
+            return nodes.literal(None)
         self._tokens.give_back()
         raise self._tokens.unexpected("expecting an expression")
 
 
+_TEXTS: Final = frozenset({TokenKind.STRING, TokenKind.BYTES})
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 
 

@@ -1,7 +1,8 @@
 """Reads the tokens of an expression one by one, for the parser."""
 
 from kubernetes_cel.errors import CelCompilationError
-from kubernetes_cel.lexer import Token, TokenKind, place_of, tokens_of
+from kubernetes_cel.lexer import Token, TokenKind, tokens_of
+from kubernetes_cel.problems import Problems
 
 __all__ = ["TokenReader"]
 
@@ -12,14 +13,17 @@ class TokenReader:
     Args:
         text: The expression.
 
+    Attributes:
+        problems: The errors until now.
+
     Raises:
         CelCompilationError: Something in the text is not a token.
     """
 
-    __slots__ = ("_next", "_text", "_tokens")
+    __slots__ = ("_next", "_tokens", "problems")
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.problems = Problems(text)
         self._tokens = tokens_of(text)
         self._next = 0
 
@@ -92,5 +96,6 @@ class TokenReader:
         )
 
     def error(self, offset: int, problem: str) -> CelCompilationError:
-        """Return an error at a place of the text."""
-        return CelCompilationError(problem, *place_of(self._text, offset))
+        """Add an error at a place of the text; return the errors until now as one."""
+        self.problems.add(offset, problem)
+        return self.problems.error()

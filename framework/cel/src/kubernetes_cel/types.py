@@ -56,6 +56,14 @@ class Kind(enum.Enum):
     UINT = "uint"
 
 
+_SHOWN: Final = {
+    Kind.DURATION: "duration",
+    Kind.NULL: "null",
+    Kind.TIMESTAMP: "timestamp",
+}
+"""The kinds that have another name in error messages."""
+
+
 @attrs.frozen(cache_hash=True)
 class Type:
     """A type.
@@ -74,6 +82,17 @@ class Type:
         if not self.parameters:
             return self.name
         return f"{self.name}({', '.join(map(str, self.parameters))})"
+
+    @property
+    def shown(self) -> str:
+        """The type as error messages show it.
+
+        Mirrors ``FormatCELType`` of ``checker/format.go``.
+        """
+        name = _SHOWN.get(self.kind, self.name)
+        if not self.parameters:
+            return name
+        return f"{name}({', '.join(each.shown for each in self.parameters)})"
 
     @property
     def is_dynamic(self) -> bool:

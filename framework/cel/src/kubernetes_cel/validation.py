@@ -5,7 +5,8 @@ v0.26.0), as Kubernetes enables them: all members of a list or map have one type
 literal durations, timestamps, patterns and format strings are valid.
 """
 
-from typing import Final, NoReturn
+from collections.abc import Iterator, Set
+from typing import Final
 
 from kubernetes_cel.ast import (
     Call,
@@ -17,11 +18,13 @@ from kubernetes_cel.ast import (
     walk,
 )
 from kubernetes_cel.checker import Checked
-from kubernetes_cel.errors import CelCompilationError, CelEvaluationError
-from kubernetes_cel.lexer import place_of
-from kubernetes_cel.libraries.formatting import Clause, clauses_of
+from kubernetes_cel.dispatch import dispatcher
+from kubernetes_cel.errors import CelEvaluationError
+from kubernetes_cel.libraries.formatting import UNEXPECTED_END, Clause, clauses_of
 from kubernetes_cel.libraries.regexes import prepared
+from kubernetes_cel.problems import Problems
 from kubernetes_cel.types import Kind, Type
+from kubernetes_cel.values import Value
 
 __all__ = ["validate"]
 
@@ -55,18 +58,33 @@ _ACCEPTED: Final = {
     "X": _HEXADECIMALS,
     "o": _INTEGERS,
 }
+_HEXADECIMAL: Final = "only integers, byte buffers, and strings can be formatted as hex"
+_EXPECTED: Final = {
+    "s": "string clause can only be used on strings, bools, bytes, ints, doubles, "
+    "maps, lists, types, durations, and timestamps",
+    "d": "decimal clause can only be used on integers",
+    "f": "fixed-point clause can only be used on doubles",
+    "e": "scientific clause can only be used on doubles",
+    "b": "only integers and bools can be formatted as binary",
+    "x": _HEXADECIMAL,
+    "X": _HEXADECIMAL,
+    "o": "octal clause can only be used on integers",
+}
+_TIMES: Final = frozenset({"duration", "timestamp"})
 
 
 def validate(checked: Checked) -> None:
     """Validate the literals of a tree.
 
     Raises:
-        CelCompilationError: One of them is invalid.
+        CelCompilationError: Some of them are invalid.
     """
-    _Validation(checked).members(checked.root)
+    validation = _Validation(checked)
+    validation.members(checked.root)
     for node in walk(checked.root):
         if isinstance(node, Call):
-            _Validation(checked).call(node)
+            validation.call(node)
+    validation.problems.raise_errors()
 
 
 class _Validation:
@@ -74,9 +92,7 @@ class _Validation:
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
-
-    def _fail(self, node: Expression, problem: str) -> NoReturn:
-        raise CelCompilationError(problem, *place_of(self._checked.text, node.offset))
+        self.problems = Problems(checked.text)
 
     # Members.
 
@@ -88,20 +104,30 @@ class _Validation:
             if isinstance(current, Call) and current.function == "format":
                 continue
             if isinstance(current, ListLiteral):
-                self._same(current.elements, current.optional)
+                # Upstream reports one element of a list, but all entries of a map.
+                for element, problem in self._others(
+                    current.elements, current.optional
+                ):
+                    self.problems.add(element.offset, problem)
+                    break
             elif isinstance(current, MapLiteral):
-                self._same([each.key for each in current.entries], frozenset())
-                self._same(
-                    [each.value for each in current.entries],
-                    frozenset(
-                        index
-                        for index, each in enumerate(current.entries)
-                        if each.optional
-                    ),
-                )
+                self._entries(current)
             pending += children_of(current)
 
-    def _same(self, nodes: list[Expression], optional: frozenset[int]) -> None:
+    def _entries(self, node: MapLiteral) -> None:
+        keys = [each.key for each in node.entries]
+        values = [each.value for each in node.entries]
+        optional = {index for index, each in enumerate(node.entries) if each.optional}
+        for member, problem in (
+            *self._others(keys, frozenset()),
+            *self._others(values, optional),
+        ):
+            self.problems.add(member.offset, problem)
+
+    def _others(
+        self, nodes: list[Expression], optional: Set[int]
+    ) -> Iterator[tuple[Expression, str]]:
+        """Yield the nodes whose type is not that of the first, with the problem."""
         first: Type | None = None
         for index, node in enumerate(nodes):
             type_ = self._checked.type_of(node)
@@ -110,22 +136,16 @@ class _Validation:
             if first is None:
                 first = type_
             elif first != type_:
-                self._fail(node, f"expected type '{first}' but found '{type_}'")
+                yield node, f"expected type '{first.shown}' but found '{type_.shown}'"
 
     # Calls.
 
     def call(self, node: Call) -> None:
         """Validate the literal arguments of a call."""
         first = node.arguments[0] if node.arguments else None
-        if (
-            node.function == "matches"
-            and isinstance(first, Literal)
-            and isinstance(first.value, str)
-        ):
-            try:
-                prepared(first.value)
-            except CelEvaluationError as error:
-                self._fail(first, f"invalid matches argument: {error}")
+        if isinstance(first, Literal) and not self._is_valid(node, first.value):
+            problem = f"invalid {node.function} argument"
+            self.problems.add(first.offset, problem)
         if (
             node.function == "format"
             and isinstance(node.target, Literal)
@@ -134,30 +154,54 @@ class _Validation:
         ):
             self._format(node, node.target.value, first.elements)
 
-    def _format(self, node: Call, text: str, values: list[Expression]) -> None:
+    def _is_valid(self, node: Call, value: Value) -> bool:
+        """Return whether a call accepts its first argument, a literal."""
         try:
-            clauses = [each for each in clauses_of(text) if isinstance(each, Clause)]
-        except CelEvaluationError as error:
-            self._fail(node, str(error))
-        for index, clause in enumerate(clauses):
-            if index >= len(values):
-                self._fail(node, f"index {index} out of range")
-            self._written(values[index], clause)
-        if len(values) > len(clauses):
-            self._fail(
-                node,
-                "too many arguments supplied to string.format "
-                f"(expected {len(clauses)}, got {len(values)})",
-            )
+            if node.function == "matches" and isinstance(value, str):
+                prepared(value)
+            elif node.function in _TIMES:
+                overload = dispatcher(self._checked.overloads[node.number], 1)((value,))
+                overload.implementation(value)
+        except CelEvaluationError:
+            return False
+        return True
 
-    def _written(self, node: Expression, clause: Clause) -> None:
+    def _format(self, node: Call, text: str, values: list[Expression]) -> None:
+        """Add the first problem of a format string and its arguments."""
+        count = 0
+        try:
+            for part in clauses_of(text):
+                if isinstance(part, str):
+                    continue
+                if count >= len(values):
+                    break
+                if not self._accepts(part, values[count]):
+                    return
+                count += 1
+            else:
+                if len(values) > count:
+                    self.problems.add(
+                        node.offset,
+                        "too many arguments supplied to string.format "
+                        f"(expected {count}, got {len(values)})",
+                    )
+                return
+        except CelEvaluationError as error:
+            if count < len(values) or str(error) == UNEXPECTED_END:
+                self.problems.add(node.offset, str(error))
+                return
+        self.problems.add(node.offset, f"index {count} out of range")
+
+    def _accepts(self, clause: Clause, node: Expression) -> bool:
+        """Return whether a clause accepts an argument; if not, add the problem."""
         type_ = self._checked.type_of(node)
         if type_.kind is not Kind.DYN and type_.kind not in _ACCEPTED[clause.letter]:
-            self._fail(
-                node,
-                f"error during formatting: '%{clause.letter}' cannot be used on "
-                f"{type_.name}",
+            self.problems.add(
+                node.offset,
+                f"error during formatting: {_EXPECTED[clause.letter]}, "
+                f"was given {type_.name}",
             )
+            return False
         if clause.letter == "s" and isinstance(node, (ListLiteral, MapLiteral)):
-            for each in children_of(node):
-                self._written(each, clause)
+            return all(self._accepts(clause, each) for each in children_of(node))
+        return True

@@ -3,7 +3,8 @@
 As little as possible is taken away, in this order, until the table fits:
 
 1. the gaps between columns become narrower;
-2. names of nodes lose the suffix that all of them share;
+2. names of nodes lose the suffix that all of them share, and names of domains the
+   beginning;
 3. long messages move below the table, each of them once;
 4. columns that have the same value in every row are left out;
 5. the widest names are shortened in the middle;
@@ -19,6 +20,7 @@ from typing import Final
 import attrs
 from rich.cells import cell_len
 
+from quaymaster._cli.domain_prefix import common_prefix, without_prefix
 from quaymaster._cli.folding import longest_word
 from quaymaster._cli.node_suffix import common_suffix, without_suffix
 
@@ -49,6 +51,9 @@ class Fit(enum.Enum):
     NODES = "nodes"
     """They are lists of nodes: drop the common suffix of the names, and fold them."""
 
+    DOMAINS = "domains"
+    """They are domains with numbers: drop the common beginning, or shorten them."""
+
     MESSAGE = "message"
     """List them below the table, each once; the cells have their numbers."""
 
@@ -59,7 +64,7 @@ class Fit(enum.Enum):
 _EMPTY: Final = ("", "-")
 """Cells without a value."""
 
-_SHORTENED: Final = (Fit.NAME, Fit.NODE)
+_SHORTENED: Final = (Fit.NAME, Fit.NODE, Fit.DOMAINS)
 _FOLDED: Final = (Fit.SENTENCE, Fit.NODES)
 _OF_NODES: Final = (Fit.NODE, Fit.NODES)
 
@@ -153,6 +158,8 @@ def _attempts(columns: Sequence[TextColumn], width: int) -> Iterator[Fitted]:
     """Yield tables from which more and more is taken away."""
     columns, suffix = _without_common_suffix(columns)
     notes = [f"names of nodes end in {suffix}"] if suffix else []
+    columns, prefix = _without_common_prefix(columns)
+    notes += [f"names of domains begin with {prefix}"] if prefix else []
     yield _spread(columns, width, (), notes, name=width)
     columns, messages = _with_numbers(columns, width)
     yield _spread(columns, width, messages, notes, name=width)
@@ -185,6 +192,22 @@ def _without_common_suffix(
         else column
         for column in columns
     ], suffix
+
+
+def _without_common_prefix(
+    columns: Sequence[TextColumn],
+) -> tuple[Sequence[TextColumn], str]:
+    """Return the columns without what begins all names of domains, and that prefix."""
+    domains = [column for column in columns if column.fit is Fit.DOMAINS]
+    prefix = common_prefix(cell for column in domains for cell in column.cells)
+    return [
+        attrs.evolve(
+            column, cells=[without_prefix(each, prefix) for each in column.cells]
+        )
+        if column.fit is Fit.DOMAINS
+        else column
+        for column in columns
+    ], prefix
 
 
 def _spread(

@@ -1,5 +1,6 @@
 """Prints why no plan was found, and which pods are not placed."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from quaymaster._base.errors import counted
@@ -20,7 +21,7 @@ __all__ = [
 ]
 
 _KINDS: Final = 10
-"""How many kinds of pods are listed."""
+"""How many kinds of pods are listed, in a page for each reason."""
 
 
 def print_obstacle(found: Plan) -> None:
@@ -43,8 +44,16 @@ def print_unplaced(found: Plan) -> None:
 
 
 def unplaced_table(found: Plan) -> tuple[list[str], list[list[str]]]:
-    """Return the pods without a node, one row for each kind, for a page."""
-    return _UNPLACED.table(found.unplaced_kinds)
+    """Return the pods without a node, one row for each reason, for a page."""
+    reasons: dict[str, list[UnplacedKind]] = {}
+    for kind in found.unplaced_kinds:
+        reasons.setdefault(_why(kind), []).append(kind)
+    rows = [
+        (sum(kind.pods for kind in kinds), why, _workloads(kinds))
+        for why, kinds in reasons.items()
+    ]
+    rows.sort(key=lambda row: -row[0])
+    return ["Pods", "Why", "Unplaced"], [[str(cell) for cell in row] for row in rows]
 
 
 def obstacle(found: Plan) -> str:
@@ -63,6 +72,16 @@ def pod_documents(found: Plan) -> list[dict[str, object]]:
 def kind_documents(found: Plan) -> list[dict[str, object]]:
     """The kinds of pods without a node as plain data."""
     return _UNPLACED.documents(found.unplaced_kinds)
+
+
+def _workloads(kinds: Sequence[UnplacedKind]) -> str:
+    """Return the first workloads with their numbers of pods, and how many more."""
+    shown = ", ".join(
+        f"{kind.workload} ({kind.pods})" if kind.pods > 1 else kind.workload
+        for kind in kinds[:_KINDS]
+    )
+    more = len(kinds) - _KINDS
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _why(kind: UnplacedKind) -> str:

@@ -13,6 +13,7 @@ from quaymaster._cli.columns import Column, Columns
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.pending_facts import fact_table, of_pods, print_facts
+from quaymaster._cli.pending_rows import MOST_KINDS, pending_rows
 from quaymaster._cli.placements import (
     MOST_PODS,
     PLACED,
@@ -78,10 +79,7 @@ def print_answer(result: WhatIfResult) -> None:
         Heading(name.upper(), importance=_IMPORTANCE.get(name)) for name in columns[1:]
     ]
     print_table([Heading(columns[0].upper(), Fit.NAME), *headings], rows)
-    events = [event for step in result.steps for event in _events(step)]
-    if events:
-        print_line()
-        _EVENTS.print(events)
+    _print_events(result)
     print_facts(of_pods(_pending(result)))
     columns, rows = spread_table(result)
     if rows:
@@ -89,7 +87,7 @@ def print_answer(result: WhatIfResult) -> None:
         headings = [Heading(name.upper(), Fit.NAME) for name in columns[:3]]
         headings[0] = attrs.evolve(headings[0], importance=1)
         headings[2] = attrs.evolve(headings[2], importance=2)
-        sides = [Heading(name.upper(), Fit.SENTENCE) for name in columns[3:]]
+        sides = [Heading(name.upper(), Fit.DOMAINS) for name in columns[3:]]
         print_table([*headings, *sides], rows)
     for step in result.steps:
         for note in step.notes:
@@ -102,11 +100,26 @@ def print_answer(result: WhatIfResult) -> None:
     print_line(_in_all(result))
 
 
+def _print_events(result: WhatIfResult) -> None:
+    """Print the table of pods, and whether pods share rows."""
+    events = [
+        event for step in result.steps for event in _events(step, most_kinds=MOST_KINDS)
+    ]
+    if not events:
+        return
+    print_line()
+    _EVENTS.print(events)
+    rows = {(event.change, event.what, event.pod) for event in events}
+    if any(
+        (event.change, event.what, event.pod) not in rows
+        for event in _all_events(result)
+    ):
+        print_line("not every pod has a row: -o csv and -o json list all")
+
+
 def print_events_csv(result: WhatIfResult) -> None:
     """Print a line of CSV for each event of a pod; placed pods are all listed."""
-    _EVENTS.print_csv(
-        event for step in result.steps for event in _events(step, most=sys.maxsize)
-    )
+    _EVENTS.print_csv(_all_events(result))
 
 
 def changes_table(result: WhatIfResult) -> tuple[list[str], list[list[str]]]:
@@ -206,21 +219,30 @@ class _Event:
     was: str = ""
 
 
-def _events(step: WhatIfStep, most: int = MOST_PODS) -> Iterator[_Event]:
+def _all_events(result: WhatIfResult) -> Iterator[_Event]:
+    """Yield every event of every pod."""
+    for step in result.steps:
+        yield from _events(step, most=sys.maxsize)
+
+
+def _events(
+    step: WhatIfStep, most: int = MOST_PODS, most_kinds: int | None = None
+) -> Iterator[_Event]:
     """Yield what happened to pods: first what went wrong, then where pods are now.
 
     Args:
         step: The step.
         most: How many placed pods of a workload have an event of their own.
+        most_kinds: How many events there may be about pending pods, which then share
+            events; by default each pod has its own.
     """
     event = functools.partial(_Event, step.change)
     for refused in step.refused:
         what = "refused" if refused.is_gone else "not evicted"
         yield event(what, refused.pod, refused.node, "", _refusal(refused))
-    for pod in step.pending:
-        yield event("pending", pod.pod, why=pod.message)
-    for pod in step.still_pending:
-        yield event("still pending", pod.pod, why=pod.message)
+    for what, pods in ("pending", step.pending), ("still pending", step.still_pending):
+        for pod, message in pending_rows(pods, step.workloads, most_kinds):
+            yield event(what, pod, why=message)
     for eviction in step.timed_out:
         later = duration(eviction.at - step.at)
         why = f"deleted at {duration(eviction.at)}, {later} later"

@@ -192,7 +192,6 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
     function("string_to_double", "double(string) -> double", _double),
     function("uint64_to_double", "double(uint) -> double", float),
     function("duration_to_duration", "duration(duration) -> duration", _itself),
-    function("int64_to_duration", "duration(int) -> duration", _duration_of_int),
     function("string_to_duration", "duration(string) -> duration", _duration),
     function("to_dyn", "dyn(A) -> dyn", _itself),
     function("int64_to_int64", "int(int) -> int", _itself),
@@ -230,3 +229,8 @@ OVERLOADS: Final[tuple[Overload, ...]] = (
     function("size_string", "size(string) -> int", len),
     method("string_size", "string.size() -> int", len),
 )
+
+OVERLOADS_1_36: Final[tuple[Overload, ...]] = (
+    function("int64_to_duration", "duration(int) -> duration", _duration_of_int),
+)
+"""The overloads that cel-go v0.26 has, and v0.29 no longer has."""

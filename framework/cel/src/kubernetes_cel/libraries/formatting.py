@@ -25,7 +25,10 @@ from kubernetes_cel.values import (
     from_key,
 )
 
-__all__ = ["Clause", "clauses_of", "formatted"]
+__all__ = ["UNEXPECTED_END", "Clause", "clauses_of", "formatted"]
+
+UNEXPECTED_END: Final = "unexpected end of string"
+"""The error of a format string whose last clause has no letter."""
 
 _PLACES: Final = 6
 _CLAUSE: Final = re.compile(r"%(?:%|(?:\.([0-9]+))?(.))", re.DOTALL)
@@ -68,7 +71,7 @@ def clauses_of(text: str) -> Iterator[str | Clause]:
             )
     rest = text[end:]
     if "%" in rest:
-        raise CelEvaluationError("unexpected end of string")
+        raise CelEvaluationError(UNEXPECTED_END)
     yield rest
 
 

@@ -23,7 +23,8 @@ from quaymaster._studies.planning.what_if_results import (
 )
 from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed_states import ObservedStates
-from quaymaster._studies.simulation.results import ProgressFn
+from quaymaster._studies.simulation.owners import workload_of
+from quaymaster._studies.simulation.results import ProgressFn, UnscheduledPod
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.step_placements import (
     DEFAULT_TOPOLOGY_KEYS,
@@ -162,6 +163,13 @@ class _Question:
         simulation.settle(self._on_progress)
         after = self._state()
         reasons = {pod.pod: (pod.reason, pod.message) for pod in before.pending}
+        pending = tuple(pod for pod in after.pending if pod.pod not in reasons)
+        still_pending = tuple(
+            pod
+            for pod in after.pending
+            if reasons.get(pod.pod, (pod.reason, pod.message))
+            != (pod.reason, pod.message)
+        )
         placements = self._placements.take()
         return WhatIfStep(
             change=effect.change,
@@ -178,13 +186,9 @@ class _Question:
             moved=moves_between(places, self._places()),
             placed=placements.placed,
             spread=placements.spread,
-            pending=tuple(pod for pod in after.pending if pod.pod not in reasons),
-            still_pending=tuple(
-                pod
-                for pod in after.pending
-                if reasons.get(pod.pod, (pod.reason, pod.message))
-                != (pod.reason, pod.message)
-            ),
+            pending=pending,
+            still_pending=still_pending,
+            workloads=self._workloads((*pending, *still_pending)),
             stuck_rollouts=self._rollouts.take(is_settled=True),
             notes=tuple(effect.notes),
             after=after,
@@ -199,6 +203,16 @@ class _Question:
             eviction.pod: "Terminating until its node answers or is deleted"
             for eviction in effect.timed_out
             if eviction.node in silent and there.get(eviction.pod) == eviction.node
+        }
+
+    def _workloads(self, pods: Iterable[UnscheduledPod]) -> dict[str, str]:
+        """Return the key of each pod -> its workload."""
+        cluster = self._simulation.cluster
+        keys = {pod.pod for pod in pods}
+        return {
+            pod.key: workload_of(pod, cluster)
+            for pod in (cluster.list(Pod).items if keys else ())
+            if pod.key in keys
         }
 
     def _places(self) -> Places:

@@ -69,6 +69,8 @@ class WhatIfStep:
         pending: The pods that have no node, and were not pending before the change.
         still_pending: The pods that were already pending, but for another reason; with
             the reason of their last attempt.
+        workloads: The key of each of these pods -> its workload, as
+            ``deployment.apps/NAMESPACE/NAME``.
         stuck_rollouts: The rollouts that are not complete and make no progress, in the
             end.
         notes: What else a user should know.
@@ -91,6 +93,7 @@ class WhatIfStep:
     spread: tuple[WorkloadSpread, ...] = ()
     pending: tuple[UnscheduledPod, ...] = ()
     still_pending: tuple[UnscheduledPod, ...] = ()
+    workloads: Mapping[str, str] = attrs.field(factory=dict)
     stuck_rollouts: tuple[StuckRollout, ...] = ()
     notes: tuple[str, ...] = ()
     after: ClusterState
