@@ -335,7 +335,13 @@ def test_plugins_list_names_distribution_and_points() -> None:
     listed = json.loads(run("plugins", "list", "-o", "json").stdout)
     [fit] = [plugin for plugin in listed if plugin["name"] == "NodeResourcesFit"]
     assert fit["distribution"] == "quaymaster-node-resources-fit"
-    assert fit["extensionPoints"] == ["preFilter", "filter", "preScore", "score"]
+    assert fit["extensionPoints"] == [
+        "preFilter",
+        "filter",
+        "placementScore",
+        "preScore",
+        "score",
+    ]
     assert fit["args"] == "NodeResourcesFitArgs"
     assert fit["events"] == "list"
 
