@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from tests.admission.conformance import ADMISSION
 from tests.conformance.recorded_set import RecordedSet
+from tests.groups.conformance import GROUPS
 from tests.parity.conformance import DECISIONS, DEVICES
 from tests.queue.conformance import QUEUE
 from tests.upstream.conformance import UPSTREAM
@@ -14,12 +15,11 @@ __all__ = ["NOT_PLAYED", "SETS"]
 
 SETS: Final[Mapping[str, RecordedSet[Any]]] = {
     recorded.name: recorded
-    for recorded in (DECISIONS, DEVICES, QUEUE, ADMISSION, WORLD, UPSTREAM)
+    for recorded in (DECISIONS, DEVICES, QUEUE, ADMISSION, WORLD, UPSTREAM, GROUPS)
 }
 """Name -> the set."""
 
 NOT_PLAYED: Final[Mapping[str, str]] = {
-    "groups": "issue 36",
     "autoscale": "issue 37",
 }
 """Name of a set that is recorded, and not played yet -> where it is planned."""
