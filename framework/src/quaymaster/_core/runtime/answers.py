@@ -204,7 +204,7 @@ def _placement_problem(placement: object) -> str:
     assert isinstance(placement, PodGroupPlacement)
     rows: object = placement.rows
     if not isinstance(placement.name, str):
-        return "returned a PodGroupPlacement whose name is no string"
+        return "returned a PodGroupPlacement whose name is not a string"
     if isinstance(rows, slice):
         return ""
     if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype.kind in "iu":
@@ -329,6 +329,18 @@ _STATUS_ALONE: Final = (Status,)
 _BOOL_OR_STATUS: Final = (bool, Status)
 
 _STATUS: Final = ExpectedAnswer()
+_SCORE: Final = ExpectedAnswer(
+    kinds=None,
+    accept=_score,
+    good="type(answer) is int and LOWEST <= answer <= HIGHEST",
+)
+_NORMALIZED: Final = ExpectedAnswer(
+    what=_SCORES,
+    kinds=frozenset({np.ndarray}),
+    accept=_scores,
+    good=f"answer is None or {_ARRAY}scores.shape",
+    size="len(scores)",
+)
 _NOTHING: Final = ExpectedAnswer(
     kinds=None, accept=_nothing, good="answer is None", says_nothing=True
 )
@@ -373,18 +385,8 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
     "explain_post_filter": ExpectedAnswer(kinds=None, accept=_sentences, good="False"),
     "placement_generate": ExpectedAnswer(kinds=None, accept=_placements, good="False"),
     "placement_feasible": _STATUS,
-    "placement_score": ExpectedAnswer(
-        kinds=None,
-        accept=_score,
-        good="type(answer) is int and LOWEST <= answer <= HIGHEST",
-    ),
-    "normalize_placement_score": ExpectedAnswer(
-        what=_SCORES,
-        kinds=frozenset({np.ndarray}),
-        accept=_scores,
-        good=f"answer is None or {_ARRAY}scores.shape",
-        size="len(scores)",
-    ),
+    "placement_score": _SCORE,
+    "normalize_placement_score": _NORMALIZED,
     "pod_group_post_filter": ExpectedAnswer(
         what="PodGroupPostFilterResult, Status or None",
         kinds=frozenset({PodGroupPostFilterResult}),
@@ -392,11 +394,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         good="answer is None",
     ),
     "pre_score": ExpectedAnswer(accept=_with_one_skip),
-    "score": ExpectedAnswer(
-        kinds=None,
-        accept=_score,
-        good="type(answer) is int and LOWEST <= answer <= HIGHEST",
-    ),
+    "score": _SCORE,
     "score_nodes": ExpectedAnswer(
         what=_SCORES,
         kinds=frozenset({np.ndarray}),
@@ -404,13 +402,7 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
         good=f"{_ARRAY}(nodes.count(rows),)",
         size="nodes.count(rows)",
     ),
-    "normalize_score": ExpectedAnswer(
-        what=_SCORES,
-        kinds=frozenset({np.ndarray}),
-        accept=_scores,
-        good=f"answer is None or {_ARRAY}scores.shape",
-        size="len(scores)",
-    ),
+    "normalize_score": _NORMALIZED,
     "break_tie": ExpectedAnswer(kinds=None, accept=_row, good="type(answer) is int"),
     "reserve": _STATUS,
     "unreserve": _NOTHING,
