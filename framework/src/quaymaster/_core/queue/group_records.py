@@ -4,6 +4,7 @@ Mirrors ``PriorityQueue`` with the feature gate GenericWorkload (Kubernetes v1.3
 ``pkg/scheduler/backend/queue/scheduling_queue.go``).
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -30,7 +31,7 @@ from quaymaster._core.runtime.metrics import SchedulerMetrics
 __all__ = ["GroupRecords"]
 
 
-class GroupRecords(SchedulingQueue):
+class GroupRecords(SchedulingQueue, ABC):
     """A scheduling queue that knows pods of groups; `GroupQueue` moves them.
 
     For the arguments see `SchedulingQueue`.
@@ -194,6 +195,6 @@ class GroupRecords(SchedulingQueue):
         pending = self._explain(queued, self._groups.retry_at(group))
         return explain_queued(pending, queued, group, self._profiles)
 
+    @abstractmethod
     def _flush_gated(self, limit: float) -> None:
-        """Ask the gates of the groups that are gated since before ``limit``."""
-        raise NotImplementedError
+        """Call the gates of the groups that are gated since before ``limit``."""
