@@ -88,7 +88,7 @@ class PlacementSearch:
             return GroupResult(placements, [])
         trials = []
         for placement in placements:
-            own = CycleState()
+            own = CycleState(group=state)
             placer = self._placer_on(placement)
             result = placer.attempt(own, info, queued, scheduled, attempting)
             if result.status is not None and not result.status.is_rejected:
