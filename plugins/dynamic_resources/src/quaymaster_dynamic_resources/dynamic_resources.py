@@ -397,7 +397,9 @@ class DynamicResources:
 
     def _share(self, claims: ClaimsState, pending: set[str] | None) -> None:
         """Use the allocations that other pods of the group reserved in this cycle."""
-        for place in claims.to_allocate if pending else ():
+        if not pending:
+            return
+        for place in claims.to_allocate:
             uid = claims.claims[place].uid
             allocation = self._tracker.pending(uid) if uid in pending else None
             if allocation is not None:
