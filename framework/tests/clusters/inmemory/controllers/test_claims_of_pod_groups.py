@@ -53,13 +53,17 @@ def claims_of(cluster: InMemoryCluster) -> list[ResourceClaim]:
 
 
 def names_in_statuses(cluster: InMemoryCluster) -> list[str | None]:
-    pods = cluster.list(Pod).items
-    groups = cluster.list(PodGroup).items
-    return [
+    of_groups = [
         status.resource_claim_name
-        for owner in (*groups, *pods)
-        for status in owner.status.resource_claim_statuses
+        for group in cluster.list(PodGroup).items
+        for status in group.status.resource_claim_statuses
     ]
+    of_pods = [
+        status.resource_claim_name
+        for pod in cluster.list(Pod).items
+        for status in pod.status.resource_claim_statuses
+    ]
+    return [*of_groups, *of_pods]
 
 
 def test_group_and_its_pods_get_one_claim_of_a_template() -> None:
