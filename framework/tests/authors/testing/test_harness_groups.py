@@ -131,21 +131,29 @@ class Racks:
         return [PodGroupPlacement(name, np.array(rows[name])) for name in sorted(rows)]
 
     @hookimpl
-    def placement_score(self, assignments: PodGroupAssignments) -> int:
-        return len(np.atleast_1d(assignments.placement.rows)) * 10
+    def placement_score(
+        self, nodes: NodeTable, assignments: PodGroupAssignments
+    ) -> int:
+        return nodes.count(assignments.placement.rows) * 10
 
     @hookimpl
-    def placement_scores(self, candidates: Sequence[PodGroupAssignments]) -> Int64Array:
-        return np.array([self.placement_score(each) for each in candidates])
+    def placement_scores(
+        self, nodes: NodeTable, candidates: Sequence[PodGroupAssignments]
+    ) -> Int64Array:
+        scores = [self.placement_score(nodes, each) for each in candidates]
+        return np.array(scores, dtype=np.int64)
 
     @hookimpl
     def normalize_placement_score(self, scores: Int64Array) -> Int64Array:
-        return scores * MAX_NODE_SCORE // scores.max()
+        normalized: Int64Array = scores * MAX_NODE_SCORE // scores.max()
+        return normalized
 
 
 class WrongTwin(Racks):
     @hookimpl
-    def placement_scores(self, candidates: Sequence[PodGroupAssignments]) -> Int64Array:
+    def placement_scores(
+        self, nodes: NodeTable, candidates: Sequence[PodGroupAssignments]
+    ) -> Int64Array:
         return np.zeros(len(candidates), dtype=np.int64)
 
 

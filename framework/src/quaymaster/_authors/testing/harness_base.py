@@ -107,7 +107,9 @@ class HarnessBase:
             plugin, beside, args, services, self._returned, kubernetes
         )
         if self._name not in self._framework.profile.plugins:
-            raise LookupError(f"{self._name} has no hook that is called{self._hint()}")
+            raise LookupError(
+                f"{self._name} has no hook that is called{self._gate_hint()}"
+            )
         self.plugin = self._framework.profile.plugins[self._name]
         self.handle = self._framework.handle.for_plugin(self._name)
 
@@ -191,10 +193,10 @@ class HarnessBase:
             if call.plugin == self._name:
                 return call
         gates = {point.gate for point in EXTENSION_POINTS if point.key == key}
-        hint = "" if gates == {""} else self._hint()
+        hint = "" if gates == {""} else self._gate_hint()
         raise LookupError(f"{self._name} has no hook at {key}{hint}")
 
-    def _hint(self) -> str:
+    def _gate_hint(self) -> str:
         """Return how to switch on the gates of groups, unless they are on."""
         if all(self._kubernetes.enabled(gate) for gate in _GATES):
             return ""

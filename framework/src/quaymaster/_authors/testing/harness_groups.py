@@ -94,7 +94,7 @@ class GroupHarness(HarnessBase):
                 progress = PlacementProgress(scheduled, remaining)
                 answer: Status | None = unguarded(function)(self.state, info, progress)
                 return answer
-        text = f"{self._name} has no hook placement_feasible{self._hint()}"
+        text = f"{self._name} has no hook placement_feasible{self._gate_hint()}"
         raise LookupError(text)
 
     def placement_score(
