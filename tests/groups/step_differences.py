@@ -13,7 +13,7 @@ from tests.groups.cases import Tree
 
 __all__ = ["step_differences"]
 
-_KINDS: Final = ("Pod", "PodGroup")
+_KINDS: Final = ("Pod", "PodGroup", "Workload", "Job")
 _REPEATED: Final = re.compile(
     r"(, pod group preemption: [^,]*(?:, preempting \d+ victims)?)\1+"
 )
@@ -31,6 +31,8 @@ def step_differences(theirs: Tree, ours: Tree) -> Iterator[str]:
     """
     expected, varying = theirs["expect"], frozenset(theirs.get("varies", ()))
     for kind in _KINDS:
+        if kind not in expected:
+            continue
         recorded, present = expected[kind], _shown(kind, expected[kind], ours[kind])
         for name in sorted(recorded.keys() | present.keys()):
             is_varying = f"{kind}/{name}" in varying
@@ -62,6 +64,9 @@ def _entry(entry: Tree | None, *, is_varying: bool) -> Tree | None:
     if is_varying:
         return {key: entry[key] for key in _VARYING if entry.get(key) not in _EMPTY}
     kept = {key: value for key, value in entry.items() if value not in _EMPTY}
+    if "pods" in kept:
+        members = (_entry(pod, is_varying=False) for pod in kept["pods"])
+        return {"pods": sorted(members, key=json.dumps)}
     if "conditions" in kept:
         kept["conditions"] = {
             name: [status, reason, _text(message)]
