@@ -188,7 +188,7 @@ def _disruption_mode(*, disrupts_all: bool) -> DisruptionMode:
 def scheduling_of_job(
     *, is_gang: bool, min_count: int | None, topology_key: str | None
 ) -> JobSchedulingConfiguration | None:
-    """Return how the pods of a Job are scheduled; None if nothing is said about it."""
+    """Return how the pods of a Job are scheduled; None if the Job leaves it open."""
     if not is_gang and topology_key is None:
         return None
     policy = None
