@@ -11,6 +11,13 @@ from quaymaster._api.objects import StatefulSet
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.notices import has_missing_pods
+from quaymaster._cli.autoscaler import (
+    ScaledRun,
+    autoscaler_document,
+    autoscaler_option,
+    print_autoscaled,
+    the_autoscaler,
+)
 from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
     InputOptions,
@@ -47,6 +54,7 @@ from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.trace import Trace
+from quaymaster._studies.simulation.autoscaler import Autoscaler, AutoscalerFactory
 from quaymaster._studies.simulation.calls import simulate
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
@@ -99,6 +107,7 @@ NOT_STRICT = 1
 @pod_times_options()
 @daemon_sets_option()
 @facts_option()
+@autoscaler_option()
 @trace_option()
 @report_option()
 @click.option(
@@ -138,6 +147,7 @@ def command(
     pull: Quantity | None,
     daemon_sets_first: bool,
     facts: bool,
+    autoscaler_file: str | None,
     trace: Trace | None,
     report_file: str | None,
     record_file: str | None,
@@ -164,6 +174,7 @@ def command(
     hooks = run_timings.hooks if run_timings else None
     observers = [each for each in (recorder, seen, room, hooks) if each is not None]
     inputs = read_inputs(options)
+    autoscaler = ScaledRun(the_autoscaler(autoscaler_file))
     choice = TimesChoice(startup, termination, pull)
     times = choice.over(DEFAULT_POD_TIMES)
     result = _simulated(
@@ -178,6 +189,7 @@ def command(
         ),
         observers,
         facts=facts,
+        autoscaler=autoscaler.factory,
     )
     if report_file and seen is not None and seen.run is not None:
         from quaymaster._cli.reports import write_report  # noqa: PLC0415 - see below
@@ -186,7 +198,13 @@ def command(
         run = attrs.evolve(seen.run, result=_noted(seen.run.result, inputs))
         write_report(report_file, [run], title=title)
     result = sort_by.sorted(_noted(result, inputs))
-    _print(result, output, run_timings, room.room if room is not None else None)
+    _print(
+        result,
+        output,
+        run_timings,
+        room.room if room is not None else None,
+        autoscaler.autoscaler,
+    )
     print_notices(result.notices)
     if any(isinstance(obj, StatefulSet) for obj in inputs.objects):
         print_assumed_startup(choice, times, inputs.objects)
@@ -234,6 +252,7 @@ def _simulated(
     observers: Sequence[AnyObserver],
     *,
     facts: bool,
+    autoscaler: AutoscalerFactory | None,
 ) -> SimulationResult:
     """Simulate once, for the result and for all observers."""
     try:
@@ -249,6 +268,7 @@ def _simulated(
                 observers=observers,
                 times=times,
                 facts=facts,
+                autoscaler=autoscaler,
             )
     except VerificationError as error:
         warn(str(error))
@@ -264,6 +284,7 @@ def _print(
     output: OutputFormat,
     timings: "RunTimings | None",
     room: "Room | None",
+    autoscaler: Autoscaler | None,
 ) -> None:
     match output:
         case OutputFormat.NAME:
@@ -272,6 +293,8 @@ def _print(
             print_pods_csv(result)
         case OutputFormat.TABLE | OutputFormat.WIDE:
             print_result(result, wide=output is OutputFormat.WIDE)
+            if autoscaler is not None:
+                print_autoscaled(autoscaler, wide=output is OutputFormat.WIDE)
             if room is not None:
                 from quaymaster._cli.rooms import print_groups  # noqa: PLC0415 - above
 
@@ -281,6 +304,8 @@ def _print(
                 timings.print()
         case _:
             document = as_document(result)
+            if autoscaler is not None:
+                document["autoscaler"] = autoscaler_document(autoscaler)
             if timings is not None:
                 document["timings"] = timings.document()
             if room is not None:

@@ -1,0 +1,69 @@
+"""``simulate --autoscaler`` prints the nodes that came and went."""
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from quaymaster.config import ConfigErrors
+from tests.kit.internals.cli import app
+
+AUTOSCALER = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: ClusterAutoscaler
+groups:
+- {name: small, max: 4, price: 0.5, resources: {cpu: 2, memory: 8Gi}}
+"""
+PODS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: main, image: x, resources: {requests: {cpu: 900m}}}
+"""
+
+
+def simulate(folder: Path, text: str = AUTOSCALER, *options: str) -> Result:
+    (folder / "autoscaler.yaml").write_text(text)
+    (folder / "web.yaml").write_text(PODS)
+    files = [str(folder / "web.yaml"), "--autoscaler", str(folder / "autoscaler.yaml")]
+    return CliRunner().invoke(app, ["simulate", *files, *options])
+
+
+def test_table_has_the_nodes_with_their_reasons(tmp_path: Path) -> None:
+    result = simulate(tmp_path)
+    assert result.exit_code == 0, result.stderr
+    assert "3 of 3 pods placed on 2 nodes" in result.stdout
+    assert "small-1   small   10.1s     1m40.1s" in result.stdout
+    assert "and 2 others" in result.stdout
+    assert "GROUP OF NODES" in result.stdout
+
+
+def test_json_has_all_nodes_and_groups(tmp_path: Path) -> None:
+    document = json.loads(simulate(tmp_path, AUTOSCALER, "-o", "json").stdout)
+    [group] = document["autoscaler"]["groups"]
+    assert (group["first"], group["last"], group["added"]) == (0, 2, 2)
+    assert group["cost"] == sum(
+        node["cost"] for node in document["autoscaler"]["nodes"]
+    )
+
+
+def test_without_the_option_nothing_is_printed_about_it(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(PODS)
+    result = CliRunner().invoke(
+        app, ["simulate", str(tmp_path / "web.yaml"), "-o", "json"]
+    )
+    assert "autoscaler" not in json.loads(result.stdout)
+
+
+def test_wrong_file_fails_before_anything_is_printed(tmp_path: Path) -> None:
+    result = simulate(tmp_path, AUTOSCALER.replace("max: 4", "max: four"))
+    assert isinstance(result.exception, ConfigErrors)
+    assert "groups[0].max: expected an integer" in str(result.exception)
+    assert result.stdout == ""
