@@ -8,6 +8,7 @@ from quaymaster.config import (
     ConfigErrors,
     Kubernetes,
     SchedulerConfig,
+    dump_config,
     load_config,
     parse_config,
 )
@@ -73,3 +74,14 @@ def test_new_content_of_a_file_is_read_without_the_old_gates(tmp_path: Path) -> 
     assert config.chosen_kubernetes == Kubernetes("1.37")
     chosen = Kubernetes("1.37", {"GenericWorkload": True})
     assert config_with({"GenericWorkload": True}, chosen).chosen_kubernetes == chosen
+
+
+def test_written_configuration_sets_the_gates_of_its_file() -> None:
+    chosen = Kubernetes("1.37", {"GenericWorkload": True})
+    gates = {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True}
+    config = config_with(gates, chosen)
+    document = dump_config(config)
+    assert document["featureGates"] == {"TopologyAwareWorkloadScheduling": True}
+    registry = PluginRegistry.discover()
+    assert parse_config(document, registry, kubernetes=chosen) == config
+    assert "featureGates" not in dump_config(config_with({}))
