@@ -67,3 +67,39 @@ def test_wrong_file_fails_before_anything_is_printed(tmp_path: Path) -> None:
     assert isinstance(result.exception, ConfigErrors)
     assert "groups[0].max: expected an integer" in str(result.exception)
     assert result.stdout == ""
+
+
+def test_change_of_a_cluster_brings_and_removes_nodes(tmp_path: Path) -> None:
+    (tmp_path / "autoscaler.yaml").write_text(AUTOSCALER)
+    (tmp_path / "web.yaml").write_text(PODS)
+    options = ["--scale", "deploy/web=6", "--scale", "deploy/web=0", "-o", "json"]
+    result = CliRunner().invoke(
+        app,
+        [
+            "what-if",
+            str(tmp_path / "web.yaml"),
+            "--autoscaler",
+            str(tmp_path / "autoscaler.yaml"),
+            *options,
+        ],
+    )
+    document = json.loads(result.stdout)
+    [group] = document["autoscaler"]["groups"]
+    assert [step["after"]["nodes"] for step in document["steps"]] == [3, 0]
+    assert (group["added"], group["removed"]) == (3, 3)
+
+
+def test_scenario_has_an_autoscaler(tmp_path: Path) -> None:
+    (tmp_path / "autoscaler.yaml").write_text(AUTOSCALER)
+    (tmp_path / "web.yaml").write_text(PODS)
+    scenario = tmp_path / "growth.yaml"
+    scenario.write_text(
+        "apiVersion: simulation.quaymaster.io/v1alpha1\n"
+        "kind: Scenario\n"
+        "input: {files: [web.yaml]}\n"
+        "steps:\n- {at: 5m, scale: {target: deploy/web, replicas: 8}}\n"
+    )
+    files = [str(scenario), "--autoscaler", str(tmp_path / "autoscaler.yaml")]
+    result = CliRunner().invoke(app, ["scenario", "run", *files])
+    assert result.exit_code == 0, result.stderr
+    assert "small            0       4      4" in result.stdout

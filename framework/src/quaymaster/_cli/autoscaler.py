@@ -17,13 +17,7 @@ from quaymaster._studies.simulation.autoscaler import (
     AutoscalerFactory,
 )
 
-__all__ = [
-    "ScaledRun",
-    "autoscaler_document",
-    "autoscaler_option",
-    "print_autoscaled",
-    "the_autoscaler",
-]
+__all__ = ["ScaledRun", "autoscaler_option", "the_autoscaler"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,6 +64,23 @@ class ScaledRun:
         """A factory that keeps what it makes."""
         return None if self._factory is None else self._make
 
+    def print(self, *, wide: bool = False) -> None:
+        """Print which nodes came and went, if there is an autoscaler."""
+        if self.autoscaler is not None:
+            _print_autoscaled(self.autoscaler, wide=wide)
+
+    def document(self) -> dict[str, object]:
+        """Return what it did, as an entry of a document; empty without one."""
+        if self.autoscaler is None:
+            return {}
+        nodes = self.autoscaler.nodes()
+        return {
+            "autoscaler": {
+                "nodes": _NODES.documents(nodes),
+                "groups": _GROUPS.documents(_groups(nodes)),
+            }
+        }
+
     def _make(self, context: AutoscalerContext) -> Autoscaler:
         assert self._factory is not None
         self.autoscaler = self._factory(context)
@@ -103,17 +114,7 @@ def the_autoscaler(file: str | None) -> AutoscalerFactory | None:
     return read_autoscaler(file)
 
 
-def autoscaler_document(autoscaler: Autoscaler) -> dict[str, object]:
-    """Return what an autoscaler did as plain data."""
-    nodes = autoscaler.nodes()
-    return {
-        "nodes": _NODES.documents(nodes),
-        "groups": _GROUPS.documents(_groups(nodes)),
-    }
-
-
-def print_autoscaled(autoscaler: Autoscaler, *, wide: bool) -> None:
-    """Print which nodes came and went, and what they cost."""
+def _print_autoscaled(autoscaler: Autoscaler, *, wide: bool) -> None:
     nodes = autoscaler.nodes()
     changed = [each for each in nodes if each.ordered is not None or each.removed_for]
     print_line()

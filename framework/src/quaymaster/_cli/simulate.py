@@ -13,9 +13,7 @@ from quaymaster._base.errors import VerificationError
 from quaymaster._base.notices import has_missing_pods
 from quaymaster._cli.autoscaler import (
     ScaledRun,
-    autoscaler_document,
     autoscaler_option,
-    print_autoscaled,
     the_autoscaler,
 )
 from quaymaster._cli.daemon_order import daemon_sets_option
@@ -54,7 +52,7 @@ from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.trace import Trace
-from quaymaster._studies.simulation.autoscaler import Autoscaler, AutoscalerFactory
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.calls import simulate
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
@@ -174,7 +172,7 @@ def command(
     hooks = run_timings.hooks if run_timings else None
     observers = [each for each in (recorder, seen, room, hooks) if each is not None]
     inputs = read_inputs(options)
-    autoscaler = ScaledRun(the_autoscaler(autoscaler_file))
+    scaled = ScaledRun(the_autoscaler(autoscaler_file))
     choice = TimesChoice(startup, termination, pull)
     times = choice.over(DEFAULT_POD_TIMES)
     result = _simulated(
@@ -189,7 +187,7 @@ def command(
         ),
         observers,
         facts=facts,
-        autoscaler=autoscaler.factory,
+        autoscaler=scaled.factory,
     )
     if report_file and seen is not None and seen.run is not None:
         from quaymaster._cli.reports import write_report  # noqa: PLC0415 - see below
@@ -203,7 +201,7 @@ def command(
         output,
         run_timings,
         room.room if room is not None else None,
-        autoscaler.autoscaler,
+        scaled,
     )
     print_notices(result.notices)
     if any(isinstance(obj, StatefulSet) for obj in inputs.objects):
@@ -284,7 +282,7 @@ def _print(
     output: OutputFormat,
     timings: "RunTimings | None",
     room: "Room | None",
-    autoscaler: Autoscaler | None,
+    scaled: ScaledRun,
 ) -> None:
     match output:
         case OutputFormat.NAME:
@@ -293,8 +291,7 @@ def _print(
             print_pods_csv(result)
         case OutputFormat.TABLE | OutputFormat.WIDE:
             print_result(result, wide=output is OutputFormat.WIDE)
-            if autoscaler is not None:
-                print_autoscaled(autoscaler, wide=output is OutputFormat.WIDE)
+            scaled.print(wide=output is OutputFormat.WIDE)
             if room is not None:
                 from quaymaster._cli.rooms import print_groups  # noqa: PLC0415 - above
 
@@ -303,9 +300,7 @@ def _print(
             if timings is not None:
                 timings.print()
         case _:
-            document = as_document(result)
-            if autoscaler is not None:
-                document["autoscaler"] = autoscaler_document(autoscaler)
+            document = as_document(result) | scaled.document()
             if timings is not None:
                 document["timings"] = timings.document()
             if room is not None:
