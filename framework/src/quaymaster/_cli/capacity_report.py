@@ -11,7 +11,7 @@ from quaymaster._cli.reports import write_report
 from quaymaster._cli.rooms import group_table, headroom_table
 from quaymaster._studies.capacity.calls import CapacityResult
 from quaymaster._studies.capacity.prices import Prices
-from quaymaster._studies.why.summary import PendingSummary
+from quaymaster._studies.why.pending_groups import PendingSummary
 
 __all__ = ["capacity_tables", "write_capacity_report"]
 

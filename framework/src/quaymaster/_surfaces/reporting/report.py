@@ -18,7 +18,7 @@ from quaymaster._base.errors import QuaymasterError
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.observed import ObservedRun
-from quaymaster._studies.why.summary import PendingSummary
+from quaymaster._studies.why.pending_groups import PendingSummary
 from quaymaster._surfaces.reporting.columns import run_columns
 from quaymaster._surfaces.reporting.replays import replay_columns
 from quaymaster._surfaces.reporting.suggested import suggestions_document
