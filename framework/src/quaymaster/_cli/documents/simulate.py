@@ -2,6 +2,7 @@
 
 from msgspec import UNSET, UnsetType
 
+from quaymaster._cli.documents.autoscaler import AutoscalerPart
 from quaymaster._cli.documents.capacity import RoomDocument
 from quaymaster._cli.documents.parts import (
     DocumentPart,
@@ -141,8 +142,10 @@ class SimulateDocument(SimulationPart, frozen=True):
         pod_groups: The PodGroups, if there are any and GenericWorkload is on.
         timings: The durations of hooks, with --timings.
         capacity: The room afterwards, with --capacity.
+        autoscaler: The nodes that came and went, with --autoscaler.
     """
 
     pod_groups: list[PodGroupPart] | UnsetType = UNSET
     timings: TimingsPart | UnsetType = UNSET
     capacity: RoomDocument | UnsetType = UNSET
+    autoscaler: AutoscalerPart | UnsetType = UNSET

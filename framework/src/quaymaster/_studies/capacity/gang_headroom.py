@@ -26,6 +26,7 @@ from quaymaster._studies.simulation.run import Simulation
 __all__ = ["find_gang_headroom", "gang_of"]
 
 _NEVER: Final = "Never"
+_PREEMPTION: Final = ", pod group preemption: "
 _LARGEST_BATCH: Final = 64
 _LONGEST_STEM: Final = 200  # a name has at most 253 characters
 
@@ -179,7 +180,7 @@ class _Search:
         copy = explained_group(self._simulation, key, ())
         if copy.placed < self._copies.size:
             if not self.message:
-                self.message = copy.message or (
+                self.message = copy.message.partition(_PREEMPTION)[0] or (
                     f"only {copy.placed} of {self._copies.size} pods fit"
                 )
             return
