@@ -53,7 +53,7 @@ def capacity_tables(found: CapacityResult) -> list[Any]:
 
 def _tables(found: CapacityResult) -> Iterable[Any]:
     # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     headings, rows = group_table(found.room)
     groups = [heading.text.capitalize() for heading in headings], rows

@@ -184,7 +184,7 @@ def _headroom(
         run,
         group,
         members,
-        asked=name,
+        name=name,
         limit=limit,
         settle=settle,
         on_progress=on_progress,

@@ -67,7 +67,7 @@ def find_gang_headroom(
     group: PodGroup,
     pods: Sequence[Pod],
     *,
-    asked: str,
+    name: str,
     limit: int = MORE_PODS,
     settle: bool = True,
     on_progress: Callable[[int, int], None] | None = None,
@@ -81,7 +81,7 @@ def find_gang_headroom(
         simulation: The simulation, which has been run.
         group: The group.
         pods: The pods of each copy.
-        asked: The name of the group in the result.
+        name: The name of the group in the result.
         limit: How many pods to try at most.
         settle: Whether time may pass.
         on_progress: Called with the number of pods that fit so far, and the limit.
@@ -98,7 +98,7 @@ def find_gang_headroom(
     search.end()
     nodes = search.nodes
     return Headroom(
-        pod=asked,
+        pod=name,
         fits=search.fits,
         limit=most,
         nodes={node: nodes[node] for node in sorted(nodes, key=natural_key)},

@@ -75,7 +75,7 @@ def candidates(
         pods: The pods of the subject, of which the first is examined.
         subject: The object that a user would change.
         profiles: The scheduler names of all profiles.
-        of_group: Changes of a PodGroup and its nodes, instead of any more nodes.
+        of_group: Changes of a PodGroup and its nodes, instead of those of nodes.
         rejections: Why nodes are rejected for the first pod; by default those of its
             last attempt.
     """
