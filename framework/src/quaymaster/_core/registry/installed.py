@@ -16,8 +16,8 @@ _GROUPS: Final = (GROUP, KIND_GROUP, OBSERVER_GROUP)
 def installed_plugins() -> PluginRegistry:
     """Return the installed plugins; the same object until something is installed.
 
-    If a plugin could not be used, the next call finds the plugins again: somebody may
-    have repaired it.
+    If a plugin could not be used, the next call finds the plugins again: it may have
+    been repaired.
 
     Raises:
         DuplicatePluginError: Two distributions offer the same plugin.

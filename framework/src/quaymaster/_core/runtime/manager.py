@@ -169,7 +169,7 @@ class HookManager:
             (impl.function, _Form(hook, tuple(impl.argnames), _is_wrapper(impl)))
             for hook in _offered(self._specs)
             for impl in getattr(manager.hook, hook).get_hookimpls()
-            if impl.plugin is hooks
+            if impl.plugin_name == name
         ]
         if isinstance(hooks, _Hooks) and self._specs is _SPECS:
             by_function = {id(function): form for function, form in forms}
