@@ -17,7 +17,7 @@ from quaymaster._core.contract.pod_groups import (
 )
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.errors import failed
-from quaymaster._core.cycle.score_call import MAX_SCORE
+from quaymaster._core.cycle.score_call import MAX_SCORE, PluginScores
 from quaymaster._core.runtime.profile import Call, Profile
 from quaymaster._core.state.arrays import Int64Array, RowArray, freeze
 from quaymaster._core.state.node_table import NodeTable
@@ -107,39 +107,70 @@ class PlacementScoreStation:
             group: The group.
             candidates: The placements.
         """
-        raw = self._raw(group, candidates)
+        scores = self.scores(state, group, candidates)
+        if isinstance(scores, Status):
+            return scores
+        total: Int64Array = np.zeros(len(candidates), dtype=np.int64)
+        for of_plugin in scores:
+            normalized = of_plugin.normalized
+            wrong = normalized[(normalized < 0) | (normalized > MAX_SCORE)]
+            if len(wrong):
+                return _out_of_range(of_plugin.plugin, int(wrong[0]))
+            total += of_plugin.weighted
+        return total
+
+    def scores(
+        self, state: CycleState, group: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> Sequence[PluginScores] | Status:
+        """Return the scores of each plugin for each placement, or an Error.
+
+        Args:
+            state: The cycle state of the group.
+            group: The group.
+            candidates: The placements.
+        """
+        raw = self._raw(state, group, candidates)
         if isinstance(raw, Status):
             return raw
         placements = [assignments.placement for _, assignments in candidates]
-        normalized = []
-        for call, scores in zip(self._calls, raw, strict=True):
-            scaled = _normalized(call, state, group, placements, scores)
-            if isinstance(scaled, Status):
-                return scaled
-            normalized.append(scaled)
-        total: Int64Array = np.zeros(len(candidates), dtype=np.int64)
-        for call, scores in zip(self._calls, normalized, strict=True):
-            wrong = scores[(scores < 0) | (scores > MAX_SCORE)]
-            if len(wrong):
-                return _out_of_range(call.plugin, int(wrong[0]))
-            total += scores * call.weight
-        return total
+        scores = []
+        for call, line in zip(self._calls, raw, strict=True):
+            normalized = _normalized(call, state, group, placements, line)
+            if isinstance(normalized, Status):
+                return normalized
+            scores.append(PluginScores(call.plugin, call.weight, line, normalized))
+        return scores
 
     def _raw(
-        self, group: PodGroupInfo, candidates: Sequence[Candidate]
-    ) -> Int64Array | Status:
-        """Return the raw scores, a line for each plugin."""
-        raw: Int64Array = np.zeros((len(self._calls), len(candidates)), dtype=np.int64)
-        for column, (state, assignments) in enumerate(candidates):
-            for line, call in enumerate(self._calls):
-                function = call.hooks["placement_score"]
-                score: int | Status = function(state, group, self._nodes, assignments)
-                if isinstance(score, Status):
-                    prefix = f'plugin "{call.plugin}" failed with'
-                    prefix = f"running PlacementScore plugins: {prefix}"
-                    return failed(prefix, call.plugin, score)
-                raw[line, column] = score
+        self, state: CycleState, group: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> Sequence[Int64Array] | Status:
+        """Return the raw scores of each plugin."""
+        raw = []
+        for call in self._calls:
+            twin = call.hooks.get("placement_scores")
+            if twin is None:
+                scores = self._one_by_one(call, group, candidates)
+            else:
+                placements = [assignments for _, assignments in candidates]
+                scores = twin(state, group, self._nodes, placements)
+            if isinstance(scores, Status):
+                prefix = f'plugin "{call.plugin}" failed with'
+                prefix = f"running PlacementScore plugins: {prefix}"
+                return failed(prefix, call.plugin, scores)
+            raw.append(scores)
         return raw
+
+    def _one_by_one(
+        self, call: Call, group: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> Int64Array | Status:
+        function = call.hooks["placement_score"]
+        scores: Int64Array = np.zeros(len(candidates), dtype=np.int64)
+        for place, (state, assignments) in enumerate(candidates):
+            score: int | Status = function(state, group, self._nodes, assignments)
+            if isinstance(score, Status):
+                return score
+            scores[place] = score
+        return scores
 
 
 def _normalized(
