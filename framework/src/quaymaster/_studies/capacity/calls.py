@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._base.displayed import Tabular
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
@@ -25,7 +26,7 @@ __all__ = ["CapacityResult", "capacity"]
 
 
 @attrs.frozen(kw_only=True)
-class CapacityResult:
+class CapacityResult(Tabular):
     """The room in a cluster.
 
     Attributes:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
@@ -96,7 +97,7 @@ class PendingGroup:
 
 
 @attrs.frozen(kw_only=True)
-class PendingSummary:
+class PendingSummary(Tabular):
     """The reasons why pods are pending, in groups.
 
     Attributes:
