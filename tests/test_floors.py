@@ -43,7 +43,7 @@ GROUPS: Mapping[str, Sequence[set[str]]] = {
     ),
     "_kits": ({"devices", "indexes", "preemption", "volumes"},),
     "_clusters": ({"inmemory", "kubernetes", "manifests"}, {"election"}, {"driver"}),
-    "_authors": ({"testing"}, {"packages"}),
+    "_authors": ({"testing", "types_of_hooks"}, {"packages"}),
     "_studies": (
         {"simulation"},
         {"capacity", "changes", "perf", "recording", "reproducing", "why"},

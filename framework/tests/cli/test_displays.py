@@ -32,6 +32,7 @@ from quaymaster.simulation import (
     suggest_changes,
 )
 from quaymaster.testing import make_node, make_pod
+from tests.kit.displays import html_of
 from tests.kit.internals.cli import DISPLAYS, app
 from tests.kit.scenarios import one_pod, parsed, ran
 
@@ -80,12 +81,6 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open and self._open[-1] in ("td", "th"):
             self.rows[-1][-1] += data
-
-
-def html_of(result: object) -> str:
-    text = result._repr_html_()  # type: ignore[attr-defined]  # every result has it
-    assert isinstance(text, str)
-    return text
 
 
 def text_of(result: object, width: int = 400) -> str:

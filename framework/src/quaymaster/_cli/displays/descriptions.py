@@ -142,11 +142,11 @@ def _show_sweep(result: SweepResult) -> None:
 
 
 def _show_run(run: Run) -> None:
-    standing = run.observe()
+    state = run.observe()
     print_line(
-        f"after {duration(standing.at)}: {counted(standing.attempts, 'attempt')}, "
-        f"{counted(standing.placed, 'pod')} placed, {standing.pending} pending, "
-        f"{standing.waiting} waiting on Permit"
+        f"after {duration(state.at)}: {counted(state.attempts, 'attempt')}, "
+        f"{counted(state.placed, 'pod')} placed, {state.pending} pending, "
+        f"{state.waiting} waiting on Permit"
     )
     room = measure_room(run.simulation)
     show_map(room)
