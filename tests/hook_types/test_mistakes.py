@@ -42,7 +42,7 @@ def with_marks_of_hooks(text: str) -> str:
 
 def found_by(lines: Iterable[int], text: str) -> set[int]:
     """Return the mistakes in some lines; each line must have one."""
-    mistake_at = {}
+    mistake_at: dict[int, int] = {}
     for number, line in numbered(text).items():
         mistake_at |= {line: number, line - 1: number}
     return {mistake_at[line] for line in lines}

@@ -42,4 +42,4 @@ def test_options_of_marks_are_those_of_pluggy() -> None:
 
     assert score.quaymaster_impl["trylast"] is True  # type: ignore[attr-defined]  # pluggy's
     with pytest.raises(TypeError, match="unexpected keyword argument 'last'"):
-        hookimpl(last=True)(score)  # type: ignore[call-overload]  # the mistake
+        hookimpl(last=True)  # type: ignore[call-overload]  # the mistake

@@ -149,9 +149,28 @@ class HookMarker(TypedMarks):
         specname: str | None = ...,
     ) -> HookMark: ...
 
-    def __call__(self, method: Any = None, /, **options: Any) -> Any:  # the overloads
+    def __call__(
+        self,
+        method: Any = None,
+        *,
+        wrapper: bool = False,
+        hookwrapper: bool = False,
+        tryfirst: bool = False,
+        trylast: bool = False,
+        optionalhook: bool = False,
+        specname: str | None = None,
+    ) -> Any:
         """Mark a method, or return a mark with options; see pluggy's documentation."""
-        mark = HookMark(options)
+        mark = HookMark(
+            {
+                "wrapper": wrapper,
+                "hookwrapper": hookwrapper,
+                "tryfirst": tryfirst,
+                "trylast": trylast,
+                "optionalhook": optionalhook,
+                "specname": specname,
+            }
+        )
         return mark if method is None else mark(method)
 
     if not TYPE_CHECKING:
