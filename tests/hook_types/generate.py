@@ -25,7 +25,7 @@ __all__ = [
     "calls_of",
     "formatted",
     "hook_types",
-    "imports",
+    "import_lines",
     "module_text",
 ]
 
@@ -91,7 +91,7 @@ def module_text() -> str:
     for types in hook_types().values():
         for name, kind in types.arguments.items():
             assert given.setdefault(name, kind) == kind, f"{name} has two types"
-    text = _HEADER + "\n".join(imports(plugins)) + "\n\n\n"
+    text = _HEADER + "\n".join(import_lines(plugins)) + "\n\n\n"
     text += "class Given(Protocol):\n"
     text += '    """The arguments that the framework passes to hooks."""\n\n'
     text += "".join(f"    {name}: {kind}\n" for name, kind in given.items())
@@ -115,7 +115,7 @@ def _is_spec(node: ast.FunctionDef) -> bool:
     )
 
 
-def imports(plugins: Iterable[type]) -> Iterator[str]:
+def import_lines(plugins: Iterable[type]) -> Iterator[str]:
     """Yield the imports of the specs and of the plugins; the formatter removes some."""
     public = {name: module for module, names in EXPORTS.items() for name in names}
     for node in _specs().body:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
-from tests.hook_types.generate import formatted, hook_types, imports
+from tests.hook_types.generate import formatted, hook_types, import_lines
 from tests.kit.sources import CORE
 
 __all__ = ["STUB", "stub_text"]
@@ -35,7 +35,7 @@ def stub_text() -> str:
     shapes = dict.fromkeys(
         shape for spec in types.values() for shape in _shapes(list(spec.arguments))
     )
-    text = _HEADER + "\n".join(imports(())) + "\n\n"
+    text = _HEADER + "\n".join(import_lines(())) + "\n\n"
     text += '_R_co = TypeVar("_R_co", covariant=True)\n\n'
     for shape in shapes:
         arguments = "".join(f", {name}: {kinds[name]}" for name in shape)
