@@ -26,6 +26,7 @@ from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.schema import SCHEMA_FILE, config_schema
 from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["build_plugins", "group"]
@@ -58,7 +59,7 @@ def validate(
         chosen=versions[0] if versions else None,
         without_missing=without_missing,
     )
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config, notices = read_config(configured, registry)
     build_plugins(config, registry)
     print_line(f"{file}: valid")
@@ -89,11 +90,9 @@ def show(
         chosen=versions[0] if versions else None,
         without_missing=without_missing,
     )
-    config, notices = read_config(
-        configured, PluginRegistry.discover(), asks_extenders=False
-    )
+    config, notices = read_config(configured, installed_plugins(), asks_extenders=False)
     if output is OutputFormat.YAML:
-        # A line of its own width: editors read it whole.
+        # Editors read this line only if it is not folded.
         print_command(f"# yaml-language-server: $schema={SCHEMA_FILE.as_uri()}")
     print_document(dump_config(config), output)
     print_notices(notices)
@@ -102,7 +101,7 @@ def show(
 @group.command("schema", short_help="Print the JSON Schema of configurations")
 def schema() -> None:
     """Print the JSON Schema of configurations, with the args of installed plugins."""
-    print_document(config_schema(PluginRegistry.discover()), OutputFormat.JSON)
+    print_document(config_schema(installed_plugins()), OutputFormat.JSON)
 
 
 def build_plugins(config: SchedulerConfig, registry: PluginRegistry) -> None:

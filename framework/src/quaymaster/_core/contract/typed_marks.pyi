@@ -434,6 +434,86 @@ class _WithAssignments(Protocol[_R_co]):
         self, plugin: Any, /, *, assignments: PodGroupAssignments
     ) -> _R_co: ...
 
+class _WithCandidatesGroupNodesState(Protocol[_R_co]):
+    def __call__(
+        self,
+        plugin: Any,
+        /,
+        *,
+        candidates: Sequence[PodGroupAssignments],
+        group: PodGroupInfo,
+        nodes: NodeTable,
+        state: CycleState,
+    ) -> _R_co: ...
+
+class _WithCandidatesGroupState(Protocol[_R_co]):
+    def __call__(
+        self,
+        plugin: Any,
+        /,
+        *,
+        candidates: Sequence[PodGroupAssignments],
+        group: PodGroupInfo,
+        state: CycleState,
+    ) -> _R_co: ...
+
+class _WithCandidatesNodesState(Protocol[_R_co]):
+    def __call__(
+        self,
+        plugin: Any,
+        /,
+        *,
+        candidates: Sequence[PodGroupAssignments],
+        nodes: NodeTable,
+        state: CycleState,
+    ) -> _R_co: ...
+
+class _WithCandidatesGroupNodes(Protocol[_R_co]):
+    def __call__(
+        self,
+        plugin: Any,
+        /,
+        *,
+        candidates: Sequence[PodGroupAssignments],
+        group: PodGroupInfo,
+        nodes: NodeTable,
+    ) -> _R_co: ...
+
+class _WithCandidatesState(Protocol[_R_co]):
+    def __call__(
+        self,
+        plugin: Any,
+        /,
+        *,
+        candidates: Sequence[PodGroupAssignments],
+        state: CycleState,
+    ) -> _R_co: ...
+
+class _WithCandidatesGroup(Protocol[_R_co]):
+    def __call__(
+        self,
+        plugin: Any,
+        /,
+        *,
+        candidates: Sequence[PodGroupAssignments],
+        group: PodGroupInfo,
+    ) -> _R_co: ...
+
+class _WithCandidatesNodes(Protocol[_R_co]):
+    def __call__(
+        self,
+        plugin: Any,
+        /,
+        *,
+        candidates: Sequence[PodGroupAssignments],
+        nodes: NodeTable,
+    ) -> _R_co: ...
+
+class _WithCandidates(Protocol[_R_co]):
+    def __call__(
+        self, plugin: Any, /, *, candidates: Sequence[PodGroupAssignments]
+    ) -> _R_co: ...
+
 class _WithGroupPlacementsScoresState(Protocol[_R_co]):
     def __call__(
         self,
@@ -990,6 +1070,25 @@ _PlacementScoreT = TypeVar(
     | _WithAssignments[int | Status]
     | _WithNothing[int | Status],
 )
+_PlacementScoresT = TypeVar(
+    "_PlacementScoresT",
+    bound=_WithCandidatesGroupNodesState[Int64Array | Status]
+    | _WithGroupNodesState[Int64Array | Status]
+    | _WithCandidatesGroupState[Int64Array | Status]
+    | _WithCandidatesNodesState[Int64Array | Status]
+    | _WithCandidatesGroupNodes[Int64Array | Status]
+    | _WithGroupState[Int64Array | Status]
+    | _WithNodesState[Int64Array | Status]
+    | _WithCandidatesState[Int64Array | Status]
+    | _WithGroupNodes[Int64Array | Status]
+    | _WithCandidatesGroup[Int64Array | Status]
+    | _WithCandidatesNodes[Int64Array | Status]
+    | _WithState[Int64Array | Status]
+    | _WithGroup[Int64Array | Status]
+    | _WithNodes[Int64Array | Status]
+    | _WithCandidates[Int64Array | Status]
+    | _WithNothing[Int64Array | Status],
+)
 _NormalizePlacementScoreT = TypeVar(
     "_NormalizePlacementScoreT",
     bound=_WithGroupPlacementsScoresState[Int64Array | Status | None]
@@ -1252,6 +1351,7 @@ class TypedMarks:
         self, method: _PlacementFeasibleT, /
     ) -> _PlacementFeasibleT: ...
     def placement_score(self, method: _PlacementScoreT, /) -> _PlacementScoreT: ...
+    def placement_scores(self, method: _PlacementScoresT, /) -> _PlacementScoresT: ...
     def normalize_placement_score(
         self, method: _NormalizePlacementScoreT, /
     ) -> _NormalizePlacementScoreT: ...
