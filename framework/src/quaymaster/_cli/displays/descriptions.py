@@ -62,8 +62,8 @@ from quaymaster._studies.scenarios.scenario import ScenarioResult
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.explained import ExplainedPod
 from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.why.pending_groups import PendingSummary
 from quaymaster._studies.why.suggestions import Suggestions
-from quaymaster._studies.why.summary import PendingSummary
 
 __all__ = ["DISPLAYS", "Display", "display_of"]
 
