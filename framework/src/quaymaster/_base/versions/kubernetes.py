@@ -60,6 +60,7 @@ _PLAYED: Final = frozenset(
         "DRAFractionalCapacityRange",
         "DRAListTypeAttributes",
         "DRAOptionalNodeOperations",
+        "DRAWorkloadResourceClaims",
         "GenericWorkload",
         "MaxUnavailableStatefulSet",
         "PodGroupPreemptionPolicy",
@@ -69,15 +70,18 @@ _PLAYED: Final = frozenset(
         "TaintTolerationComparisonOperators",
         "TopologyAwareWorkloadScheduling",
         "VolumeLimitScaling",
+        "WorkloadWithJob",
     }
 )
 """The gates that can be simulated with both values."""
 
 _PLAYED_SINCE: Final[Mapping[str, str]] = {
     "DRAListTypeAttributes": "1.37",
+    "DRAWorkloadResourceClaims": "1.37",
     "GenericWorkload": "1.37",
     "PodGroupPreemptionPolicy": "1.37",
     "TopologyAwareWorkloadScheduling": "1.37",
+    "WorkloadWithJob": "1.37",
 }
 """Gate -> the first version in which both values work; by default all versions."""
 

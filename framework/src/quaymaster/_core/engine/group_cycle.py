@@ -202,6 +202,7 @@ class GroupCycle:
         queued, outcome = member.queued, member.outcome
         if result.status is None and isinstance(outcome, Decision):
             self._parts.history.decided(queued, outcome)
+            member.state.group = None
             self._parts.binding.begin(queued, member.state, framework.binding, outcome)
         else:
             failure = member_failure(member, result)

@@ -87,7 +87,7 @@ class PlacementSearch:
         if isinstance(placements, Status):
             return GroupResult(placements, [])
         for placement in placements:
-            own = CycleState()
+            own = CycleState(group=state)
             placer = self._placer_on(placement)
             result = placer.attempt(own, info, queued, scheduled, attempting)
             trials.append(PlacementTrial(placement, own, result))
