@@ -161,10 +161,11 @@ def _names(group: str, count: int) -> list[str]:
 
 
 _SIZES: Final = [node("a", 4), node("b", 6), node("c", 9)]
-_HOLD: Final = {"schedulingGates": [{"name": "example.com/hold"}]}
-_IN_A_RACK: Final = {"schedulingConstraints": {"topology": [{"key": _RACK}]}}
-_ALL: Final = {"disruptionMode": {"all": {}}}
-_LOW, _HIGH = {"priorityClassName": "low"}, {"priorityClassName": "high"}
+_HOLD: Final[Tree] = {"schedulingGates": [{"name": "example.com/hold"}]}
+_IN_A_RACK: Final[Tree] = {"schedulingConstraints": {"topology": [{"key": _RACK}]}}
+_ALL: Final[Tree] = {"disruptionMode": {"all": {}}}
+_LOW: Final[Tree] = {"priorityClassName": "low"}
+_HIGH: Final[Tree] = {"priorityClassName": "high"}
 
 SCENES: Final[Mapping[str, Scene]] = {
     "fits": Scene(

@@ -78,8 +78,8 @@ def test_groups_that_are_not_served_are_one_message() -> None:
 
 
 def test_doctor_reports_groups_that_are_not_served_in_the_same_words() -> None:
-    asked = attrs.evolve(patient(ON, Server()), kinds=(PodGroup,))
-    (finding,) = kinds_served(asked)
+    without_groups = attrs.evolve(patient(ON, Server()), kinds=(PodGroup,))
+    (finding,) = kinds_served(without_groups)
     assert finding.state is State.MISSING
     assert [finding.text] == unserved_groups(Server(), ON)
 
