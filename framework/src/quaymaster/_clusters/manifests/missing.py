@@ -141,6 +141,9 @@ def _unfollowed(typed: ObjectType) -> Finding | None:
     if effect is None:
         return None
     message = f"this {typed.kind} ({typed.api_version}) is not followed: {effect}"
+    shipped = mapping_for(group_of(typed.api_version), typed.kind)
+    if shipped:
+        message += f"; --custom-kinds {shipped} makes a PodGroup of it"
     return Finding(NoticeReason.UNFOLLOWED_KINDS, "", message)
 
 
