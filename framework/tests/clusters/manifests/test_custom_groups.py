@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -36,7 +36,7 @@ def members_of(result: Loaded) -> dict[str, str | None]:
     """Return the group of each Job's pods."""
     specs = {job.name: job.spec.template.spec for job in result.of(Job)}
     return {
-        name: spec.scheduling_group and spec.scheduling_group.pod_group_name
+        name: group.pod_group_name if (group := spec.scheduling_group) else None
         for name, spec in specs.items()
     }
 
@@ -113,9 +113,9 @@ def worker_set(
     }
 
 
-BASIC = {"schedulingPolicy": {"basic": {}}}
-REPLICAS = {"llm-0": gang(3), "llm-1": gang(3)}
-ALL = {"disruptionMode": {"all": {}}}
+BASIC: Final[Mapping[str, Any]] = {"schedulingPolicy": {"basic": {}}}
+REPLICAS: Final = {"llm-0": gang(3), "llm-1": gang(3)}
+ALL: Final[Mapping[str, Any]] = {"disruptionMode": {"all": {}}}
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ class GroupRule:
             first rule that holds counts.
         scheduling: The path of a structure like ``spec.scheduling`` of a Job, with the
             policy, constraints, disruption mode and claims of the group.
-        gang: Whether the pods are a gang if nothing else is said.
+        gang: Whether the pods are a gang unless the object has another policy.
         min_count: The possible paths of the gang's minimum; by default, all its pods.
         min_count_of_part: The possible paths of a minimum for the pods of one item,
             which are added up.

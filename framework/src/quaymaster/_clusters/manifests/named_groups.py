@@ -121,7 +121,7 @@ class NamedGroups:
         """Return the indexes of the objects whose pods name a group."""
         indexes: defaultdict[_Key, list[int]] = defaultdict(list)
         for index, obj in enumerate(self._objects):
-            if members is None or not isinstance(obj, Pod | _Workload):
+            if members is None or not _has_pods(obj):
                 continue
             name = _name_in(_metadata_of_pods(obj), members)
             if name and _spec_of(obj).scheduling_group is None:
@@ -138,6 +138,7 @@ class NamedGroups:
         if isinstance(obj, Pod):
             return replace(obj, spec=spec)
         assert isinstance(obj, _Workload)
+        assert obj.spec.template is not None
         template = replace(obj.spec.template, spec=spec)
         return replace(obj, spec=replace(obj.spec, template=template))
 
@@ -148,10 +149,18 @@ def _name_in(metadata: ObjectMeta, members: Members) -> str:
     return metadata.annotations.get(members.annotation or "", "")
 
 
+def _has_pods(obj: ApiObject) -> bool:
+    """Return whether an object is a pod or has a template of pods."""
+    if isinstance(obj, _Workload):
+        return obj.spec.template is not None
+    return isinstance(obj, Pod)
+
+
 def _metadata_of_pods(obj: ApiObject) -> ObjectMeta:
     if isinstance(obj, Pod):
         return obj.metadata
     assert isinstance(obj, _Workload)
+    assert obj.spec.template is not None
     return obj.spec.template.metadata
 
 
@@ -159,4 +168,5 @@ def _spec_of(obj: ApiObject) -> PodSpec:
     if isinstance(obj, Pod):
         return obj.spec
     assert isinstance(obj, _Workload)
+    assert obj.spec.template is not None
     return obj.spec.template.spec
