@@ -110,8 +110,11 @@ def _of_declared(
 ) -> Finding | None:
     """Return the finding about a declared kind under another version."""
     unrun = _unrun_pods(tree, typed)
-    if typed.api_version == version or unrun is not None:
+    if unrun is not None and unrun.reason is not NoticeReason.UNFOLLOWED_KINDS:
         return unrun
+    # The plugin that declares the kind follows it.
+    if typed.api_version == version:
+        return None
     return Finding(
         NoticeReason.UNKNOWN_VERSION,
         "apiVersion",
