@@ -57,7 +57,7 @@ class PluginStatusError(QuaymasterError):
 
 
 class PluginHarness(GroupHarness):
-    """One plugin, its arguments, and a cluster that does not change.
+    """One plugin, its arguments, and a cluster that only the test changes.
 
     Each hook method starts a new attempt (a new `CycleState`), unless its docstring
     names another one. `state` is that of the last attempt.

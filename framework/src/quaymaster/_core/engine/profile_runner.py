@@ -27,6 +27,7 @@ from quaymaster._core.cycle.sampling import NodeOrder
 from quaymaster._core.engine.framework import (
     Framework,
     FrameworkBuilder,
+    begin_callbacks,
     retire,
     start_plugins,
 )
@@ -174,6 +175,8 @@ class ProfileRunner:
 
             handler = MeasuredChanges(handler, self.metrics, self.config.kubernetes)
         self._handler = handler
+        # First, so that callbacks get all objects before a hook is called for a pod.
+        begin_callbacks(self.frameworks.values())
         self.informers.start(handler)
         start_plugins(self.frameworks.values())
 
@@ -283,6 +286,8 @@ class ProfileRunner:
     ) -> Mapping[str, Framework]:
         """Return the profiles after `adopt`; close them if it fails."""
         try:
+            # First: the queue calls hooks of the new plugins.
+            begin_callbacks(frameworks.values())
             adopt(frameworks)
         except BaseException:
             retire(frameworks.values())
@@ -306,6 +311,7 @@ class ProfileRunner:
             activate=lambda pods: self.inbox.post(lambda: activate(pods)),
             wake=wake,
             post=self.inbox.post,
+            is_own_thread=self.inbox.is_own_thread,
             record=self.reports.record,
             random=self.random,
             executor=self.executor,
