@@ -12,6 +12,7 @@ from quaymaster._core.engine.history import AttemptHistory
 from quaymaster._core.engine.reports import Observer
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.runtime.plugin_metrics import PluginMetric
 from quaymaster._core.runtime.timings import HookTiming, HookTimings
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Observer",
     "PastAttempt",
     "PendingPod",
+    "PluginMetric",
     "PluginRegistry",
     "QueueName",
     "RealClock",

@@ -105,6 +105,7 @@ class Requeues(Racks):
     """Correct: requeues its pods by the handle, and registers no event."""
 
     def report(self, name: str) -> None:
+        """Report the change, and requeue pods."""
         self.handle.changed(nodes=[name])
 
     @hookimpl

@@ -9,6 +9,9 @@ from msgspec.structs import replace
 
 from quaymaster import (
     ApiObject,
+    Change,
+    ClusterEventWithHint,
+    EventsOf,
     Handle,
     Node,
     NodeInfo,
@@ -311,6 +314,7 @@ def test_callbacks_end_when_the_plugin_is_replaced() -> None:
     harness = make_harness(make_rack())
     old = harness.plugin(Racks)
     harness.reload(config("Racks"))
+    harness.settle()
     harness.cluster.update(make_rack("n0", 5))
     harness.settle()
     assert old.free == {"n0": 1}
@@ -320,6 +324,7 @@ def test_callbacks_end_when_the_plugin_is_replaced() -> None:
 def test_new_plugin_gets_all_objects_when_it_replaces_another() -> None:
     harness = make_harness(make_rack())
     harness.reload(config("Racks"))
+    harness.settle()
     assert seen(harness) == [("added", "n0"), ("start", "")]
 
 
@@ -455,3 +460,41 @@ def test_plugin_harness_delivers_new_versions_of_pods() -> None:
     with PluginHarness(Racks, nodes=[make_node(name="n0")], objects=[pod]) as harness:
         harness.put(replace(pod, node_name="n0"))
         assert [*harness.snapshot.nodes.infos[0].pods] == [pod.uid]  # type: ignore[union-attr]  # there is a node
+
+
+class HelpsOnly:
+    """Has no hook that rejects pods, but an event."""
+
+    kinds = (Rack,)
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.handle = handle
+        handle.informers.on_change(Rack, self.retry)
+        self.rejected: dict[str, Pod] = {}
+
+    def retry(self, old: Rack | None, new: Rack | None) -> None:
+        self.handle.activate(self.rejected.values())
+
+    @hookimpl
+    def post_filter(self, pod: Pod) -> Status:
+        self.rejected[pod.uid] = pod
+        return Status.unschedulable("wait for a rack")
+
+
+def test_events_of_a_plugin_that_rejects_nothing_are_refused_at_load() -> None:
+    class Registers(HelpsOnly):
+        @hookimpl
+        def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+            return [EventsOf(Rack)(Change.ADD)]
+
+    with pytest.raises(ProfileError, match="so they requeue nothing: register none"):
+        make_harness(plugin=Registers)
+
+
+def test_callback_of_a_post_filter_plugin_tries_its_pods_again() -> None:
+    harness = make_harness(plugin=HelpsOnly, nodes=0)
+    place(harness, "a")
+    before = len(harness.attempts)
+    harness.cluster.create(make_rack())
+    harness.settle()
+    assert len(harness.attempts) > before

@@ -6,6 +6,7 @@ from typing import Any, Self
 from quaymaster._api.objects import ApiObject, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
 from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
+from quaymaster._authors.testing.metric_numbers import number_of
 from quaymaster._authors.testing.single_plugin import build_alone, kinds_of
 from quaymaster._base.errors import PluginError
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
@@ -70,6 +71,7 @@ class HarnessBase:
             nominator=FixedNominations(nominated or {}),
             pod_groups=_group_states([*pods, *objects], kubernetes),
         )
+        self._plugin_metrics = services.plugin_metrics
         self._twin_scores: Int64Array | None = None
         # Imagined pods end with the attempt.
         self._imagined: dict[CycleState, dict[str, NodeInfo]] = {}
@@ -134,6 +136,21 @@ class HarnessBase:
         self.cluster.delete(type(obj), obj.key, grace_period_seconds=0)
         self._informers.remove(obj)
         self._raise_failed_callback()
+
+    def metric(self, name: str, **labels: str) -> float:
+        """Return the number of a metric that the plugin has made.
+
+        Args:
+            name: The name that the plugin gave it, without the prefix. Of a histogram
+                ``x``, ``x_count`` is how many numbers it has counted, and ``x_sum``
+                their sum.
+            **labels: A value for each label, without ``profile``.
+
+        Raises:
+            LookupError: The plugin has no such metric, or it has never been written
+                with these labels.
+        """
+        return number_of(self._plugin_metrics.metrics(), self._name, name, labels)
 
     @property
     def changed_nodes(self) -> frozenset[str]:

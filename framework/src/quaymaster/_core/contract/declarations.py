@@ -26,8 +26,8 @@ class Scope(enum.Enum):
     """On the pod's signature fragment and that node alone, and on other data whose
     changes the plugin reports by `Handle.changed`: data from outside the cluster, or an
     object of the node's name, which `Informers.on_change` follows. The results of
-    ``pre_filter`` and ``pre_score`` depend on the fragment alone. ``normalize_score`` returns equal scores
-    where all raw scores are equal."""
+    ``pre_filter`` and ``pre_score`` depend on the fragment alone. ``normalize_score``
+    returns equal scores where all raw scores are equal."""
 
     NODES = "nodes"
     """On the fragment and the objects of all nodes, but not on pods or other objects.

@@ -19,6 +19,11 @@ from quaymaster._core.contract.cluster import Cluster, EventNote
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse
 from quaymaster._core.contract.object_index import ObjectIndex
+from quaymaster._core.contract.plugin_metrics import (
+    CounterMetric,
+    GaugeMetric,
+    HistogramMetric,
+)
 from quaymaster._core.contract.results import Candidate, FilteredRows
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import BoolArray, Rows
@@ -478,6 +483,64 @@ class Handle(Protocol):
 
     def record(self, note: EventNote) -> None:
         """Write an Event about an object."""
+
+    def counter(
+        self, name: str, description: str, labels: Collection[str] = ()
+    ) -> CounterMetric:
+        """Make a metric of this plugin that counts.
+
+        Call it once, in the constructor or in ``start``. The full name begins with
+        ``quaymaster_`` and the plugin's name: ``fetches_total`` of ``SpotPrice`` is
+        ``quaymaster_spot_price_fetches_total``. Profiles with the same plugin share the
+        metric; a label ``profile`` is added. The numbers are on
+        ``/metrics``, in ``simulate --timings``, and in `PluginHarness.metric`.
+
+        Args:
+            name: The name in snake_case, without the prefix; it ends with ``_total``.
+            description: What it counts, for people.
+            labels: The names of its labels. Their values must be few: of more than
+                1,000 combinations the rest is not counted.
+
+        Raises:
+            MetricError: The definition is wrong, or the plugin has this metric already.
+            RuntimeError: The calling thread is not the scheduling thread.
+        """
+
+    def gauge(
+        self, name: str, description: str, labels: Collection[str] = ()
+    ) -> GaugeMetric:
+        """Make a metric of this plugin that grows and falls; see `counter`.
+
+        Args:
+            name: The name in snake_case; it must not end with ``_total``.
+            description: What it measures, with the unit.
+            labels: The names of its labels.
+
+        Raises:
+            MetricError: The definition is wrong, or the plugin has this metric already.
+            RuntimeError: The calling thread is not the scheduling thread.
+        """
+
+    def histogram(
+        self,
+        name: str,
+        description: str,
+        labels: Collection[str] = (),
+        buckets: Collection[float] | None = None,
+    ) -> HistogramMetric:
+        """Make a metric of this plugin that counts numbers by size; see `counter`.
+
+        Args:
+            name: The name in snake_case; it must not end with ``_total``.
+            description: What it measures, with the unit.
+            labels: The names of its labels.
+            buckets: The upper bounds of the buckets, ascending. By default, they grow
+                from 1 ms to 16 s, for seconds.
+
+        Raises:
+            MetricError: The definition is wrong, or the plugin has this metric already.
+            RuntimeError: The calling thread is not the scheduling thread.
+        """
 
     def report_preemption(
         self, victims: int, seconds: float, *, has_failed: bool = False

@@ -18,6 +18,12 @@ from quaymaster._core.contract.cluster import Cluster, EventNote
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse, may_block
 from quaymaster._core.contract.handle import Informers, LastingFilters, WaitingPod
+from quaymaster._core.contract.plugin_metrics import (
+    CounterMetric,
+    GaugeMetric,
+    HistogramMetric,
+    MetricKind,
+)
 from quaymaster._core.contract.results import Candidate, FilteredRows
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import Algorithm
@@ -30,6 +36,11 @@ from quaymaster._core.extenders.chain import NO_EXTENDERS, Extenders
 from quaymaster._core.memo.lasting import LastingMemory
 from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._core.runtime.plugin_metrics import (
+    DEFAULT_BUCKETS,
+    MetricOwner,
+    PluginMetrics,
+)
 from quaymaster._core.state.arrays import BoolArray, Rows
 from quaymaster._core.state.group_states import GroupStates
 from quaymaster._core.state.node_info import NodeInfo
@@ -79,6 +90,7 @@ class Services:
         random: The engine's seeded generator.
         executor: Runs tasks that may wait for the cluster; inline by default.
         metrics: Records metrics; may be None.
+        plugin_metrics: The metrics of plugins.
         shared: The objects that plugins of all profiles share, by class.
         pod_groups: The pods of each PodGroup; None without GenericWorkload.
     """
@@ -100,6 +112,9 @@ class Services:
     random: Random = attrs.field(factory=lambda: Random(0))
     executor: Executor = attrs.field(factory=InlineExecutor)
     metrics: SchedulerMetrics | None = None
+    plugin_metrics: PluginMetrics = attrs.Factory(
+        lambda self: PluginMetrics(self.post, self.is_own_thread), takes_self=True
+    )
     shared: dict[type, object] = attrs.field(factory=dict)
     pod_groups: GroupStates | None = None
 
@@ -255,6 +270,7 @@ class EngineHandle:
         """
         self._clock.retire()
         self.callbacks.retire()
+        self._services.plugin_metrics.retire(self._clock)
 
     def attach(self, algorithm: Algorithm) -> None:
         """Let plugins run the profile's own filters, now that all have been built."""
@@ -357,6 +373,35 @@ class EngineHandle:
 
     def record(self, note: EventNote) -> None:
         self._services.record(note)
+
+    def counter(
+        self, name: str, description: str, labels: Collection[str] = ()
+    ) -> CounterMetric:
+        metrics = self._services.plugin_metrics
+        return metrics.add(self._owner, MetricKind.COUNTER, name, description, labels)
+
+    def gauge(
+        self, name: str, description: str, labels: Collection[str] = ()
+    ) -> GaugeMetric:
+        metrics = self._services.plugin_metrics
+        return metrics.add(self._owner, MetricKind.GAUGE, name, description, labels)
+
+    def histogram(
+        self,
+        name: str,
+        description: str,
+        labels: Collection[str] = (),
+        buckets: Collection[float] | None = None,
+    ) -> HistogramMetric:
+        metrics = self._services.plugin_metrics
+        bounds = DEFAULT_BUCKETS if buckets is None else buckets
+        kind = MetricKind.HISTOGRAM
+        return metrics.add(self._owner, kind, name, description, labels, bounds)
+
+    @property
+    def _owner(self) -> MetricOwner:
+        # All plugins of a profile that were built together share the clock.
+        return MetricOwner(self._profile_name, self._plugin_name, self._clock)
 
     def report_preemption(
         self, victims: int, seconds: float, *, has_failed: bool = False

@@ -94,6 +94,7 @@ class ProfileRunner:
         nominator: The pods that are nominated to nodes.
         waiting: The pods that wait on Permit.
         reports: Reports binds, and Events and errors of plugins.
+        plugin_metrics: The metrics that plugins have of their own.
         config: The configuration in force.
         frameworks: Scheduler name -> the profile at work; always the same object.
 
@@ -155,6 +156,7 @@ class ProfileRunner:
             self._observers.append(HookTrace(hook_trace))
         self._order = NodeOrder()
         self._services = self._services_with(activate, wake)
+        self.plugin_metrics = self._services.plugin_metrics
         self._handler: ChangeHandler | None = None
         self.config = config
         # Before the plugins are built: they may use informers in their constructors.
@@ -271,6 +273,7 @@ class ProfileRunner:
         # In place, because the event handlers share the mapping.
         self.frameworks.clear()
         self.frameworks.update(frameworks)
+        self.plugin_metrics.drop_unowned()
         self._let_reject(frameworks)
         self.config = config
         # Kinds that only the old plugins use stay followed: they may still bind pods.
