@@ -87,9 +87,7 @@ def test_timings_are_part_of_the_document(pods: str) -> None:
 def test_metrics_of_plugins_are_part_of_the_timings(
     pods: str, make_distribution: MakeDistribution, tmp_path: Path
 ) -> None:
-    make_distribution(
-        "acme-counts", {"quaymaster.plugins": {"Counts": f"{__name__}:Counts"}}
-    )
+    make_distribution("acme-counts", {"Counts": f"{__name__}:Counts"})
     (tmp_path / "counts.yaml").write_text(COUNTS)
     options = (pods, "--timings", "--config", "counts.yaml")
     document = json.loads(simulate(*options, "-o", "json").stdout)
