@@ -12,8 +12,16 @@ _DIFFERENCE: Final = (
 _OLD_CONDITION: Final = (
     "a second cycle began before the informer had the condition of the first"
 )
+_ANY_ORDER: Final = (
+    "pods that the Job controller creates at once are queued in any order, so the "
+    "index that a smaller Job gives up had another node"
+)
 _BEFORE_DELETIONS: Final = (
     "pods were tried before victims were gone, which upstream deletes in the background"
+)
+_SHARED_CLAIM: Final = (
+    "a pod of the group got a node in the second attempt, and which pods need one is "
+    "decided by a race for their claim"
 )
 
 NOT_CHECKED: Final[Mapping[str, str]] = {
@@ -22,6 +30,8 @@ NOT_CHECKED: Final[Mapping[str, str]] = {
         for gates in ("composite", "core", "jobs", "policy")
     },
     "basic-018": _OLD_CONDITION,
+    "jobs-020": _ANY_ORDER,
+    "jobs-027": _ANY_ORDER,
     **dict.fromkeys(
         (
             "preempt_of-018",
@@ -32,4 +42,5 @@ NOT_CHECKED: Final[Mapping[str, str]] = {
         ),
         _BEFORE_DELETIONS,
     ),
+    **dict.fromkeys(("claims-004", "claims-006", "claims-018"), _SHARED_CLAIM),
 }

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Protocol
 
-import msgspec
-
 from quaymaster._core.config.model import BY_NAME
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import (
@@ -23,7 +21,12 @@ from quaymaster._core.groups.placement_stations import (
     PlacementScoreStation,
 )
 from quaymaster._core.groups.placing import Attempting, GroupPlacer
-from quaymaster._core.groups.results import GroupResult, first_text, unschedulable
+from quaymaster._core.groups.results import (
+    GroupResult,
+    PlacementTrial,
+    first_text,
+    unschedulable,
+)
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.runtime.profile import Profile
 from quaymaster._core.state.node_table import NodeTable
@@ -46,14 +49,6 @@ class Placer(Protocol):
         """Return where the pods would go; see `GroupPlacer.place`."""
 
 
-class _Trial(msgspec.Struct, frozen=True, eq=False):
-    """A group on one placement, with the cycle state of the placement."""
-
-    placement: PodGroupPlacement
-    state: CycleState
-    result: GroupResult
-
-
 class PlacementSearch:
     """Places groups on the best of several placements; implements `Placer`.
 
@@ -62,6 +57,9 @@ class PlacementSearch:
         nodes: The columns of all nodes.
         profile: The profile, whose plugins generate and rank placements.
         random: Breaks ties, unless the profile breaks them by name.
+
+    Attributes:
+        trials: The placements of the last call, in the order in which they were tried.
     """
 
     def __init__(
@@ -73,6 +71,7 @@ class PlacementSearch:
         self._score = PlacementScoreStation(profile, nodes)
         self._by_name = profile.config.tie_breaker == BY_NAME
         self._random = random
+        self.trials: Sequence[PlacementTrial] = ()
 
     def place(
         self,
@@ -84,16 +83,16 @@ class PlacementSearch:
     ) -> GroupResult:
         """Try each placement, and return the result of the best; see `Placer`."""
         placements = self._generate.run(state, info)
+        self.trials = trials = []
         if isinstance(placements, Status):
             return GroupResult(placements, [])
-        trials = []
         for placement in placements:
-            own = CycleState()
+            own = CycleState(group=state)
             placer = self._placer_on(placement)
             result = placer.attempt(own, info, queued, scheduled, attempting)
+            trials.append(PlacementTrial(placement, own, result))
             if result.status is not None and not result.status.is_rejected:
                 return result
-            trials.append(_Trial(placement, own, result))
         fitting = [trial for trial in trials if trial.result.status is None]
         if not fitting:
             return _rejected(trials)
@@ -111,8 +110,8 @@ class PlacementSearch:
         return self._placer.within(nodes.row_numbers(placement.rows))
 
     def _best(
-        self, state: CycleState, info: PodGroupInfo, trials: Sequence[_Trial]
-    ) -> _Trial | Status:
+        self, state: CycleState, info: PodGroupInfo, trials: Sequence[PlacementTrial]
+    ) -> PlacementTrial | Status:
         """Return the trial with the highest total."""
         candidates = [
             (
@@ -135,9 +134,9 @@ class PlacementSearch:
         return best[0] if len(best) == 1 else self._random.choice(best)
 
 
-def _rejected(trials: Sequence[_Trial]) -> GroupResult:
+def _rejected(trials: Sequence[PlacementTrial]) -> GroupResult:
     """Return the result of the first trial, with the status of all of them."""
-    first = trials[0].result
+    first = trials[0].result.copied()
     assert first.status is not None, "no trial has succeeded"
     text = first_text(first.status)
     first.status = unschedulable(

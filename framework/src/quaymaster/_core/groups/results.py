@@ -10,13 +10,20 @@ from typing import Final, TypeAlias
 import msgspec
 
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.pod_groups import MemberAttempt
+from quaymaster._core.contract.pod_groups import MemberAttempt, PodGroupPlacement
 from quaymaster._core.contract.results import NominatingInfo
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.decisions import Decision, FitError
 from quaymaster._core.queue.queued_pod import QueuedPod
 
-__all__ = ["GroupResult", "MemberResult", "Outcome", "first_text", "unschedulable"]
+__all__ = [
+    "GroupResult",
+    "MemberResult",
+    "Outcome",
+    "PlacementTrial",
+    "first_text",
+    "unschedulable",
+]
 
 _UNSCHEDULABLE: Final = "pod group is unschedulable"
 
@@ -85,6 +92,10 @@ class GroupResult(msgspec.Struct, eq=False):
         """Return the attempts of the pods that got a node, in order."""
         return [attempt for attempt in self.attempts() if attempt.node_name]
 
+    def copied(self) -> "GroupResult":
+        """Return a copy, which keeps its status and its pods."""
+        return GroupResult(self.status, list(self.members))
+
     def require_node(self) -> None:
         """Reject a group that could be scheduled, but of which no pod got a node."""
         if self.status is None and not any(member.has_node for member in self.members):
@@ -97,6 +108,20 @@ class GroupResult(msgspec.Struct, eq=False):
             self.status = Status(
                 status.code, (*status.reasons, reason), status.plugin, status.error
             )
+
+
+class PlacementTrial(msgspec.Struct, frozen=True, eq=False):
+    """A group on one placement.
+
+    Attributes:
+        placement: The placement.
+        state: Its cycle state.
+        result: The result of the pods that were tried there.
+    """
+
+    placement: PodGroupPlacement
+    state: CycleState
+    result: GroupResult
 
 
 def _attempt(member: MemberResult) -> MemberAttempt:

@@ -13,7 +13,9 @@ from quaymaster._api.objects import (
     Condition,
     DisruptionMode,
     GangSchedulingPolicy,
+    JobSchedulingConfiguration,
     PodGroup,
+    PodGroupResourceClaim,
     PodGroupSchedulingConstraints,
     PodGroupSchedulingPolicy,
     PodGroupSpec,
@@ -22,13 +24,20 @@ from quaymaster._api.objects import (
     SingleDisruptionMode,
     TopologyConstraint,
     Workload,
+    WorkloadPodGroupGangSchedulingPolicy,
+    WorkloadPodGroupSchedulingPolicy,
     WorkloadReference,
     WorkloadSpec,
 )
 from quaymaster._authors.testing.makers.metadata import make_metadata
 from quaymaster._authors.testing.shorthand import Moment
 
-__all__ = ["make_composite_pod_group", "make_pod_group", "make_workload"]
+__all__ = [
+    "make_composite_pod_group",
+    "make_pod_group",
+    "make_workload",
+    "scheduling_of_job",
+]
 
 
 def make_pod_group(
@@ -39,6 +48,7 @@ def make_pod_group(
     min_count: int | None = None,
     priority: int | None = 0,
     topology_key: str | None = None,
+    resource_claims: Iterable[PodGroupResourceClaim] = (),
     disrupts_all: bool = False,
     parent: str | None = None,
     workload: str | None = None,
@@ -55,6 +65,7 @@ def make_pod_group(
         min_count: The number of pods that must fit together; None: as many as fit.
         priority: Its priority.
         topology_key: The label of nodes whose value its pods must share.
+        resource_claims: The claims for devices that its pods may share.
         disrupts_all: Whether its pods can only be preempted together.
         parent: The name of the CompositePodGroup that it is a child of.
         workload: The name of the Workload that it belongs to; a child of a
@@ -77,6 +88,7 @@ def make_pod_group(
             workload_ref=_reference(workload, name),
             scheduling_policy=_policy(min_count),
             scheduling_constraints=_constraints(topology_key),
+            resource_claims=tuple(resource_claims),
             disruption_mode=_disruption_mode(disrupts_all=disrupts_all),
             priority=priority,
         ),
@@ -175,6 +187,21 @@ def _disruption_mode(*, disrupts_all: bool) -> DisruptionMode:
     if disrupts_all:
         return DisruptionMode(all=AllDisruptionMode())
     return DisruptionMode(single=SingleDisruptionMode())
+
+
+def scheduling_of_job(
+    *, is_gang: bool, min_count: int | None, topology_key: str | None
+) -> JobSchedulingConfiguration | None:
+    """Return how the pods of a Job are scheduled; None if the Job leaves it open."""
+    if not is_gang and topology_key is None:
+        return None
+    policy = None
+    if is_gang:
+        gang = WorkloadPodGroupGangSchedulingPolicy(min_count=min_count)
+        policy = WorkloadPodGroupSchedulingPolicy(gang=gang)
+    return JobSchedulingConfiguration(
+        scheduling_policy=policy, scheduling_constraints=_constraints(topology_key)
+    )
 
 
 def _reference(workload: str | None, template: str) -> WorkloadReference | None:

@@ -32,6 +32,7 @@ from quaymaster._api.objects import (
     RuntimeClass,
     StatefulSet,
     StorageClass,
+    Workload,
 )
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._clusters.inmemory.access import ClusterAccess
@@ -77,6 +78,7 @@ _OTHERS: Final = frozenset(
         PersistentVolume,
         Node,
         Pod,
+        PodGroup,
         ResourceClaim,
         ResourceQuota,
     }
@@ -141,6 +143,7 @@ class Controllers:
             PersistentVolume: self._claims.sync_volume,
             Node: self._sync_node,
             Pod: self._sync_pod,
+            PodGroup: lambda group: self._with_devices().sync_group(group),
             ResourceClaim: self._sync_device_claim,
             ResourceQuota: lambda quota: sync_quota(cluster, quota),
         }
@@ -150,6 +153,7 @@ class Controllers:
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
             PodGroup: self._group_changed,
+            Workload: self._described_group_changed,
             CSIStorageCapacity: self._claims.capacity_changed,
             ResourceQuota: self._quota_changed,
         }
@@ -446,6 +450,20 @@ class Controllers:
             self._groups = GroupProtection(self._cluster, self._wake)
         if self._groups is not None:
             self._groups.group_changed(old, new)
+        group = old if new is None else new
+        if group is not None and (self._devices or group.spec.resource_claims):
+            self._with_devices().group_changed(old, new)
+        self._described_group_changed(old, new)
+
+    def _described_group_changed(
+        self, old: PodGroup | Workload | None, new: PodGroup | Workload | None
+    ) -> None:
+        """Pass a Workload, or a PodGroup that one describes, to the Jobs."""
+        if self._workloads is not None:
+            self._workloads.group_changed(old, new)
+        if new is None and old is not None:
+            # A Job may have waited for its name.
+            self._retry(old.namespace)
 
     def _volumes_came(self) -> None:
         """Sync the claims: there are new volumes that are free, or new classes."""
