@@ -401,6 +401,17 @@ def test_text_is_no_kind() -> None:
         make_harness(plugin=Names)
 
 
+def test_callback_is_registered_once() -> None:
+    class Repeats(Racks):
+        @hookimpl
+        def pre_filter(self) -> None:
+            self.follow()
+
+    harness = make_harness(make_rack(), plugin=Repeats)
+    place(harness, "a")
+    assert "the callback is registered already" in harness.message("a")
+
+
 def test_another_thread_cannot_register_a_callback() -> None:
     harness = make_harness()
     problems: list[str] = []

@@ -159,7 +159,8 @@ class Informers(Protocol):
             UnfollowedKindError: No plugin declared this kind.
             TypeError: The first argument is not a class of objects, or the callback
                 cannot be called with two arguments.
-            RuntimeError: The calling thread is not the scheduling thread.
+            RuntimeError: The calling thread is not the scheduling thread, or the
+                plugin has registered this callback already.
         """
 
 

@@ -31,19 +31,25 @@ class _Registration:
     """One callback of one plugin.
 
     Args:
+        key: What distinguishes it from others: the plugin, the kind, its own function.
         kind: The class of the objects.
         callback: The guarded callback.
 
     Attributes:
+        key: As above.
         kind: The class of the objects.
         is_ended: Whether no more calls are made.
     """
 
-    __slots__ = ("_callback", "_end", "is_ended", "kind")
+    __slots__ = ("_callback", "_end", "is_ended", "key", "kind")
 
     def __init__(
-        self, kind: type[ApiObject], callback: ObjectCallback[ApiObject]
+        self,
+        key: tuple[object, ...],
+        kind: type[ApiObject],
+        callback: ObjectCallback[ApiObject],
     ) -> None:
+        self.key = key
         self.kind = kind
         self._callback = callback
         self._end: Callable[[], None] | None = None
@@ -129,7 +135,12 @@ class ObjectCallbacks:
             raise RuntimeError(_WRONG_THREAD)
         _check(kind, callback)
         self._informers.get(kind, "")  # raises for a kind that is not followed
-        registration = _Registration(kind, self._guarded(plugin, callback))
+        key = (plugin, kind, callback)
+        if any(registration.key == key for registration in self._registrations):
+            once = "call on_change once, in the constructor or in start"
+            text = f"on_change({kind.__name__}): the callback is registered already"
+            raise RuntimeError(f"{text}: {once}")
+        registration = _Registration(key, kind, self._guarded(plugin, callback))
 
         def end() -> None:
             registration.end()
