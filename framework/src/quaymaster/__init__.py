@@ -32,11 +32,6 @@ if TYPE_CHECKING:
     from quaymaster._core.contract.declarations import PodUse, Scope
     from quaymaster._core.contract.handle import Handle, Informers, WaitingPod
     from quaymaster._core.contract.hook_marks import hookimpl
-    from quaymaster._core.contract.plugin_metrics import (
-        CounterMetric,
-        GaugeMetric,
-        HistogramMetric,
-    )
     from quaymaster._core.contract.queueing import QueuedPodInfo
     from quaymaster._core.contract.results import (
         NodeStatuses,
@@ -65,13 +60,10 @@ __all__ = [
     "ClusterEvent",
     "ClusterEventWithHint",
     "Code",
-    "CounterMetric",
     "CycleState",
     "EventResource",
     "EventsOf",
-    "GaugeMetric",
     "Handle",
-    "HistogramMetric",
     "Informers",
     "Int64Array",
     "Node",
@@ -136,11 +128,6 @@ if not TYPE_CHECKING:
                 "WaitingPod",
             ),
             "quaymaster._core.contract.hook_marks": ("hookimpl",),
-            "quaymaster._core.contract.plugin_metrics": (
-                "CounterMetric",
-                "GaugeMetric",
-                "HistogramMetric",
-            ),
             "quaymaster._core.contract.queueing": ("QueuedPodInfo",),
             "quaymaster._core.contract.results": (
                 "NodeStatuses",

@@ -4,6 +4,11 @@ from quaymaster._core.binding.executor import Executor, WorkerExecutor
 from quaymaster._core.contract.clock import Clock, RealClock, Timer, VirtualClock
 from quaymaster._core.contract.hook_calls import HookCall, HookObserver
 from quaymaster._core.contract.options import HookError, SchedulerOptions, SlowHook
+from quaymaster._core.contract.plugin_metrics import (
+    CounterMetric,
+    GaugeMetric,
+    HistogramMetric,
+)
 from quaymaster._core.contract.queueing import PendingPod, QueueName
 from quaymaster._core.contract.trace import Trace, TraceTopic
 from quaymaster._core.engine.attempts import PastAttempt
@@ -18,9 +23,12 @@ from quaymaster._core.runtime.timings import HookTiming, HookTimings
 __all__ = [
     "AttemptHistory",
     "Clock",
+    "CounterMetric",
     "Executor",
     "Failure",
     "FailureKind",
+    "GaugeMetric",
+    "HistogramMetric",
     "HookCall",
     "HookError",
     "HookObserver",

@@ -49,7 +49,7 @@ def config(*names: str) -> dict[str, Any]:
     return {**HEADER, "profiles": profiles}
 
 
-def scheduler_of(*names: str, plugin: type = SpotPrice) -> SchedulerHarness:
+def harness_with(*names: str, plugin: type = SpotPrice) -> SchedulerHarness:
     plugins = {"SpotPrice": plugin}
     return SchedulerHarness(
         [make_node(name="n")], plugins=plugins, config=config(*names)
@@ -95,13 +95,13 @@ def test_metric_that_was_not_written_with_these_labels_is_an_error() -> None:
 
 
 def test_scheduler_counts_under_the_prefixed_name_and_the_profile() -> None:
-    harness = scheduler_of()
+    harness = harness_with()
     place(harness, "a")
     assert harness.metric("SpotPrice", "calls_total", node="n") == 1
 
 
 def test_profiles_share_a_metric_and_have_their_own_numbers() -> None:
-    harness = scheduler_of("default-scheduler", "other")
+    harness = harness_with("default-scheduler", "other")
     harness.plugin(SpotPrice).fetches.add(3)
     harness.plugin(SpotPrice, scheduler_name="other").fetches.add(4)
     other = harness.metric("SpotPrice", "fetches_total", scheduler_name="other")
@@ -110,7 +110,7 @@ def test_profiles_share_a_metric_and_have_their_own_numbers() -> None:
 
 
 def test_reload_keeps_the_numbers_of_plugins_that_stay() -> None:
-    harness = scheduler_of()
+    harness = harness_with()
     harness.plugin(SpotPrice).fetches.add(3)
     harness.reload(config())
     harness.settle()
@@ -119,7 +119,7 @@ def test_reload_keeps_the_numbers_of_plugins_that_stay() -> None:
 
 
 def test_reload_drops_the_numbers_of_plugins_that_go() -> None:
-    harness = scheduler_of("default-scheduler", "other")
+    harness = harness_with("default-scheduler", "other")
     harness.plugin(SpotPrice, scheduler_name="other").fetches.add(4)
     harness.reload(config())
     harness.settle()
@@ -128,7 +128,7 @@ def test_reload_drops_the_numbers_of_plugins_that_go() -> None:
 
 
 def test_reload_may_change_the_buckets() -> None:
-    harness = scheduler_of()
+    harness = harness_with()
     harness.plugin(SpotPrice).times.observe(0.2)
     SpotPrice.buckets = (5.0,)
     try:
@@ -141,7 +141,7 @@ def test_reload_may_change_the_buckets() -> None:
 
 
 def test_numbers_of_other_threads_arrive_on_the_scheduling_thread() -> None:
-    harness = scheduler_of()
+    harness = harness_with()
     fetches = harness.plugin(SpotPrice).fetches
     threads = [threading.Thread(target=fetches.add) for _ in range(4)]
     for thread in threads:
@@ -228,11 +228,11 @@ def test_definitions_of_two_profiles_must_agree() -> None:
             super().__init__(args, handle)
 
     with pytest.raises(MetricError, match="expected the same in all profiles"):
-        scheduler_of("default-scheduler", "other", plugin=Differs)
+        harness_with("default-scheduler", "other", plugin=Differs)
 
 
 def test_another_thread_cannot_make_a_metric() -> None:
-    harness = scheduler_of()
+    harness = harness_with()
     problems: list[str] = []
 
     def make() -> None:
