@@ -18,6 +18,12 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.flags import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
+from quaymaster._studies.autoscaling.consolidation import (
+    Consolidation,
+    MovedPod,
+    StayingNode,
+    consolidate,
+)
 from quaymaster._studies.autoscaling.errors import AutoscalerError
 from quaymaster._studies.autoscaling.files import read_autoscaler
 from quaymaster._studies.autoscaling.group_settings import GroupSettings
@@ -41,12 +47,16 @@ __all__ = [
     "ClusterAutoscalerController",
     "ClusterAutoscalerOptions",
     "ClusterAutoscalerSetup",
+    "Consolidation",
     "FlagError",
     "Fork",
     "GroupSettings",
     "Instance",
+    "MovedPod",
     "ScaledGroup",
+    "StayingNode",
     "TrialCluster",
+    "consolidate",
     "read_autoscaler",
     "read_flags",
 ]

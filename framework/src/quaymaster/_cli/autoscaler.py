@@ -87,12 +87,17 @@ class ScaledRun:
         return self.autoscaler
 
 
-def autoscaler_option() -> Callable[[F], F]:
-    """The option ``--autoscaler``, which gives a command ``autoscaler_file``."""
+def autoscaler_option(*, required: bool = False) -> Callable[[F], F]:
+    """The option ``--autoscaler``, which gives a command ``autoscaler_file``.
+
+    Args:
+        required: Whether the command needs it.
+    """
     return click.option(
         "--autoscaler",
         "autoscaler_file",
         metavar="FILE",
+        required=required,
         type=click.Path(dir_okay=False),
         help="Let an autoscaler add and remove nodes, as FILE describes it.",
     )

@@ -136,13 +136,18 @@ class Cloud:
                 self._launch(instance)
 
     def decrease(self, group: str, by: int) -> None:
-        """Cancel orders of nodes that are not in the cluster yet, the latest first."""
-        self.sizes[group] -= by
+        """Cancel orders of nodes that are not in the cluster yet, the latest first.
+
+        As clouds do, it changes nothing if there are not so many.
+        """
         waiting = [
             each
             for each in self._instances.values()
             if each.group == group and not each.is_registered
         ]
+        if by > len(waiting):
+            return
+        self.sizes[group] -= by
         for instance in waiting[::-1][:by]:
             self._remove(instance.name, "it did not register in time")
 
@@ -156,7 +161,7 @@ class Cloud:
         for name in nodes:
             instance = self._remove(name, reason)
             self.sizes[instance.group] -= 1
-            if instance.is_registered:
+            if instance.is_registered and self._has(name):
                 self._cluster.delete(Node, name)
 
     def _add(self, instance: Instance) -> None:

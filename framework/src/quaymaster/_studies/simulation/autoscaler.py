@@ -1,6 +1,6 @@
 """The port of autoscalers: they add and remove nodes while a simulation runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import attrs
@@ -91,6 +91,9 @@ class Autoscaler(Protocol):
 
     def nodes(self) -> Sequence[AutoscaledNode]:
         """Return all nodes that it ever had, in the order in which they came."""
+
+    def reasons_to_stay(self) -> Mapping[str, str]:
+        """Return why each node of the cluster stays, in words, by name."""
 
     def close(self) -> None:
         """Release what it holds; called at the end of the simulation."""

@@ -19,6 +19,13 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import is_unschedulable
+from quaymaster._studies.autoscaling.cluster_autoscaler.staying import (
+    reasons_to_stay,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
+    Unremovable,
+    UnremovableReason,
+)
 from quaymaster._studies.autoscaling.group_settings import (
     GroupSettings,
     members_of,
@@ -95,6 +102,7 @@ class ClusterAutoscalerController:
         self._timer: Timer | None = None
         self._written = 0
         self._version = -1
+        self._reasons: dict[str, Unremovable] = {}
         self._quiet_until = self._start
         self._changed_at = self._clock.now()
         self._state: object = None
@@ -124,6 +132,18 @@ class ClusterAutoscalerController:
     def nodes(self) -> Sequence[AutoscaledNode]:
         """Return all nodes that it ever had, in the order in which they came."""
         return [self._life_of(each) for each in self.cloud.all_instances]
+
+    def reasons_to_stay(self) -> Mapping[str, str]:
+        """Return why each node of the cluster stays, in words, by name."""
+        return dict(
+            reasons_to_stay(
+                self._cluster.list(Node).items,
+                self.autoscaler.down,
+                self._reasons,
+                self.cloud,
+                self._options,
+            )
+        )
 
     def _life_of(self, instance: Instance) -> AutoscaledNode:
         def since(time: float | None) -> float | None:
@@ -187,6 +207,7 @@ class ClusterAutoscalerController:
         self._write_events()
         self._version = self._cluster.resource_version
         self._quiet_until = self.autoscaler.next_change()
+        self._note_reasons()
         self._note_changes()
         is_productive = sizes != self.cloud.sizes
         self._run_in(_LOOP_SECONDS if is_productive else self._options.scan_interval)
@@ -207,6 +228,12 @@ class ClusterAutoscalerController:
                     )
                 )
         self._written = len(events)
+
+    def _note_reasons(self) -> None:
+        """Keep why nodes stay: a loop does not look at all of them again."""
+        for name, reason in self.autoscaler.down.unremovable.reasons.items():
+            if reason.reason is not UnremovableReason.RECENTLY_UNREMOVABLE:
+                self._reasons[name] = reason
 
     def _note_changes(self) -> None:
         """Note when the nodes or what the autoscaler plans for them has changed."""

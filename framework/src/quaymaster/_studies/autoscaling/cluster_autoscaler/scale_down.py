@@ -12,6 +12,7 @@ import attrs
 
 from quaymaster._api.objects import Node
 from quaymaster._studies.autoscaling.cloud import Cloud
+from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
@@ -239,7 +240,7 @@ class ScaleDownPlanner:
         if self.unremovable.is_recent(node.name):
             return UnremovableReason.RECENTLY_UNREMOVABLE
         marked = time_of_deletion(node)
-        if marked is not None and now - marked < _DELETION_SECONDS:
+        if marked is not None and age_of(marked, now) < _DELETION_SECONDS:
             return UnremovableReason.CURRENTLY_BEING_DELETED
         if node.metadata.annotations.get(_DISABLED) == "true":
             return UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION
