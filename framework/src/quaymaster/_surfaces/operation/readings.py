@@ -120,7 +120,8 @@ class SchedulerReader:
             },
         }
         if kubernetes.enabled("TopologyAwareWorkloadScheduling"):
-            readings |= {
+            return {
+                **readings,
                 "generated_placements_total": dict(metrics.generated_placements),
                 "placement_evaluations_total": _counts(metrics.placements),
                 "placement_evaluation_duration_seconds": _measured(metrics.placements),

@@ -182,7 +182,7 @@ def _check_next(
     progress: PlacementProgress,
     later: PlacementProgress,
 ) -> None:
-    """Check that a verdict stays after one more pod; Wait is no verdict."""
+    """Check that a success or a rejection stays after one more pod; Wait may change."""
     after = _feasible(bench, later)
     if answer is None and after is not None:
         text = f"{shown(after)} for {later}, expected success as for {progress}"
