@@ -5,6 +5,7 @@ An error of one topic is in its module: `quaymaster.cluster.ConflictError`.
 
 from quaymaster._base.errors import (
     KindError,
+    MissingPackageError,
     ObjectError,
     ObserverError,
     PluginError,
@@ -32,6 +33,7 @@ __all__ = [
     "ExtenderError",
     "KindError",
     "MetricError",
+    "MissingPackageError",
     "ObjectError",
     "ObserverError",
     "PluginError",
