@@ -36,8 +36,8 @@ class PodGroupPodsCount:
         self, group: PodGroupInfo, assignments: PodGroupAssignments
     ) -> int:
         groups = self._handle.pod_groups
-        state = None if groups is None else groups.get(group.key)
-        scheduled = 0 if state is None else state.scheduled_count
+        leaves = () if groups is None else groups.leaves(group.group)
+        scheduled = sum(leaf.scheduled_count for leaf in leaves)
         return scheduled + len(assignments.attempts)
 
     @hookimpl

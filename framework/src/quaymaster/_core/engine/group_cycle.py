@@ -1,18 +1,18 @@
 """The cycle of a group: one decision for all its pods, then each is bound or requeued.
 
 Mirrors ``scheduleOnePodGroup`` (Kubernetes v1.37,
-``pkg/scheduler/schedule_one_podgroup.go``) for groups without a parent. The algorithm
-itself is in `quaymaster._core.groups`.
+``pkg/scheduler/schedule_one_podgroup.go``); `CompositeCycle` adds trees of groups. The
+algorithm itself is in `quaymaster._core.groups`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Final, TypeAlias
 
 import msgspec
 
 from quaymaster._api.objects import Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import GroupObject, PodGroup
 from quaymaster._core.contract.pod_groups import PodGroupInfo
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.algorithm import PickNode
@@ -100,22 +100,30 @@ class GroupCycle:
     def schedule(self, queued: QueuedGroup) -> None:
         """Try a group that was popped: bind its pods that fit, requeue the others."""
         self._parts.progress.note_attempt(queued)
-        state = self._parts.states.get(queued.group_key)
-        if state is None or state.group is None:
+        leaves = self._leaves(queued)
+        if leaves is None:
             problem = _GONE.format(queued.group.name)
-            self._fail_before(queued, None, Status.from_error(problem))
+            self._fail_before(queued, (), Status.from_error(problem))
             return
-        group = state.group
         pods = [record.pod for record in queued.pods]
-        problem = self._rules.problem(group, pods, state.scheduled())
+        scheduled = [pod for leaf in leaves for pod in leaf.scheduled()]
+        problem = self._rules.problem(queued.group, pods, scheduled)
         if problem:
-            self._fail_before(queued, group, Status.from_error(problem))
+            self._fail_before(queued, leaves, Status.from_error(problem))
             return
         self._skip_pods(queued)
         if queued.pods:
-            self._run(queued, group, state)
+            self._run(queued)
         else:
             self._parts.queue.add_attempted_group(queued, (), None)
+
+    def _leaves(self, queued: QueuedGroup) -> Sequence[GroupState] | None:
+        """Return the PodGroups of a record, whose object is renewed, or None."""
+        state = self._parts.states.get(queued.group_key)
+        if state is None or state.group is None:
+            return None
+        queued.group = state.group
+        return (state,)
 
     def _skip_pods(self, queued: QueuedGroup) -> None:
         """Drop the pods that are being deleted, or are assumed already."""
@@ -125,7 +133,7 @@ class GroupCycle:
                 queued.pods.remove(record)
 
     def _fail_before(
-        self, queued: QueuedGroup, group: PodGroup | None, status: Status
+        self, queued: QueuedGroup, leaves: Iterable[GroupState], status: Status
     ) -> None:
         """End a cycle in which no pod was tried, with an error.
 
@@ -137,31 +145,46 @@ class GroupCycle:
                 self._parts.failures.attempt_failed(record, failure)
             else:
                 self._parts.queue.done(record.pod.uid)
-        if group is not None:
-            self._parts.conditions.update(group, status)
+        for leaf in leaves:
+            if leaf.group is not None:
+                self._parts.conditions.update(leaf.group, status)
         self._parts.queue.add_attempted_group(queued, (), status)
 
-    def _run(self, queued: QueuedGroup, group: PodGroup, state: GroupState) -> None:
+    def _run(self, queued: QueuedGroup) -> None:
         """Try the pods, then bind or requeue each of them, and requeue the group.
 
-        Mirrors ``podGroupCycle`` and ``submitPodGroupAlgorithmResult``.
+        Mirrors ``podGroupCycle``.
         """
         records = tuple(queued.pods)
         framework = self._frameworks[records[0].pod.spec.scheduler_name]
-        info = PodGroupInfo(group=group, pods=tuple(record.pod for record in records))
-        runner, pick_node = self._parts.runner, self._hooks.pick_node
-        placing = GroupPlacing(runner, framework, info, records, state, pick_node)
-        hooks = self._hooks
-        with nominations_in_flight(runner.nominator, info.pods):
+        pods = tuple(record.pod for record in records)
+        info = PodGroupInfo(group=queued.group, pods=pods)
+        runner, hooks = self._parts.runner, self._hooks
+        state = self._parts.states.get(queued.group_key)
+        assert state is not None, "it was there before"
+        placing = GroupPlacing(
+            runner, framework, info, records, state, hooks.pick_node
+        )
+        with nominations_in_flight(runner.nominator, pods):
             result = placing.run(lambda record: hooks.attempting(record, framework))
             # The queue gets the status before PodGroupPostFilter, as upstream.
             status = result.status
             if status is not None and status.code is Code.UNSCHEDULABLE:
                 placing.post_filter(result)
+        self._submit_all(framework, queued.group, result)
+        self._parts.queue.add_attempted_group(queued, (), status)
+
+    def _submit_all(
+        self, framework: Framework, group: GroupObject, result: GroupResult
+    ) -> None:
+        """Bind or requeue each pod of a PodGroup, and write its condition.
+
+        Mirrors ``submitPodGroupAlgorithmResult``.
+        """
+        assert isinstance(group, PodGroup), "only PodGroups have pods"
         for member in result.members:
             self._submit(framework, member, result)
         self._parts.conditions.update(group, result.status)
-        self._parts.queue.add_attempted_group(queued, (), status)
 
     def _submit(
         self, framework: Framework, member: MemberResult, result: GroupResult

@@ -19,6 +19,7 @@ from quaymaster._core.contract.pod_groups import (
 )
 from quaymaster._core.contract.status import Status
 from quaymaster._core.groups.placement_stations import (
+    Candidate,
     PlacementGenerateStation,
     PlacementScoreStation,
 )
@@ -26,9 +27,10 @@ from quaymaster._core.groups.placing import Attempting, GroupPlacer
 from quaymaster._core.groups.results import GroupResult, first_text, unschedulable
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.runtime.profile import Profile
+from quaymaster._core.state.arrays import Rows
 from quaymaster._core.state.node_table import NodeTable
 
-__all__ = ["PlacementSearch", "Placer"]
+__all__ = ["PlacementChoice", "PlacementSearch", "Placer", "no_placement_fits"]
 
 
 class Placer(Protocol):
@@ -46,6 +48,48 @@ class Placer(Protocol):
         """Return where the pods would go; see `GroupPlacer.place`."""
 
 
+class PlacementChoice:
+    """Generates the placements of groups, and takes the best of those that fit.
+
+    Args:
+        nodes: The columns of all nodes.
+        profile: The profile, whose plugins generate and rank placements.
+        random: Breaks ties, unless the profile breaks them by name.
+    """
+
+    def __init__(self, nodes: NodeTable, profile: Profile, random: Random) -> None:
+        self._generate = PlacementGenerateStation(profile, nodes)
+        self._score = PlacementScoreStation(profile, nodes)
+        self._by_name = profile.config.tie_breaker == BY_NAME
+        self._random = random
+
+    def placements(
+        self, state: CycleState, info: PodGroupInfo, rows: Rows
+    ) -> Sequence[PodGroupPlacement] | Status:
+        """See `PlacementGenerateStation.run`."""
+        return self._generate.run(state, info, rows)
+
+    def best(
+        self, state: CycleState, info: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> int | Status:
+        """Return the index of the placement with the highest total, or an Error.
+
+        Args:
+            state: The cycle state of the group.
+            info: The group.
+            candidates: The placements on which it fits; a single one has no score.
+        """
+        if len(candidates) == 1:
+            return 0
+        totals = self._score.totals(state, info, candidates)
+        if isinstance(totals, Status):
+            return totals
+        best: list[int] = (totals == totals.max()).nonzero()[0].tolist()
+        if self._by_name:
+            return min(best, key=lambda index: candidates[index][1].placement.name)
+        return best[0] if len(best) == 1 else self._random.choice(best)
+
+
 class _Trial(msgspec.Struct, frozen=True, eq=False):
     """A group on one placement, with the cycle state of the placement."""
 
@@ -60,19 +104,15 @@ class PlacementSearch:
     Args:
         placer: Places a group on given nodes.
         nodes: The columns of all nodes.
-        profile: The profile, whose plugins generate and rank placements.
-        random: Breaks ties, unless the profile breaks them by name.
+        choice: Generates placements, and takes the best.
     """
 
     def __init__(
-        self, placer: GroupPlacer, nodes: NodeTable, profile: Profile, random: Random
+        self, placer: GroupPlacer, nodes: NodeTable, choice: PlacementChoice
     ) -> None:
         self._placer = placer
         self._nodes = nodes
-        self._generate = PlacementGenerateStation(profile, nodes)
-        self._score = PlacementScoreStation(profile, nodes)
-        self._by_name = profile.config.tie_breaker == BY_NAME
-        self._random = random
+        self._choice = choice
 
     def place(
         self,
@@ -83,7 +123,31 @@ class PlacementSearch:
         attempting: Attempting,
     ) -> GroupResult:
         """Try each placement, and return the result of the best; see `Placer`."""
-        placements = self._generate.run(state, info)
+        rows = self._nodes.rows
+        result = self.place_within(rows, state, info, queued, scheduled, attempting)
+        result.require_node()
+        return result
+
+    def place_within(
+        self,
+        rows: Rows,
+        state: CycleState,
+        info: PodGroupInfo,
+        queued: Sequence[QueuedPod],
+        scheduled: int,
+        attempting: Attempting,
+    ) -> GroupResult:
+        """Do the same on some nodes; a group may succeed without a node.
+
+        Args:
+            rows: The nodes that the group may use.
+            state: See `Placer`.
+            info: See `Placer`.
+            queued: See `Placer`.
+            scheduled: See `Placer`.
+            attempting: See `Placer`.
+        """
+        placements = self._choice.placements(state, info, rows)
         if isinstance(placements, Status):
             return GroupResult(placements, [])
         trials = []
@@ -96,12 +160,18 @@ class PlacementSearch:
             trials.append(_Trial(placement, own, result))
         fitting = [trial for trial in trials if trial.result.status is None]
         if not fitting:
-            return _rejected(trials)
-        best = fitting[0] if len(fitting) == 1 else self._best(state, info, fitting)
-        if isinstance(best, Status):
-            return GroupResult(best, [])
-        best.result.require_node()
-        return best.result
+            first = trials[0].result
+            first.status = no_placement_fits(len(trials), first.status)
+            return first
+        candidates = [
+            (
+                trial.state,
+                PodGroupAssignments(trial.placement, trial.result.proposed()),
+            )
+            for trial in fitting
+        ]
+        best = self._choice.best(state, info, candidates)
+        return GroupResult(best, []) if isinstance(best, Status) else fitting[best].result
 
     def _placer_on(self, placement: PodGroupPlacement) -> GroupPlacer:
         nodes = self._nodes
@@ -110,37 +180,16 @@ class PlacementSearch:
             return self._placer
         return self._placer.within(nodes.row_numbers(placement.rows))
 
-    def _best(
-        self, state: CycleState, info: PodGroupInfo, trials: Sequence[_Trial]
-    ) -> _Trial | Status:
-        """Return the trial with the highest total."""
-        candidates = [
-            (
-                trial.state,
-                PodGroupAssignments(trial.placement, trial.result.proposed()),
-            )
-            for trial in trials
-        ]
-        totals = self._score.totals(state, info, candidates)
-        if isinstance(totals, Status):
-            return totals
-        highest = totals.max()
-        best = [
-            trial
-            for trial, total in zip(trials, totals, strict=True)
-            if total == highest
-        ]
-        if self._by_name:
-            return min(best, key=lambda trial: trial.placement.name)
-        return best[0] if len(best) == 1 else self._random.choice(best)
 
+def no_placement_fits(count: int, first: Status | None) -> Status:
+    """Return the status of a group that fits on none of its placements.
 
-def _rejected(trials: Sequence[_Trial]) -> GroupResult:
-    """Return the result of the first trial, with the status of all of them."""
-    first = trials[0].result
-    assert first.status is not None, "no trial has succeeded"
-    text = first_text(first.status)
-    first.status = unschedulable(
-        f"0/{len(trials)} placements are available, first placement status: {text}"
+    Args:
+        count: The number of placements.
+        first: The status of the group on the first of them.
+    """
+    assert first is not None, "no trial has succeeded"
+    return unschedulable(
+        f"0/{count} placements are available, first placement status: "
+        f"{first_text(first)}"
     )
-    return first

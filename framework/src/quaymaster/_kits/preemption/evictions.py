@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod, PodCondition
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import GroupObject
 from quaymaster._core.contract.cluster import (
     ApiError,
     Cluster,
@@ -68,13 +68,13 @@ class _Preemptor:
 
     Attributes:
         object: The pod or the group.
-        kind: ``pod`` or ``podgroup``.
+        kind: ``pod``, ``podgroup`` or ``compositepodgroup``.
         pods: The pods that wait for the room.
         priority: Its priority.
         scheduler_name: The profile of its pods.
     """
 
-    object: Pod | PodGroup
+    object: Pod | GroupObject
     kind: str
     pods: Sequence[Pod]
     priority: int
@@ -140,7 +140,7 @@ class Evictions:
         """
         return self._is_under_way(pod.metadata.uid)
 
-    def is_under_way_for(self, group: PodGroup) -> bool:
+    def is_under_way_for(self, group: GroupObject) -> bool:
         """Whether the victims of a group are still being deleted."""
         return self._is_under_way(group.metadata.uid)
 
@@ -175,7 +175,7 @@ class Evictions:
         self._start(pod, candidate.node_name, candidate.victims)
 
     def start_for_group(
-        self, group: PodGroup, pods: Sequence[Pod], victims: Sequence[Pod]
+        self, group: GroupObject, pods: Sequence[Pod], victims: Sequence[Pod]
     ) -> None:
         """Evict the victims of a group, as `start` does for a pod.
 
@@ -186,7 +186,7 @@ class Evictions:
         """
         preemptor = _Preemptor(
             object=group,
-            kind="podgroup",
+            kind=group.kind.lower(),
             pods=tuple(pods),
             priority=group.priority,
             scheduler_name=pods[0].spec.scheduler_name,
