@@ -162,9 +162,7 @@ class GroupCycle:
         runner, hooks = self._parts.runner, self._hooks
         state = self._parts.states.get(queued.group_key)
         assert state is not None, "it was there before"
-        placing = GroupPlacing(
-            runner, framework, info, records, state, hooks.pick_node
-        )
+        placing = GroupPlacing(runner, framework, info, records, state, hooks.pick_node)
         with nominations_in_flight(runner.nominator, pods):
             result = placing.run(lambda record: hooks.attempting(record, framework))
             # The queue gets the status before PodGroupPostFilter, as upstream.

@@ -86,9 +86,7 @@ class GroupEventHandlers(EventHandlers):
 
     # Groups -------------------------------------------------------------------------
 
-    def _group_changed(
-        self, old: GroupObject | None, new: GroupObject | None
-    ) -> None:
+    def _group_changed(self, old: GroupObject | None, new: GroupObject | None) -> None:
         # The scheduler writes a condition after each attempt. If that counted as a
         # change, each failed attempt would cause the next one.
         if old is None or new is None or not _is_mere_report(old, new):

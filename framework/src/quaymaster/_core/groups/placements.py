@@ -171,7 +171,9 @@ class PlacementSearch:
             for trial in fitting
         ]
         best = self._choice.best(state, info, candidates)
-        return GroupResult(best, []) if isinstance(best, Status) else fitting[best].result
+        return (
+            GroupResult(best, []) if isinstance(best, Status) else fitting[best].result
+        )
 
     def _placer_on(self, placement: PodGroupPlacement) -> GroupPlacer:
         nodes = self._nodes

@@ -6,7 +6,6 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects.groups import CompositePodGroup, PodGroup
-
 from quaymaster._core.contract.queueing import PendingPod, QueueName
 from quaymaster._core.queue.gates import Gate
 from quaymaster._core.queue.profile import CompiledProfiles
@@ -21,9 +20,7 @@ _KINDS: Final[Mapping[str, str]] = {
 """The first part of an ``entity_key`` -> the kind."""
 
 
-def explain_outside(
-    pending: PendingPod, queued: QueuedPod, missing: str
-) -> PendingPod:
+def explain_outside(pending: PendingPod, queued: QueuedPod, missing: str) -> PendingPod:
     """Return why a pod is pending that is not in the record of its group.
 
     Args:

@@ -131,7 +131,9 @@ class GroupSubQueues:
             The removed pods.
         """
         removed = [queued for queued in group.pods if queued.pod.group_key in keys]
-        group.pods = [queued for queued in group.pods if queued.pod.group_key not in keys]
+        group.pods = [
+            queued for queued in group.pods if queued.pod.group_key not in keys
+        ]
         for queued in removed:
             self.gated.changed(group, queued)
             self._drop(queued)

@@ -2,8 +2,8 @@
 
 Mirrors ``workloadForest`` (Kubernetes v1.37,
 ``pkg/scheduler/backend/queue/workload_forest.go``), and the links from parents to
-children in ``pkg/scheduler/backend/cache/cache.go``. Where upstream iterates over a map,
-children are in the order of their keys.
+children in ``pkg/scheduler/backend/cache/cache.go``. Where upstream iterates over a
+map, children are in the order of their keys.
 """
 
 import math

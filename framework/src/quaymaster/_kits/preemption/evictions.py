@@ -220,13 +220,21 @@ class Evictions:
             if pod.priority < preemptor.priority
         ]
         self._under_way[preemptor.uid] = work
+
         # As upstream, calls to the API server take place beside the next attempts, and
         # the last victim goes after all others: its deletion is the event that requeues
         # the preemptor, which then finds the room complete.
-        self._handle.run_in_background(
-            lambda: _clear_and_evict(cluster, preemptor, outdone, running[:-1]),
-            lambda outcome: self._most_evicted(work, outcome),
-        )
+        def begin() -> None:
+            self._handle.run_in_background(
+                lambda: _clear_and_evict(cluster, preemptor, outdone, running[:-1]),
+                lambda outcome: self._most_evicted(work, outcome),
+            )
+
+        if isinstance(preemptor.object, Pod):
+            begin()
+        else:
+            # A group is requeued, and gated, before its first victim is gone.
+            self._handle.clock.call_later(0.0, begin)
 
     def _most_evicted(self, work: _Work, outcome: _Outcome) -> None:
         """Evict the last victim, after the others: see `is_under_way`."""
@@ -256,6 +264,9 @@ class Evictions:
         the same victim again. An assumed victim may have lost its node while the gate
         was closed. An event at a closed gate is not repeated, and may have been the
         only event that requeues the preemptor, such as the end of a finished victim.
+
+        A group is not activated for that. As upstream, it stays gated until the queue
+        flushes it, unless a plugin that rejected one of its pods reacts to the event.
         """
         # Identity: since the deletion of the last victim, the preemptor may have been
         # tried again, and may have other evictions now.
@@ -274,7 +285,8 @@ class Evictions:
         has_event = rejected or any(self._has_event(work, pod) for pod in ended)
         if self._activates_at_end and rejected and work.ends_in_memory:
             has_event = False
-        if work.is_held_back or not has_event or not work.all_cleared:
+        is_held_back = work.is_held_back and isinstance(work.preemptor.object, Pod)
+        if is_held_back or not has_event or not work.all_cleared:
             self._handle.activate(work.preemptor.pods)
 
     def _has_event(self, work: _Work, victim: Pod) -> bool:

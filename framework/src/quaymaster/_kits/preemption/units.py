@@ -78,7 +78,9 @@ def units_on(
             whole = _highest_together(lineage)
             if groups is None or whole is None:
                 priority = _priority(pod, lineage)
-                units.append(VictimUnit((pod,), priority, groups is not None and key != ""))
+                units.append(
+                    VictimUnit((pod,), priority, groups is not None and key != "")
+                )
             elif whole.entity_key not in together:
                 together.add(whole.entity_key)
                 units.append(_whole(pod, whole, lineage[-1].priority, groups))
