@@ -46,7 +46,15 @@ GROUPS: Mapping[str, Sequence[set[str]]] = {
     "_authors": ({"testing"}, {"packages"}),
     "_studies": (
         {"simulation"},
-        {"capacity", "changes", "perf", "recording", "reproducing", "why"},
+        {
+            "autoscaling",
+            "capacity",
+            "changes",
+            "perf",
+            "recording",
+            "reproducing",
+            "why",
+        },
         {"comparing", "planning", "scenarios"},
         {"experiments"},
         {"gym", "tuning"},

@@ -32,13 +32,13 @@ def few_histories(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("few_histories")
 def test_table_has_a_row_for_each_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["queue", "autoscale"]) == 1
+    assert main(["queue", "karpenter"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "| set | Kubernetes | cases | equal | listed | differs | not played |",
         "| --- | --- | --- | --- | --- | --- | --- |",
         "| queue | 1.36.2 | 2 | 1 | 0 | 1 | 0 |",
         "| queue | 1.37.2 | 2 | 1 | 0 | 1 | 0 |",
-        "| autoscale | | | | | | issue 37 |",
+        "| karpenter | | | | | | issue 37 |",
         "differs-1.36: other pods",
         "differs-1.37: other pods",
     ]

@@ -8,9 +8,15 @@ from typing import Any, TypeAlias
 import attrs
 
 from quaymaster import ApiObject, Node, Pod
-from quaymaster.config import default_config
+from quaymaster.config import Kubernetes, default_config
 from quaymaster.scheduler import PluginRegistry
-from tests.kit.internals.perf import Measurement, Player, World, load_workloads
+from tests.kit.internals.perf import (
+    Measurement,
+    Player,
+    World,
+    gated,
+    load_workloads,
+)
 
 __all__ = ["Bench", "Json"]
 
@@ -62,7 +68,9 @@ class Bench:
         file.write_text(json.dumps(cases))
         (workload,) = load_workloads([str(file)])
         registry = PluginRegistry.discover()
-        self.world = World(default_config(registry), registry, 0, None)
+        kubernetes = gated(Kubernetes(), workload.feature_gates)
+        config = default_config(registry, kubernetes=kubernetes)
+        self.world = World(config, registry, 0, None)
         player = Player(workload, self.world, seed=0)
         self.measurements = player.measurements
         player.play()

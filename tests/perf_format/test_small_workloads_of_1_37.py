@@ -54,7 +54,7 @@ def test_every_workload_with_a_threshold_is_played() -> None:
     ]
 
 
-def test_only_groups_gates_and_missing_parameters_leave_workloads_out() -> None:
+def test_only_gates_and_missing_parameters_leave_workloads_out() -> None:
     reasons = {
         part.partition(":")[0]
         for workload in WORKLOADS
@@ -62,9 +62,6 @@ def test_only_groups_gates_and_missing_parameters_leave_workloads_out() -> None:
     }
     assert reasons <= {
         "",
-        "createPodGroups",
-        "feature gate GenericWorkload",
-        "feature gate TopologyAwareWorkloadScheduling",
         "feature gate DRAWorkloadResourceClaims",
         "feature gate DRADeviceCompatibilityGroups",
         "feature gate DRAListTypeAttributes",

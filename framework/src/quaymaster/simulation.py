@@ -34,7 +34,17 @@ from quaymaster._studies.simulation.explained import (
     WhichAttempt,
     WhyNot,
 )
+from quaymaster._studies.simulation.explained_groups import (
+    ExplainedGroup,
+    GroupAttempt,
+    GroupMember,
+    GroupOutcome,
+    TriedPlacement,
+    UnplacedMember,
+)
 from quaymaster._studies.simulation.explaining import explain_pod
+from quaymaster._studies.simulation.explaining_groups import explain_group
+from quaymaster._studies.simulation.group_names import GroupNotFoundError
 from quaymaster._studies.simulation.history import History, NodeSpan, PodLife
 from quaymaster._studies.simulation.names import NodeNotFoundError, PodNotFoundError
 from quaymaster._studies.simulation.observed import (
@@ -86,9 +96,14 @@ __all__ = [
     "EnvironmentFailedError",
     "EnvironmentVariant",
     "Estimate",
+    "ExplainedGroup",
     "ExplainedPod",
     "Explanation",
     "FieldChange",
+    "GroupAttempt",
+    "GroupMember",
+    "GroupNotFoundError",
+    "GroupOutcome",
     "History",
     "HistoryObserver",
     "InfeasibleNodeError",
@@ -126,6 +141,8 @@ __all__ = [
     "SuggestedChange",
     "Suggestions",
     "TrialError",
+    "TriedPlacement",
+    "UnplacedMember",
     "UnscheduledPod",
     "Upcoming",
     "Variant",
@@ -135,6 +152,7 @@ __all__ = [
     "WhyNot",
     "WorkloadSpread",
     "compare",
+    "explain_group",
     "explain_pending",
     "explain_pod",
     "observe",

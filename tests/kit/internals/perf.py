@@ -2,7 +2,7 @@
 
 from quaymaster._studies.perf.clock import PacedClock
 from quaymaster._studies.perf.errors import PerfErrors, WorkloadError
-from quaymaster._studies.perf.gates import apply_gates, ignored_gates
+from quaymaster._studies.perf.gates import apply_gates, gated, ignored_gates
 from quaymaster._studies.perf.gotext.errors import GoTemplateError
 from quaymaster._studies.perf.gotext.template import GoTemplate
 from quaymaster._studies.perf.left_out import why_left_out
@@ -42,6 +42,7 @@ __all__ = [
     "World",
     "apply_gates",
     "find_files",
+    "gated",
     "ignored_gates",
     "load_workloads",
     "make_pattern",

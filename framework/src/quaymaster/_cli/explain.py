@@ -4,6 +4,8 @@ import attrs
 import click
 
 from quaymaster._cli.attempt_values import complete_attempt, read_attempt
+from quaymaster._cli.explain_group import GroupRequest, explain_group_command
+from quaymaster._cli.explained_groups import group_document, print_group_decision
 from quaymaster._cli.explanations import (
     as_document,
     print_explained,
@@ -15,6 +17,7 @@ from quaymaster._cli.output import (
     OutputFormat,
     output_option,
     print_document,
+    print_line,
     progress_bar,
     scheduling_in,
     trying_in,
@@ -31,6 +34,7 @@ from quaymaster._cli.values import complete_pod
 from quaymaster._cli.why_not import print_why_not, why_not_document
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.explaining import explain_pod
+from quaymaster._studies.simulation.group_names import group_name
 from quaymaster._studies.why.suggestions import Suggestions, suggest_changes
 
 __all__ = ["command"]
@@ -120,6 +124,13 @@ def command(
         return
     if not pod:
         raise click.UsageError("Missing argument 'POD'; or --all-pending.")
+    if group_name(pod, options.namespace or "") is not None:
+        if unbind or why_not:
+            option = "--unbind" if unbind else "--why-not"
+            raise click.UsageError(f"{option} needs a pod, not a PodGroup")
+        group = GroupRequest(pod, attempt, top, suggest, max_trials)
+        explain_group_command(group, options, output)
+        return
     if output is OutputFormat.CSV and (why_not or suggest):
         option = "--why-not" if why_not else "--suggest"
         raise click.UsageError(f"{option} cannot be printed by -o csv")
@@ -191,6 +202,8 @@ def _explain(
         print_explained_csv(explained, top=top or 0, every=every)
     else:
         document = as_document(explained, top or 0)
+        if explained.group is not None:
+            document["podGroup"] = group_document(explained.group)
         if explained.why_not is not None:
             document["whyNot"] = why_not_document(explained.why_not)
         if suggestions is not None:
@@ -214,6 +227,9 @@ def _print(
             top=_TOP if top is None else top,
             every=request.attempt is WhichAttempt.ALL,
         )
+        if explained.group is not None:
+            print_line()
+            print_group_decision(explained.group, top=_TOP if top is None else top)
     if suggestions is not None:
         print_suggestions(suggestions)
 

@@ -75,10 +75,10 @@ def test_check_that_makes_no_call_fails() -> None:
 
 
 def test_gate_that_cannot_be_simulated_leaves_out_its_case() -> None:
-    gated = recorded("too many pods", gates={"GenericWorkload": True})
+    gated = recorded("too many pods", gates={"DRADerivedAttributes": True})
     result = check_recorded(FewPods, [gated, recorded("too many pods")])
     assert list(result.not_played) == [
-        "the gate GenericWorkload: only false is played, its default in 1.37"
+        "the gate DRADerivedAttributes: only false is played, its default in 1.37"
     ]
 
 

@@ -73,7 +73,7 @@ def test_gates_follow_the_version_unless_they_are_set() -> None:
             id="without a gate that it depends on",
         ),
         pytest.param(
-            {"GenericWorkload": True},
+            {"DRADerivedAttributes": True},
             "only false is played, its default in 1.37",
             id="not played",
         ),

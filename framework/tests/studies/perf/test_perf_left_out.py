@@ -67,7 +67,20 @@ def test_each_workload_has_its_own_reason(tmp_path: Path) -> None:
     reasons = {workload.name: why_left_out(workload, V1_37) for workload in workloads}
     assert reasons["Plain/whole"] == ""
     assert reasons["Plain/lacking"] == ("no parameter 'pods', which an operation names")
-    assert "createPodGroups: pod groups are not played" in reasons["Groups/small"]
+    assert reasons["Groups/small"] == ""
+
+
+def test_gates_that_depend_on_each_other_are_checked_together(tmp_path: Path) -> None:
+    both = "GenericWorkload: true, TopologyAwareWorkloadScheduling: true"
+    text = case(workload=f"name: one, featureGates: {{{both}}}")
+    (workload,) = load_workloads([write(tmp_path, text)])
+    assert why_left_out(workload, V1_37) == ""
+    lonely = text.replace("GenericWorkload: true, ", "")
+    (workload,) = load_workloads([write(tmp_path, lonely)])
+    assert why_left_out(workload, V1_37) == (
+        "feature gate TopologyAwareWorkloadScheduling: is on, but depends on gates "
+        "that are off: GenericWorkload"
+    )
 
 
 def test_a_workload_that_is_left_out_is_not_run(tmp_path: Path) -> None:
@@ -87,6 +100,12 @@ def test_a_workload_that_is_left_out_is_not_run(tmp_path: Path) -> None:
         ("1.37", "StorageCapacityScoring: false", ""),
         ("1.36", "StorageCapacityScoring: true", ""),
         ("1.37", "GenericWorkload: false", ""),
+        ("1.37", "GenericWorkload: true", ""),
+        (
+            "1.36",
+            "GenericWorkload: true",
+            "feature gate GenericWorkload: only false is played, its default in 1.36",
+        ),
         (
             "1.37",
             "DRAAdminAccess: false",

@@ -162,7 +162,7 @@ class PodSpec(ApiValue, frozen=True, kw_only=True, dict=True, weakref=True, gc=T
 
     Attributes:
         volumes: All volumes that were read, except that of the service account's token.
-            The in-memory cluster keeps those with a source that scheduling reads.
+            The in-memory cluster keeps local ones, and those that scheduling reads.
         priority: None counts as 0.
         preemption_policy: ``PreemptLowerPriority`` (also if None) or ``Never``.
         resources: Requests and limits of the pod as a whole.

@@ -13,6 +13,7 @@ from quaymaster._api.objects.numbers import Int32
 from quaymaster._api.objects.quantity import Quantity
 
 __all__ = [
+    "LOCAL_SOURCES",
     "UNREAD_SOURCES",
     "AWSElasticBlockStoreVolumeSource",
     "AzureDiskVolumeSource",
@@ -290,6 +291,9 @@ class Volume(ApiValue, frozen=True, kw_only=True):
     projected: JsonObject | None = None
     scale_io: JsonObject | None = field(default=None, name="scaleIO")
 
+
+LOCAL_SOURCES: Final = ("empty_dir", "host_path")
+"""The fields of `Volume` for data on the node itself."""
 
 UNREAD_SOURCES: Final = (
     "empty_dir",

@@ -41,7 +41,7 @@ GATED_PLUGINS: Final[Mapping[str, str]] = {
     for release in RELEASES.values()
     for name, gate in release.gated_plugins.items()
 }
-"""Plugins of kube-scheduler that do not exist here, and the gates that enable them."""
+"""Plugins of kube-scheduler that exist only with a gate, and that gate."""
 
 _SINCE: Final[Mapping[str, str]] = {
     change.name: release.version
@@ -60,17 +60,25 @@ _PLAYED: Final = frozenset(
         "DRAFractionalCapacityRange",
         "DRAListTypeAttributes",
         "DRAOptionalNodeOperations",
+        "GenericWorkload",
         "MaxUnavailableStatefulSet",
+        "PodGroupPreemptionPolicy",
         "PodLevelResourcesFixDefaulting",
         "PodLevelResourcesFixKubeletQOSClass",
         "StorageCapacityScoring",
         "TaintTolerationComparisonOperators",
+        "TopologyAwareWorkloadScheduling",
         "VolumeLimitScaling",
     }
 )
 """The gates that can be simulated with both values."""
 
-_PLAYED_SINCE: Final[Mapping[str, str]] = {"DRAListTypeAttributes": "1.37"}
+_PLAYED_SINCE: Final[Mapping[str, str]] = {
+    "DRAListTypeAttributes": "1.37",
+    "GenericWorkload": "1.37",
+    "PodGroupPreemptionPolicy": "1.37",
+    "TopologyAwareWorkloadScheduling": "1.37",
+}
 """Gate -> the first version in which both values work; by default all versions."""
 
 _WITHOUT_EFFECT: Final = frozenset(

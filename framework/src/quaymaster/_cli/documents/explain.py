@@ -2,6 +2,7 @@
 
 from msgspec import UNSET, UnsetType
 
+from quaymaster._cli.documents.explained_groups import ExplainedGroupPart
 from quaymaster._cli.documents.parts import (
     DocumentPart,
     NodeScoresPart,
@@ -175,6 +176,7 @@ class ExplainDocument(DocumentPart, frozen=True):
         attempts: All attempts.
         terminating: How many pods of the input were terminating at the beginning.
         warnings: What was left out or assumed.
+        pod_group: The decision about its PodGroup; missing for a pod outside groups.
         why_not: The verdict about one node, with --why-not.
         suggestions: The changes that place the pod, with --suggest.
     """
@@ -191,6 +193,7 @@ class ExplainDocument(DocumentPart, frozen=True):
     attempts: list[AttemptPart]
     terminating: int
     warnings: list[WarningPart]
+    pod_group: ExplainedGroupPart | UnsetType = UNSET
     why_not: WhyNotPart | UnsetType = UNSET
     suggestions: SuggestionsPart | UnsetType = UNSET
 

@@ -5,16 +5,14 @@ Mirrors ``scheduleOnePodGroup`` for groups of groups (Kubernetes v1.37,
 `quaymaster._core.groups`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from quaymaster._api.objects.groups import CompositePodGroup, GroupObject
 from quaymaster._core.contract.pod_groups import PodGroupInfo
 from quaymaster._core.contract.status import Code
-from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.group_cycle import GroupCycle, GroupParts, MemberHooks
 from quaymaster._core.engine.tree_placing import TreePlacing
 from quaymaster._core.groups.in_flight import nominations_in_flight
-from quaymaster._core.groups.tree_search import TreeResults
 from quaymaster._core.queue.queued_group import QueuedGroup
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.state.composite_states import CompositeStates
@@ -55,24 +53,20 @@ class CompositeCycle(GroupCycle):
             runner, framework, root, records, self._states, hooks.pick_node
         )
         with nominations_in_flight(runner.nominator, root.pods):
-            results = placing.run(lambda record: hooks.attempting(record, framework))
+            results = placing.run(hooks.attempting(framework))
             # The queue gets the status before PodGroupPostFilter, as upstream.
             status = results[root.group.entity_key].status
             if status is not None and status.code is Code.UNSCHEDULABLE:
                 placing.post_filter(results)
-        self._submit_tree(framework, root, results)
+            leaves = tuple(_leaves_of(root))
+            for leaf in leaves:
+                result = results[leaf.group.entity_key]
+                tried = placing.trials_of(leaf, result)
+                self._report(framework, leaf, tried, result)
+        for leaf in leaves:
+            result = results[leaf.group.entity_key]
+            self._submit_all(framework, leaf.group, result)
         self._parts.queue.add_attempted_group(queued, (), status)
-
-    def _submit_tree(
-        self, framework: Framework, info: PodGroupInfo, results: TreeResults
-    ) -> None:
-        """Bind or requeue the pods at and below a group, and write the conditions."""
-        if info.is_composite:
-            for child in info.children:
-                self._submit_tree(framework, child, results)
-        else:
-            result = results[info.group.entity_key]
-            self._submit_all(framework, info.group, result)
 
     def _info_of(
         self, group: GroupObject, records: Mapping[str, Sequence[QueuedPod]]
@@ -87,6 +81,14 @@ class CompositeCycle(GroupCycle):
         )
         pods = tuple(pod for child in children for pod in child.pods)
         return PodGroupInfo(group=group, pods=pods, children=children)
+
+
+def _leaves_of(info: PodGroupInfo) -> Iterator[PodGroupInfo]:
+    """Yield the PodGroups at or below a group."""
+    if not info.is_composite:
+        yield info
+    for child in info.children:
+        yield from _leaves_of(child)
 
 
 def _by_group(records: Sequence[QueuedPod]) -> Mapping[str, Sequence[QueuedPod]]:

@@ -13,6 +13,7 @@ from quaymaster._core.engine.group_conditions import GroupConditions
 from quaymaster._core.engine.group_cycle import GroupCycle, GroupParts, MemberHooks
 from quaymaster._core.engine.measured_attempts import MeasuredAttempts
 from quaymaster._core.engine.reports import Observer
+from quaymaster._core.groups.placing import Attempting
 from quaymaster._core.queue.group_queue import GroupQueue
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.state.composite_states import CompositeStates
@@ -73,12 +74,31 @@ class _MemberAttempts:
         self._marks = marks
         self._measured = measured
 
+    def attempting(self, framework: Framework) -> Attempting:
+        """Return what makes the context of each attempt of one cycle.
+
+        A pod that is tried on several placements is one attempt for the observer.
+        """
+        reported: set[str] = set()
+
+        @contextmanager
+        def attempt(queued: QueuedPod) -> Iterator[None]:
+            uid = queued.pod.uid
+            is_first = uid not in reported
+            reported.add(uid)
+            with self._attempt(queued, framework, is_first=is_first):
+                yield
+
+        return attempt
+
     @contextmanager
-    def attempting(self, queued: QueuedPod, framework: Framework) -> Iterator[None]:
+    def _attempt(
+        self, queued: QueuedPod, framework: Framework, *, is_first: bool
+    ) -> Iterator[None]:
         """Return the context of an attempt, which does not bind the pod."""
         if self._marks is not None:
             self._marks.begin(queued.pod)
-        if self._observer is not None:
+        if self._observer is not None and is_first:
             self._observer.attempting(queued.pod, framework)
         if self._measured is not None:
             self._measured.begin(queued, framework)

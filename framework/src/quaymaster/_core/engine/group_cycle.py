@@ -6,13 +6,13 @@ algorithm itself is in `quaymaster._core.groups`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
 
 from quaymaster._api.objects import Pod
 from quaymaster._api.objects.groups import GroupObject, PodGroup
+from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import PodGroupInfo
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.algorithm import PickNode
@@ -23,22 +23,21 @@ from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.group_conditions import GroupConditions
 from quaymaster._core.engine.group_failures import member_failure, status_failure
 from quaymaster._core.engine.group_placing import GroupPlacing
+from quaymaster._core.engine.group_reports import GroupObserver, GroupReport
 from quaymaster._core.engine.history import AttemptHistory
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.engine.progress import Progress
 from quaymaster._core.groups.in_flight import nominations_in_flight
-from quaymaster._core.groups.results import GroupResult, MemberResult
+from quaymaster._core.groups.placing import Attempting
+from quaymaster._core.groups.results import GroupResult, MemberResult, PlacementTrial
 from quaymaster._core.groups.validation import GroupRules
 from quaymaster._core.queue.group_queue import GroupQueue
 from quaymaster._core.queue.queued_group import QueuedGroup
-from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.state.group_states import GroupState, GroupStates
 
 __all__ = ["GroupCycle", "GroupParts", "MemberHooks"]
 
 _GONE: Final = 'podgroup.scheduling.k8s.io "{}" not found'
-
-Attempting: TypeAlias = Callable[[QueuedPod, Framework], AbstractContextManager[None]]
 
 
 class GroupParts(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -70,12 +69,12 @@ class MemberHooks(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     Attributes:
         is_skipped: Whether a pod need not be tried; the reason is reported.
-        attempting: Makes the context of an attempt.
+        attempting: Returns what makes the context of each attempt of one cycle.
         pick_node: Breaks ties.
     """
 
     is_skipped: Callable[[Pod], bool]
-    attempting: Attempting
+    attempting: Callable[[Framework], Attempting]
     pick_node: PickNode
 
 
@@ -85,11 +84,15 @@ class GroupCycle:
     Args:
         parts: The parts of the engine.
         hooks: What the scheduler does for each pod that it tries.
+
+    Attributes:
+        observer: Called with each cycle, or None.
     """
 
     def __init__(self, parts: GroupParts, hooks: MemberHooks) -> None:
         self._parts = parts
         self._hooks = hooks
+        self.observer: GroupObserver | None = None
         self._frameworks = parts.runner.frameworks
         gate = "PodGroupPreemptionPolicy"
         self._rules = GroupRules(
@@ -146,8 +149,12 @@ class GroupCycle:
             else:
                 self._parts.queue.done(record.pod.uid)
         for leaf in leaves:
-            if leaf.group is not None:
-                self._parts.conditions.update(leaf.group, status)
+            if leaf.group is None:
+                continue
+            self._parts.conditions.update(leaf.group, status)
+            pods = [q.pod for q in queued.pods if q.pod.group_key == leaf.key]
+            info = PodGroupInfo(group=leaf.group, pods=tuple(pods))
+            self._report(None, info, (CycleState(), ()), GroupResult(status, []))
         self._parts.queue.add_attempted_group(queued, (), status)
 
     def _run(self, queued: QueuedGroup) -> None:
@@ -164,11 +171,12 @@ class GroupCycle:
         assert state is not None, "it was there before"
         placing = GroupPlacing(runner, framework, info, records, state, hooks.pick_node)
         with nominations_in_flight(runner.nominator, pods):
-            result = placing.run(lambda record: hooks.attempting(record, framework))
+            result = placing.run(hooks.attempting(framework))
             # The queue gets the status before PodGroupPostFilter, as upstream.
             status = result.status
             if status is not None and status.code is Code.UNSCHEDULABLE:
                 placing.post_filter(result)
+            self._report(framework, info, (placing.state, placing.trials), result)
         self._submit_all(framework, queued.group, result)
         self._parts.queue.add_attempted_group(queued, (), status)
 
@@ -184,6 +192,31 @@ class GroupCycle:
             self._submit(framework, member, result)
         self._parts.conditions.update(group, result.status)
 
+    def _report(
+        self,
+        framework: Framework | None,
+        info: PodGroupInfo,
+        tried: tuple[CycleState, Sequence[PlacementTrial]],
+        result: GroupResult,
+    ) -> None:
+        """Pass the cycle of a PodGroup to the observer, if there is one."""
+        if self.observer is None:
+            return
+        runner, (cycle_state, trials) = self._parts.runner, tried
+        state = self._parts.states.get(info.key)
+        self.observer(
+            GroupReport(
+                info=info,
+                scheduled=() if state is None else tuple(state.scheduled()),
+                framework=framework,
+                state=cycle_state,
+                nodes=runner.snapshot.nodes,
+                cache=runner.cache,
+                trials=trials,
+                result=result,
+            )
+        )
+
     def _submit(
         self, framework: Framework, member: MemberResult, result: GroupResult
     ) -> None:
@@ -191,6 +224,7 @@ class GroupCycle:
         queued, outcome = member.queued, member.outcome
         if result.status is None and isinstance(outcome, Decision):
             self._parts.history.decided(queued, outcome)
+            member.state.group = None
             self._parts.binding.begin(queued, member.state, framework.binding, outcome)
         else:
             failure = member_failure(member, result)

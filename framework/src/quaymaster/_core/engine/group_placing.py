@@ -10,6 +10,7 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import (
     MemberAttempt,
     PodGroupInfo,
+    PodGroupPlacement,
 )
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import PickNode
@@ -17,7 +18,12 @@ from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.groups.placements import PlacementChoice, PlacementSearch, Placer
 from quaymaster._core.groups.placing import Attempting, GroupPlacer
-from quaymaster._core.groups.results import GroupResult, MemberResult, apply_answer
+from quaymaster._core.groups.results import (
+    GroupResult,
+    MemberResult,
+    PlacementTrial,
+    apply_answer,
+)
 from quaymaster._core.groups.stations import (
     PlacementFeasibleStation,
     PodGroupPostFilterStation,
@@ -60,6 +66,10 @@ class GroupPlacing:
         records: The records of these pods.
         state: All pods of the group.
         pick_node: Breaks ties.
+
+    Attributes:
+        state: The cycle state of the group.
+        trials: The placements, in the order in which they were tried.
     """
 
     def __init__(
@@ -74,12 +84,15 @@ class GroupPlacing:
         profile = framework.profile
         placer = make_placer(runner, framework, pick_node)
         self._placer: Placer = placer
+        self._search: PlacementSearch | None = None
+        self._nodes = runner.snapshot.nodes
         if runner.config.kubernetes.enabled("TopologyAwareWorkloadScheduling"):
-            nodes = runner.snapshot.nodes
-            choice = PlacementChoice(nodes, profile, runner.random)
-            self._placer = PlacementSearch(placer, nodes, choice)
+            choice = PlacementChoice(self._nodes, profile, runner.random)
+            self._search = PlacementSearch(placer, self._nodes, choice)
+            self._placer = self._search
         self._post_filter = PodGroupPostFilterStation(profile)
-        self._state = CycleState()
+        self.state = CycleState()
+        self.trials: Sequence[PlacementTrial] = ()
         self._info = info
         self._records = records
         self._group_state = state
@@ -90,7 +103,8 @@ class GroupPlacing:
         Args:
             attempting: Makes the context in which a pod is tried.
         """
-        result = self._placed(self._state, attempting)
+        result = self._placed(self.state, attempting)
+        self.trials = self._tried_placements(result)
         result.untried = result.status
         tried = len(result.members)
         result.members += [
@@ -98,10 +112,16 @@ class GroupPlacing:
         ]
         return result
 
+    def _tried_placements(self, result: GroupResult) -> Sequence[PlacementTrial]:
+        if self._search is not None:
+            return self._search.trials
+        placement = PodGroupPlacement("", self._nodes.rows)
+        return [PlacementTrial(placement, self.state, result)]
+
     def post_filter(self, result: GroupResult) -> None:
         """Run the PodGroupPostFilter plugins for a group that is Unschedulable."""
         answer = self._post_filter.run(
-            self._state, self._info, result.attempts(), self._place_again
+            self.state, self._info, result.attempts(), self._place_again
         )
         apply_answer(answer, result)
 

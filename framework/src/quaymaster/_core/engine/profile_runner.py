@@ -179,11 +179,15 @@ class ProfileRunner:
 
     def catch_up(self) -> bool:
         """Handle posted calls, changes and due timers; return whether any came."""
-        busy = False
-        if self.inbox.has_work:
-            busy = self.inbox.drain()
-            busy = self.informers.sync() or busy
+        busy = self.read_changes()
         return self.clock.run_due() > 0 or busy
+
+    def read_changes(self) -> bool:
+        """Handle posted calls and changes; return whether any came."""
+        if not self.inbox.has_work:
+            return False
+        busy = self.inbox.drain()
+        return self.informers.sync() or busy
 
     def wait(self) -> bool:
         """Let time pass until something arrives or a timer is due; see `Clock.wait`."""

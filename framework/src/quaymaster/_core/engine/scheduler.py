@@ -46,6 +46,7 @@ from quaymaster._core.state.node_table import NodeTable
 
 if TYPE_CHECKING:
     from quaymaster._core.engine.group_cycle import GroupCycle
+    from quaymaster._core.engine.group_reports import GroupObserver
 
 __all__ = ["Observer", "Scheduler"]
 
@@ -341,6 +342,15 @@ class Scheduler:
         framework = self.frameworks[pod.spec.scheduler_name]
         status = framework.pre_enqueue(queued.gating_plugin, queued.pod)
         return (status or Status.unresolvable()).with_plugin(queued.gating_plugin)
+
+    def follow_groups(self, observer: "GroupObserver") -> None:
+        """Call an observer with each cycle of a group; without the gate there is none.
+
+        Args:
+            observer: Replaces the observer before, if any.
+        """
+        if self._groups is not None:
+            self._groups.observer = observer
 
     def _group_cycle(self) -> "GroupCycle | None":
         """Return what schedules groups; None without the feature gate."""

@@ -18,7 +18,7 @@ from quaymaster._core.engine.group_placing import make_placer
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.groups.placements import PlacementChoice, PlacementSearch
 from quaymaster._core.groups.placing import Attempting
-from quaymaster._core.groups.results import GroupResult
+from quaymaster._core.groups.results import GroupResult, PlacementTrial
 from quaymaster._core.groups.stations import (
     PlacementFeasibleStation,
     PodGroupPostFilterStation,
@@ -74,6 +74,7 @@ class TreePlacing:
         self._state = CycleState()
         self._root = root
         self._queued = queued
+        self._search: TreeSearch | None = None
 
     def run(self, attempting: Attempting) -> TreeResults:
         """Run the algorithm; each group and each pod has a result.
@@ -81,7 +82,8 @@ class TreePlacing:
         Args:
             attempting: Makes the context in which a pod is tried.
         """
-        results = self._placed(self._state, attempting)
+        self._search = TreeSearch(self._parts, self._queued, attempting)
+        results = self._placed(self._state, self._search)
         complete_tree(self._root, results, self._queued)
         return results
 
@@ -95,9 +97,15 @@ class TreePlacing:
         )
         apply_to_tree(answer, results)
 
-    def _placed(self, state: CycleState, attempting: Attempting) -> TreeResults:
+    def trials_of(
+        self, info: PodGroupInfo, result: GroupResult
+    ) -> tuple[CycleState, Sequence[PlacementTrial]]:
+        """See `TreeSearch.trials_of`; for the results of `run`."""
+        assert self._search is not None, "it has run"
+        return self._search.trials_of(info, result)
+
+    def _placed(self, state: CycleState, search: TreeSearch) -> TreeResults:
         """Run the algorithm; an exception in it fails this cycle only."""
-        search = TreeSearch(self._parts, self._queued, attempting)
         try:
             return search.place(state, self._root, self._nodes.rows)
         except VerificationError:
@@ -108,7 +116,8 @@ class TreePlacing:
             return {self._key: GroupResult(status, [])}
 
     def _place_again(self) -> Sequence[MemberAttempt] | Status:
-        results = self._placed(CycleState(), lambda _queued: nullcontext())
+        again = TreeSearch(self._parts, self._queued, lambda _queued: nullcontext())
+        results = self._placed(CycleState(), again)
         status = results[self._key].status
         return list(proposed_in(self._root, results)) if status is None else status
 

@@ -17,7 +17,7 @@ from quaymaster._core.contract.pod_groups import (
 )
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.errors import failed
-from quaymaster._core.cycle.score_call import MAX_SCORE
+from quaymaster._core.cycle.score_call import MAX_SCORE, PluginScores
 from quaymaster._core.runtime.profile import Call, Profile
 from quaymaster._core.state.arrays import Int64Array, RowArray, Rows, freeze
 from quaymaster._core.state.node_table import NodeTable
@@ -108,23 +108,39 @@ class PlacementScoreStation:
             group: The group.
             candidates: The placements.
         """
+        scores = self.scores(state, group, candidates)
+        if isinstance(scores, Status):
+            return scores
+        total: Int64Array = np.zeros(len(candidates), dtype=np.int64)
+        for of_plugin in scores:
+            normalized = of_plugin.normalized
+            wrong = normalized[(normalized < 0) | (normalized > MAX_SCORE)]
+            if len(wrong):
+                return _out_of_range(of_plugin.plugin, int(wrong[0]))
+            total += of_plugin.weighted
+        return total
+
+    def scores(
+        self, state: CycleState, group: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> Sequence[PluginScores] | Status:
+        """Return the scores of each plugin for each placement, or an Error.
+
+        Args:
+            state: The cycle state of the group.
+            group: The group.
+            candidates: The placements.
+        """
         raw = self._raw(group, candidates)
         if isinstance(raw, Status):
             return raw
         placements = [assignments.placement for _, assignments in candidates]
-        normalized = []
-        for call, scores in zip(self._calls, raw, strict=True):
-            scaled = _normalized(call, state, group, placements, scores)
-            if isinstance(scaled, Status):
-                return scaled
-            normalized.append(scaled)
-        total: Int64Array = np.zeros(len(candidates), dtype=np.int64)
-        for call, scores in zip(self._calls, normalized, strict=True):
-            wrong = scores[(scores < 0) | (scores > MAX_SCORE)]
-            if len(wrong):
-                return _out_of_range(call.plugin, int(wrong[0]))
-            total += scores * call.weight
-        return total
+        scores = []
+        for call, line in zip(self._calls, raw, strict=True):
+            normalized = _normalized(call, state, group, placements, line)
+            if isinstance(normalized, Status):
+                return normalized
+            scores.append(PluginScores(call.plugin, call.weight, line, normalized))
+        return scores
 
     def _raw(
         self, group: PodGroupInfo, candidates: Sequence[Candidate]

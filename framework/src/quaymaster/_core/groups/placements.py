@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Protocol
 
-import msgspec
-
 from quaymaster._core.config.model import BY_NAME
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import (
@@ -24,7 +22,12 @@ from quaymaster._core.groups.placement_stations import (
     PlacementScoreStation,
 )
 from quaymaster._core.groups.placing import Attempting, GroupPlacer
-from quaymaster._core.groups.results import GroupResult, first_text, unschedulable
+from quaymaster._core.groups.results import (
+    GroupResult,
+    PlacementTrial,
+    first_text,
+    unschedulable,
+)
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.runtime.profile import Profile
 from quaymaster._core.state.arrays import Rows
@@ -90,14 +93,6 @@ class PlacementChoice:
         return best[0] if len(best) == 1 else self._random.choice(best)
 
 
-class _Trial(msgspec.Struct, frozen=True, eq=False):
-    """A group on one placement, with the cycle state of the placement."""
-
-    placement: PodGroupPlacement
-    state: CycleState
-    result: GroupResult
-
-
 class PlacementSearch:
     """Places groups on the best of several placements; implements `Placer`.
 
@@ -105,6 +100,9 @@ class PlacementSearch:
         placer: Places a group on given nodes.
         nodes: The columns of all nodes.
         choice: Generates placements, and takes the best.
+
+    Attributes:
+        trials: The placements of the last call, in the order in which they were tried.
     """
 
     def __init__(
@@ -113,6 +111,7 @@ class PlacementSearch:
         self._placer = placer
         self._nodes = nodes
         self._choice = choice
+        self.trials: Sequence[PlacementTrial] = ()
 
     def place(
         self,
@@ -148,19 +147,19 @@ class PlacementSearch:
             attempting: See `Placer`.
         """
         placements = self._choice.placements(state, info, rows)
+        self.trials = trials = []
         if isinstance(placements, Status):
             return GroupResult(placements, [])
-        trials = []
         for placement in placements:
-            own = CycleState()
+            own = CycleState(group=state)
             placer = self._placer_on(placement)
             result = placer.attempt(own, info, queued, scheduled, attempting)
+            trials.append(PlacementTrial(placement, own, result))
             if result.status is not None and not result.status.is_rejected:
                 return result
-            trials.append(_Trial(placement, own, result))
         fitting = [trial for trial in trials if trial.result.status is None]
         if not fitting:
-            first = trials[0].result
+            first = trials[0].result.copied()
             first.status = no_placement_fits(len(trials), first.status)
             return first
         candidates = [
@@ -171,9 +170,9 @@ class PlacementSearch:
             for trial in fitting
         ]
         best = self._choice.best(state, info, candidates)
-        return (
-            GroupResult(best, []) if isinstance(best, Status) else fitting[best].result
-        )
+        if isinstance(best, Status):
+            return GroupResult(best, [])
+        return fitting[best].result
 
     def _placer_on(self, placement: PodGroupPlacement) -> GroupPlacer:
         nodes = self._nodes

@@ -10,7 +10,11 @@ from typing import Final, TypeAlias
 import msgspec
 
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.pod_groups import MemberAttempt, PodGroupPostFilterResult
+from quaymaster._core.contract.pod_groups import (
+    MemberAttempt,
+    PodGroupPlacement,
+    PodGroupPostFilterResult,
+)
 from quaymaster._core.contract.results import NominatingInfo
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.decisions import Decision, FitError
@@ -20,6 +24,7 @@ __all__ = [
     "GroupResult",
     "MemberResult",
     "Outcome",
+    "PlacementTrial",
     "apply_answer",
     "first_text",
     "unschedulable",
@@ -93,6 +98,10 @@ class GroupResult(msgspec.Struct, eq=False):
         """Return the attempts of the pods that got a node, in order."""
         return [attempt for attempt in self.attempts() if attempt.node_name]
 
+    def copied(self) -> "GroupResult":
+        """Return a copy, which keeps its status and its pods."""
+        return GroupResult(self.status, list(self.members))
+
     def require_node(self) -> None:
         """Reject a group that could be scheduled, but of which no pod got a node."""
         if self.status is None and not any(member.has_node for member in self.members):
@@ -130,6 +139,20 @@ def apply_answer(
         result.append_reason(status.message, times)
     else:
         result.status = status
+
+
+class PlacementTrial(msgspec.Struct, frozen=True, eq=False):
+    """A group on one placement.
+
+    Attributes:
+        placement: The placement.
+        state: Its cycle state.
+        result: The result of the pods that were tried there.
+    """
+
+    placement: PodGroupPlacement
+    state: CycleState
+    result: GroupResult
 
 
 def _attempt(member: MemberResult) -> MemberAttempt:

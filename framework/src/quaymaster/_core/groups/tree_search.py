@@ -30,6 +30,7 @@ from quaymaster._core.groups.placements import (
 from quaymaster._core.groups.placing import Attempting, GroupPlacer
 from quaymaster._core.groups.results import (
     GroupResult,
+    PlacementTrial,
     unschedulable,
     wrapped_error,
 )
@@ -53,6 +54,14 @@ class _TreeTrial(msgspec.Struct, frozen=True, eq=False):
     state: CycleState
     result: GroupResult
     results: TreeResults
+
+
+class _LeafTrials(msgspec.Struct, frozen=True, eq=False):
+    """The placements of a PodGroup inside one placement of the group above."""
+
+    result: GroupResult
+    state: CycleState
+    trials: Sequence[PlacementTrial]
 
 
 class TreeParts(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -92,6 +101,7 @@ class TreeSearch:
         self._parts = parts
         self._queued = queued
         self._attempting = attempting
+        self._trials: dict[str, list[_LeafTrials]] = {}
 
     def place(self, state: CycleState, root: PodGroupInfo, rows: Rows) -> TreeResults:
         """Return where all pods would go; nothing stays assumed or reserved.
@@ -144,7 +154,25 @@ class TreeSearch:
         result = parts.search.place_within(
             rows, state, info, queued, scheduled, self._attempting
         )
+        trials = _LeafTrials(result, state, parts.search.trials)
+        self._trials.setdefault(info.key, []).append(trials)
         return self._assumed(result, [result], reverts)
+
+    def trials_of(
+        self, info: PodGroupInfo, result: GroupResult
+    ) -> tuple[CycleState, Sequence[PlacementTrial]]:
+        """Return the cycle state and the placements that led to a result.
+
+        Args:
+            info: A PodGroup.
+            result: Its result in the end.
+        """
+        every = self._trials.get(info.key, ())
+        for trials in every:
+            # Identity: a group has a result for each placement of the group above.
+            if trials.result is result:
+                return trials.state, trials.trials
+        return (every[-1].state, every[-1].trials) if every else (CycleState(), ())
 
     def _place_children(
         self,
@@ -161,7 +189,7 @@ class TreeSearch:
             return GroupResult(placements, [])
         trials: list[_TreeTrial] = []
         for placement in placements:
-            trial = self._try(info, placement)
+            trial = self._try(state, info, placement)
             status = trial.result.status
             if status is not None and not status.is_rejected:
                 return trial.result
@@ -192,9 +220,11 @@ class TreeSearch:
         error = self._parts.placer.assume_again(reverts, members)
         return result if error is None else GroupResult(error, [])
 
-    def _try(self, info: PodGroupInfo, placement: PodGroupPlacement) -> _TreeTrial:
+    def _try(
+        self, group_state: CycleState, info: PodGroupInfo, placement: PodGroupPlacement
+    ) -> _TreeTrial:
         """Place the children on one placement, and revert it."""
-        state = CycleState()
+        state = CycleState(group=group_state)
         results: TreeResults = {}
         with ExitStack() as reverts:
             status = self._try_children(state, info, placement, results, reverts)

@@ -6,6 +6,8 @@ Mirrors ``storage/volume`` and ``storage/ephemeral`` (k8s.io/component-helpers v
 from collections.abc import Hashable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from quaymaster._api.objects import (
     ObjectReference,
     PersistentVolume,
@@ -16,6 +18,7 @@ from quaymaster._api.objects import (
     StorageClass,
     Volume,
 )
+from quaymaster._api.objects.volumes import LOCAL_SOURCES
 from quaymaster._kits.volumes.names import (
     BETA_STORAGE_CLASS,
     BIND_COMPLETED,
@@ -41,15 +44,20 @@ __all__ = [
 def volumes_of(pod: Pod) -> Sequence[Volume]:
     """The volumes of a pod that have a source which scheduling reads.
 
-    Config maps, secrets and the like are left out, so for most pods this is empty;
-    computed once per template.
+    Local volumes, config maps and the like are left out, so for most pods this is
+    empty; computed once per template.
     """
     spec = pod.spec
     return _VOLUMES.of_spec(spec) if spec.volumes else ()
 
 
 def _read_volumes(spec: PodSpec) -> Sequence[Volume]:
-    return tuple(v for v in spec.volumes if v != Volume(name=v.name))
+    nothing = dict.fromkeys(LOCAL_SOURCES)
+    return tuple(
+        volume
+        for volume in spec.volumes
+        if replace(volume, **nothing) != Volume(name=volume.name)
+    )
 
 
 _VOLUMES: Final = SpecKey(_read_volumes)

@@ -76,13 +76,15 @@ def gate_problems(gates: Mapping[str, bool], kubernetes: Kubernetes) -> Iterator
         gates: The gates of a workload.
         kubernetes: The Kubernetes whose decisions are made.
     """
-    for name, value in gates.items():
-        if name in _PLUGINS or not _makes_a_difference(name, value, kubernetes):
-            continue
+    changed = _changed(gates, kubernetes)
+    for name, value in changed.items():
+        # This gate is the first one, so that its own mistake is the reported one.
+        tried = {name: value, **kubernetes.feature_gates, **changed}
         try:
-            attrs.evolve(kubernetes, feature_gates={name: value})
+            attrs.evolve(kubernetes, feature_gates=tried)
         except KubernetesError as error:
-            yield f"feature gate {error.problem}"
+            if error.problem.startswith(f"{name}: "):
+                yield f"feature gate {error.problem}"
 
 
 def gated(kubernetes: Kubernetes, gates: Mapping[str, bool]) -> Kubernetes:
@@ -91,11 +93,7 @@ def gated(kubernetes: Kubernetes, gates: Mapping[str, bool]) -> Kubernetes:
     Raises:
         KubernetesError: A gate cannot have the workload's value.
     """
-    changed = {
-        name: value
-        for name, value in gates.items()
-        if name not in _PLUGINS and _makes_a_difference(name, value, kubernetes)
-    }
+    changed = _changed(gates, kubernetes)
     if not changed:
         return kubernetes
     both = {**kubernetes.feature_gates, **changed}
@@ -109,6 +107,15 @@ def apply_gates(config: SchedulerConfig, gates: Mapping[str, bool]) -> Scheduler
         return config
     profiles = tuple(_without(profile, off) for profile in config.profiles)
     return attrs.evolve(config, profiles=profiles)
+
+
+def _changed(gates: Mapping[str, bool], kubernetes: Kubernetes) -> dict[str, bool]:
+    """Return the gates of a workload that change decisions."""
+    return {
+        name: value
+        for name, value in gates.items()
+        if name not in _PLUGINS and _makes_a_difference(name, value, kubernetes)
+    }
 
 
 def _makes_a_difference(name: str, value: bool, kubernetes: Kubernetes) -> bool:

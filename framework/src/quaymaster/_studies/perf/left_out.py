@@ -1,19 +1,12 @@
 """Workloads that cannot be played, and the reasons."""
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator
 
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._studies.perf.gates import gate_problems
 from quaymaster._studies.perf.load import Workload
-from quaymaster._studies.perf.model import CreatePodGroups
 
 __all__ = ["why_left_out"]
-
-_NOT_PLAYED: Final[Mapping[type, str]] = {
-    CreatePodGroups: "createPodGroups: pod groups are not played",
-}
-"""Operations that cannot be played -> the reason."""
 
 
 def why_left_out(workload: Workload, kubernetes: Kubernetes) -> str:
@@ -30,5 +23,3 @@ def _reasons(workload: Workload, kubernetes: Kubernetes) -> Iterator[str]:
     for name in workload.missing_parameters:
         yield f"no parameter {name!r}, which an operation names"
     yield from gate_problems(workload.feature_gates, kubernetes)
-    kinds = {type(operation) for operation in workload.operations}
-    yield from (reason for kind, reason in _NOT_PLAYED.items() if kind in kinds)

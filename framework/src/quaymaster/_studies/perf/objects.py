@@ -25,17 +25,24 @@ from quaymaster._api.objects import (
     PersistentVolumeClaim,
     PersistentVolumeClaimVolumeSource,
     Pod,
+    PodGroup,
     PodSpec,
     ResourceRequirements,
+    Time,
     Volume,
     VolumeNodeResources,
 )
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._studies.perf.load import Workload
-from quaymaster._studies.perf.model import CreateNodes, CreatePods, NodeAllocatable
+from quaymaster._studies.perf.model import (
+    CreateNodes,
+    CreatePodGroups,
+    CreatePods,
+    NodeAllocatable,
+)
 from quaymaster._studies.perf.templates import KEPT, TemplateFiles, in_namespace
 
-__all__ = ["make_csi_node", "make_nodes", "make_pods"]
+__all__ = ["make_csi_node", "make_nodes", "make_pod_groups", "make_pods"]
 
 _MIGRATED: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 _CAPACITY: Final = {
@@ -138,6 +145,33 @@ def make_pods(
             objects = template.make(index, operation.count)
             pod = placed.of(objects, f"signature-label-{index // size}" if size else "")
         yield volumes.with_volume(pod, index)
+
+
+def make_pod_groups(
+    operation: CreatePodGroups, now: float, workload: Workload, files: TemplateFiles
+) -> Iterator[PodGroup]:
+    """Make the pod groups of an operation.
+
+    Mirrors ``runCreatePodGroupsOp`` (Kubernetes v1.37, ``test/integration/
+    scheduler_perf/executor.go``). Its API server has no admission plugin for
+    priorities. So groups with a priority are made like stored groups, whose priority
+    needs no class.
+
+    Args:
+        operation: The operation.
+        now: The time of their creation.
+        workload: The workload.
+        files: The templates of the workload.
+    """
+    path = workload.path(operation.template_path)
+    template = files.get(path, PodGroup, operation.template_params)
+    for index in range(operation.count):
+        group = in_namespace(template.make(index, operation.count), operation.namespace)
+        assert isinstance(group, PodGroup)
+        if group.spec.priority is not None:
+            metadata = replace(group.metadata, creation_timestamp=Time(now))
+            group = replace(group, metadata=metadata)
+        yield group
 
 
 class _Placed:

@@ -31,7 +31,12 @@ from quaymaster._studies.perf.devices import allocate_claims, make_slice
 from quaymaster._studies.perf.errors import WorkloadError
 from quaymaster._studies.perf.load import Workload
 from quaymaster._studies.perf.measurement import Measurement
-from quaymaster._studies.perf.objects import make_csi_node, make_nodes, make_pods
+from quaymaster._studies.perf.objects import (
+    make_csi_node,
+    make_nodes,
+    make_pod_groups,
+    make_pods,
+)
 from quaymaster._studies.perf.templates import (
     ObjectTemplate,
     TemplateFiles,
@@ -96,6 +101,8 @@ class Player:
                 self._create_namespaces(operation)
             case model.CreatePods():
                 self._create_pods(operation, number)
+            case model.CreatePodGroups():
+                self._create_pod_groups(operation)
             case model.CreateAny():
                 self._create_any(operation)
             case model.UpdateAny():
@@ -212,6 +219,13 @@ class Player:
                 self._cluster.delete(Pod, pod.key, grace_period_seconds=0)
         if self._world.meter.bound_pods == bound_before:
             raise WorkloadError(f"namespace {namespace}: no pod got a node in time")
+
+    def _create_pod_groups(self, operation: model.CreatePodGroups) -> None:
+        self._ensure_namespace(operation.namespace)
+        now = self._world.clock.now()
+        for group in make_pod_groups(operation, now, self._workload, self._files):
+            self._cluster.create(group)
+        self._world.work_off()
 
     def _create_all(self, group: Sequence[ApiObject]) -> None:
         for obj in group:

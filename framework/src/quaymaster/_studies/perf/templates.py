@@ -35,8 +35,10 @@ quarter of the measured time.
 """
 
 _DEVICES: Final = "resource.k8s.io/"
+_GROUPS: Final = "scheduling.k8s.io/"
 _VERSIONS: Final = {
     f"{_DEVICES}v1": (f"{_DEVICES}v1", f"{_DEVICES}v1beta2"),
+    f"{_GROUPS}v1beta1": (f"{_GROUPS}v1beta1", f"{_GROUPS}v1alpha3"),
 }
 """Versions of objects that have the same fields."""
 

@@ -12,6 +12,7 @@ from quaymaster._core.cycle.explanation import (
     NodeScores,
 )
 from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
+from quaymaster._studies.simulation.explained_groups import ExplainedGroup
 
 __all__ = ["ExplainedPod", "NodeFate", "WhichAttempt", "WhyNot"]
 
@@ -100,6 +101,8 @@ class ExplainedPod:
         why_not: Why that attempt did not choose the requested node; None without such a
             node or without an attempt.
         terminating: How many pods of the input were terminating at the beginning.
+        group: The decision about its PodGroup, with the attempt of that time; None for
+            a pod outside groups.
     """
 
     pod: str
@@ -113,3 +116,4 @@ class ExplainedPod:
     attempts: tuple[Attempt, ...] = ()
     terminating: int = 0
     why_not: WhyNot | None = None
+    group: ExplainedGroup | None = None

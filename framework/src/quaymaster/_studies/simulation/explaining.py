@@ -14,6 +14,8 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.attempts import AttemptLog, shown_attempt
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
+from quaymaster._studies.simulation.group_log import GroupLog
+from quaymaster._studies.simulation.member_groups import with_group
 from quaymaster._studies.simulation.names import NodeNotFoundError, Wanted
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
@@ -86,6 +88,8 @@ def explain_pod(
         cluster, config=config, registry=registry, seed=seed, log=log
     ) as run:
         names = {node.name for node in cluster.list(Node).items}
+        groups = GroupLog(lambda group: any(map(wanted.has_taken, group.pods)))
+        run.follow_groups(groups)
         run.settle(on_progress)
         names.update(node.name for node in cluster.list(Node).items)
         if why_not and why_not not in names:
@@ -94,6 +98,7 @@ def explain_pod(
         pending = wanted.pending() if subject.node_name and not unbind else None
         if pending is None:
             explained = _explained(run, subject, log, attempt, pod)
+            explained = with_group(run, subject, explained, groups)
             return attrs.evolve(explained, terminating=terminating)
     # Only one pod is followed, since an explanation takes time; names are the same.
     return explain_pod(

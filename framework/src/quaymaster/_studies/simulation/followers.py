@@ -1,12 +1,15 @@
 """What follows the attempts of a simulation."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
 
-__all__ = ["FollowsAttempts"]
+if TYPE_CHECKING:
+    from quaymaster._core.engine.group_reports import GroupReport
+
+__all__ = ["FollowsAttempts", "FollowsGroups"]
 
 
 class FollowsAttempts(Protocol):
@@ -23,3 +26,10 @@ class FollowsAttempts(Protocol):
 
     def preempt(self, victim: str, by: str, /) -> None:
         """Called when a pod was preempted for another one."""
+
+
+class FollowsGroups(FollowsAttempts, Protocol):
+    """Follows the attempts of groups as well."""
+
+    def decided(self, report: "GroupReport", now: float, /) -> None:
+        """Called after an attempt of a group, before its pods are bound."""

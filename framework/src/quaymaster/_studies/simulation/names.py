@@ -107,6 +107,10 @@ class Wanted:
         self._tried[pod.key] = pod
         return True
 
+    def has_taken(self, pod: Pod) -> bool:
+        """Whether `takes` has returned True for a pod."""
+        return pod.key in self._tried
+
     def find(self) -> Pod:
         """Return the requested pod among existing pods and pods that were tried.
 

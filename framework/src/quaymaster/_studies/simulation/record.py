@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from quaymaster._api.objects import Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -10,8 +11,11 @@ from quaymaster._core.contract.cluster import EventNote
 from quaymaster._core.contract.options import HookError, SlowHook
 from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
-from quaymaster._studies.simulation.followers import FollowsAttempts
+from quaymaster._studies.simulation.followers import FollowsAttempts, FollowsGroups
 from quaymaster._studies.simulation.results import Placement, Preemption, ProgressFn
+
+if TYPE_CHECKING:
+    from quaymaster._core.engine.group_reports import GroupReport
 
 __all__ = ["Record"]
 
@@ -28,6 +32,7 @@ class Record:
 
     Attributes:
         logs: Follow attempts.
+        group_logs: Those that follow groups as well.
         unobserved: Makes the context in which logs may call hooks.
         started: When the simulation began.
         placements: The pods that got a node, each with its uid, in order.
@@ -41,6 +46,7 @@ class Record:
     def __init__(self, cluster: InMemoryCluster) -> None:
         self._cluster = cluster
         self.logs: list[FollowsAttempts] = []
+        self.group_logs: list[FollowsGroups] = []
         self.unobserved: Callable[[], AbstractContextManager[None]] = nullcontext
         self._given = frozenset(pod.uid for pod in cluster.list(Pod).items)
         self.started = cluster.clock.now()
@@ -115,6 +121,12 @@ class Record:
             with self.unobserved():
                 for log in self.logs:
                     log.fail(pod, failure)
+
+    def group_decided(self, report: "GroupReport") -> None:
+        """Pass an attempt of a group to the logs."""
+        with self.unobserved():
+            for log in self.group_logs:
+                log.decided(report, self._now())
 
     def created(self, pod: Pod) -> float:
         """Return when a pod entered the simulation, in seconds since the beginning."""

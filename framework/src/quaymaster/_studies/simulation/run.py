@@ -22,7 +22,7 @@ from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.clusters import filled_cluster
-from quaymaster._studies.simulation.followers import FollowsAttempts
+from quaymaster._studies.simulation.followers import FollowsAttempts, FollowsGroups
 from quaymaster._studies.simulation.observers import (
     AnyObserver,
     begin_observers,
@@ -332,6 +332,18 @@ class Simulation:
             log: Follows attempts, each from its beginning to its end.
         """
         self._record.logs.append(log)
+
+    def follow_groups(self, log: FollowsGroups) -> None:
+        """Pass each attempt of a group from now on to a log, like `follow_attempts`.
+
+        Without the feature gate GenericWorkload there are none.
+
+        Args:
+            log: Follows attempts of pods and of groups.
+        """
+        self._record.logs.append(log)
+        self._record.group_logs.append(log)
+        self._scheduler.follow_groups(self._record.group_decided)
 
     def observed(self, name: str = "") -> "ObservedRun":
         """Return the record of the run; samples and attempts need ``observe``.

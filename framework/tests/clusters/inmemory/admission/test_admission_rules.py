@@ -605,10 +605,12 @@ def test_templates_are_stored_with_their_defaults() -> None:
     assert not spec.tolerations
 
 
-def test_volumes_that_scheduling_does_not_read_are_dropped_when_stored() -> None:
-    given = volumes({"emptyDir": {}}, {"persistentVolumeClaim": {"claimName": "x"}}, {})
-    spec = stored(Pod, {"spec": {"containers": [CONTAINER], **given}}).spec
-    assert [volume.name for volume in spec.volumes] == ["v1"]
+def test_volumes_that_nothing_reads_are_dropped_when_stored() -> None:
+    claim = {"persistentVolumeClaim": {"claimName": "x"}}
+    own = volumes({"emptyDir": {}}, claim, {"configMap": {"name": "c"}}, {})
+    spec = stored(Pod, {"spec": {"containers": [CONTAINER], **own}}).spec
+    # A volume without a source is an empty directory.
+    assert [volume.name for volume in spec.volumes] == ["v0", "v1", "v3"]
 
 
 def test_claim_with_the_class_annotation_gets_no_other_class() -> None:

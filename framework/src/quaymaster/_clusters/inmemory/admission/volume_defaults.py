@@ -21,7 +21,7 @@ from quaymaster._api.objects import (
     Volume,
     VolumeResourceRequirements,
 )
-from quaymaster._api.objects.volumes import UNREAD_SOURCES
+from quaymaster._api.objects.volumes import LOCAL_SOURCES, UNREAD_SOURCES
 from quaymaster._clusters.inmemory.admission.pull_policies import default_pull_policy
 from quaymaster._clusters.inmemory.admission.rounding import round_amounts
 
@@ -33,7 +33,11 @@ __all__ = [
 ]
 
 _SOURCES: Final = tuple(name for name in Volume.__struct_fields__ if name != "name")
-_READ: Final = tuple(name for name in _SOURCES if name not in UNREAD_SOURCES)
+# No plugin reads local volumes, but autoscalers do not move pods that have some.
+_READ: Final = (
+    *LOCAL_SOURCES,
+    *(name for name in _SOURCES if name not in UNREAD_SOURCES),
+)
 _FILESYSTEM: Final = "Filesystem"
 
 DisksT = TypeVar("DisksT", Volume, PersistentVolumeSpec)
@@ -78,7 +82,7 @@ def default_claim_spec(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaim
 
 
 def without_unread_volumes(spec: PodSpec) -> PodSpec:
-    """Return the pod spec without the volumes that scheduling does not read."""
+    """Return the pod spec without the volumes that nothing here reads."""
     read = tuple(
         volume
         for volume in spec.volumes

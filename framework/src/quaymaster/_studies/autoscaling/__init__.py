@@ -1,0 +1,1 @@
+"""Autoscalers in virtual time: they add and remove the nodes of a simulated cluster."""

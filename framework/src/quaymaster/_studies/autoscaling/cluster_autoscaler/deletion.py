@@ -1,0 +1,326 @@
+"""Removes nodes: marks them, moves their pods, and deletes their machines.
+
+Mirrors ``core/scaledown/actuation`` and ``core/scaledown/budgets``. Upstream does it in
+the background; here timers of the virtual clock do.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Node, Pod, PodDisruptionBudget, Taint
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import ApiError, NotFoundError
+from quaymaster._studies.autoscaling.cloud import Cloud
+from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
+from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
+    Drainability,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
+    NORMAL,
+    WARNING,
+    Report,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import (
+    TO_BE_DELETED,
+    has_taint,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
+    ClusterAutoscalerOptions,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
+    is_daemon_pod,
+    is_mirror_pod,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.removal import Removable
+from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import Utilization
+
+__all__ = ["Deletions", "EvictFn"]
+
+EvictFn = Callable[[Pod, float], None]
+"""Evicts a pod with a grace period in seconds.
+
+It raises `ApiError` if it is not allowed.
+"""
+
+_RETRY_SECONDS: Final = 10
+_LOOK_SECONDS: Final = 5
+_HEADROOM_SECONDS: Final = 30
+_DEFAULT_GRACE_SECONDS: Final = 30
+_DAEMON_EVICTION: Final = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
+
+
+@attrs.define(eq=False)
+class _Deletion:
+    """A node that is being removed."""
+
+    name: str
+    group: str
+    drains: bool
+    pods: list[Pod] = attrs.field(factory=list)
+
+
+class Deletions:
+    """The nodes that are being removed.
+
+    Args:
+        cluster: The cluster.
+        cloud: The groups.
+        drainability: Judges the pods.
+        options: The options of the autoscaler.
+        report: Writes events.
+        evict: Evicts pods.
+
+    Attributes:
+        ended: The number of removals that have ended.
+    """
+
+    def __init__(
+        self,
+        cluster: InMemoryCluster,
+        cloud: Cloud,
+        drainability: Drainability,
+        options: ClusterAutoscalerOptions,
+        report: Report,
+        evict: EvictFn,
+    ) -> None:
+        self._cluster = cluster
+        self._cloud = cloud
+        self._drainability = drainability
+        self._options = options
+        self._report = report
+        self._evict = evict
+        self._running: dict[str, _Deletion] = {}
+        self.ended = 0
+
+    def names(self) -> Sequence[str]:
+        """Return the names of the nodes that are being removed."""
+        return [*self._running]
+
+    def draining(self) -> Sequence[str]:
+        """Return those whose pods are being moved."""
+        return [each.name for each in self._running.values() if each.drains]
+
+    def per_group(self) -> Counter[str]:
+        """Return how many nodes of each group are being removed."""
+        return Counter(each.group for each in self._running.values())
+
+    def start(
+        self,
+        empty: Iterable[Removable],
+        with_pods: Iterable[Removable],
+        utilization: Callable[[str], Utilization | None],
+    ) -> bool:
+        """Start to remove nodes, as many as may be removed at the same time.
+
+        Args:
+            empty: Nodes without pods that move.
+            with_pods: Nodes with such pods.
+            utilization: Returns the utilisation of a node, for the event.
+
+        Returns:
+            Whether any removal has started.
+        """
+        options = self._options
+        left = options.max_scale_down_parallelism - len(self._running)
+        first = _in_groups(empty, self._cloud)[: max(0, left)]
+        left -= len(first)
+        left = min(left, options.max_drain_parallelism - len(self.draining()))
+        last = _in_groups(with_pods, self._cloud)[: max(0, left)]
+        for removable in first:
+            self._mark(removable)
+            text = f'Scale-down: removing empty node "{removable.node.name}"'
+            self._report(NORMAL, "ScaleDownEmpty", text, None)
+        for removable in last:
+            self._mark(removable)
+            name = removable.node.name
+            text = _drain_text(removable, utilization(name))
+            self._report(NORMAL, "ScaleDown", text, None)
+        for removable in first:
+            self._schedule(removable, drains=False)
+        for removable in last:
+            self._schedule(removable, drains=True)
+        return bool(first or last)
+
+    def _mark(self, removable: Removable) -> None:
+        now = self._cluster.clock.now()
+        node = self._cluster.get(Node, removable.node.name)
+        if not has_taint(node, TO_BE_DELETED):
+            taint = Taint(key=TO_BE_DELETED, value=str(int(now)), effect="NoSchedule")
+            closed = node.spec.unschedulable or (
+                self._options.cordon_node_before_terminating
+            )
+            taints = (*node.spec.taints, taint)
+            spec = replace(node.spec, taints=taints, unschedulable=closed)
+            self._cluster.update(replace(node, spec=spec))
+        text = "marked the node as toBeDeleted/unschedulable"
+        self._report(NORMAL, "ScaleDown", text, node)
+
+    def _schedule(self, removable: Removable, *, drains: bool) -> None:
+        name = removable.node.name
+        group = self._cloud.group_of(name)
+        deletion = _Deletion(name, group.name if group else "", drains)
+        self._running[name] = deletion
+        self._cluster.clock.call_later(
+            self._options.node_delete_delay_after_taint, lambda: self._check(deletion)
+        )
+
+    def _check(self, deletion: _Deletion) -> None:
+        """Judge the pods again, and evict them."""
+        pods = [pod for pod in self._pods_on(deletion.name) if self._counts(pod)]
+        now = self._cluster.clock.now()
+        budgets = RemainingBudgets(
+            self._cluster.list(PodDisruptionBudget).items if deletion.drains else ()
+        )
+        drain = self._drainability.drain_of(
+            pods, budgets, now, knows_controllers=deletion.drains
+        )
+        if drain.blocking is not None:
+            name = drain.blocking.pod.key
+            self._abort(deletion, f"pod {name} blocks: {drain.blocking.reason.value}")
+        elif not deletion.drains and drain.moving:
+            text = f'failed to delete empty node "{deletion.name}", new pods scheduled'
+            self._abort(deletion, text)
+        elif not deletion.drains and drain.completing:
+            text = (
+                f'failed to delete empty node "{deletion.name}", '
+                "active on-completion pods present"
+            )
+            self._abort(deletion, text)
+        elif deletion.drains:
+            deletion.pods = [
+                pod for pod in pods if not (is_daemon_pod(pod) or is_mirror_pod(pod))
+            ]
+            self._evict_daemon_pods(pods)
+            until = now + self._options.max_pod_eviction_time
+            self._evict_pods(deletion, deletion.pods, until)
+        else:
+            self._finish(deletion)
+
+    def _evict_pods(
+        self, deletion: _Deletion, pods: Sequence[Pod], until: float
+    ) -> None:
+        """Evict pods; those that may not be evicted yet are tried again."""
+        left = [pod for pod in pods if not self._try_to_evict(pod)]
+        now = self._cluster.clock.now()
+        if not left:
+            self._wait_for_end(deletion, now)
+        elif now + _RETRY_SECONDS < until:
+            self._cluster.clock.call_later(
+                _RETRY_SECONDS, lambda: self._evict_pods(deletion, left, until)
+            )
+        else:
+            for pod in left:
+                text = "failed to delete pod for ScaleDown"
+                self._report(WARNING, "ScaleDownFailed", text, pod)
+            names = ", ".join(pod.key for pod in left)
+            self._abort(deletion, f"pods were not evicted in time: {names}")
+
+    def _try_to_evict(self, pod: Pod) -> bool:
+        self._report(NORMAL, "ScaleDown", "deleting pod for node scale down", pod)
+        try:
+            self._evict(pod, self._grace_of(pod))
+        except NotFoundError:
+            return True
+        except ApiError:
+            return False
+        return True
+
+    def _evict_daemon_pods(self, pods: Iterable[Pod]) -> None:
+        """Evict the pods of DaemonSets; nothing waits for them."""
+        for pod in pods:
+            is_chosen = pod.metadata.annotations.get(_DAEMON_EVICTION, "true") == "true"
+            if is_daemon_pod(pod) and not is_mirror_pod(pod) and is_chosen:
+                self._try_to_evict(pod)
+
+    def _wait_for_end(self, deletion: _Deletion, since: float) -> None:
+        now = self._cluster.clock.now()
+        longest = self._options.max_graceful_termination_sec + _HEADROOM_SECONDS
+        if not any(self._is_on(pod, deletion.name) for pod in deletion.pods):
+            self._finish(deletion)
+        elif now - since < longest:
+            self._cluster.clock.call_later(
+                _LOOK_SECONDS, lambda: self._wait_for_end(deletion, since)
+            )
+        else:
+            self._abort(deletion, "pods remaining after timeout")
+
+    def _finish(self, deletion: _Deletion) -> None:
+        node = self._cluster.get(Node, deletion.name)
+        self._cloud.delete([deletion.name])
+        self._report(NORMAL, "ScaleDown", "nodes removed by cluster autoscaler", node)
+        if deletion.drains:
+            text = f"Scale-down: node {deletion.name} removed with drain"
+            self._report(NORMAL, "ScaleDown", text, None)
+        else:
+            text = f"Scale-down: empty node {deletion.name} removed"
+            self._report(NORMAL, "ScaleDownEmpty", text, None)
+        self._end(deletion)
+
+    def _abort(self, deletion: _Deletion, problem: str) -> None:
+        """Give up: the node is opened again."""
+        node = self._cluster.get(Node, deletion.name)
+        what = "drain and delete node" if deletion.drains else "delete empty node"
+        text = f"failed to {what}: {problem}"
+        self._report(WARNING, "ScaleDownFailed", text, node)
+        taints = tuple(each for each in node.spec.taints if each.key != TO_BE_DELETED)
+        is_closed = (
+            node.spec.unschedulable and not self._options.cordon_node_before_terminating
+        )
+        spec = replace(node.spec, taints=taints, unschedulable=is_closed)
+        self._cluster.update(replace(node, spec=spec))
+        self._end(deletion)
+
+    def _end(self, deletion: _Deletion) -> None:
+        del self._running[deletion.name]
+        self.ended += 1
+
+    def _grace_of(self, pod: Pod) -> float:
+        grace = pod.spec.termination_grace_period_seconds
+        grace = _DEFAULT_GRACE_SECONDS if grace is None else grace
+        longest = self._options.max_graceful_termination_sec
+        return min(grace, longest) if longest > 0 else grace
+
+    def _counts(self, pod: Pod) -> bool:
+        return pod.priority >= self._options.expendable_pods_priority_cutoff
+
+    def _pods_on(self, name: str) -> list[Pod]:
+        return [
+            pod
+            for pod in self._cluster.list(Pod).items
+            if pod.node_name == name and not pod.is_finished
+        ]
+
+    def _is_on(self, pod: Pod, name: str) -> bool:
+        try:
+            return self._cluster.get(Pod, pod.key).node_name == name
+        except NotFoundError:
+            return False
+
+
+def _in_groups(removables: Iterable[Removable], cloud: Cloud) -> list[Removable]:
+    """Return nodes group by group, as ``CropNodes`` does."""
+    groups: defaultdict[str, list[Removable]] = defaultdict(list)
+    for removable in removables:
+        group = cloud.group_of(removable.node.name)
+        if group is not None:
+            groups[group.name].append(removable)
+    return [removable for members in groups.values() for removable in members]
+
+
+def _drain_text(removable: Removable, utilization: Utilization | None) -> str:
+    shares = utilization or Utilization(0.0, 0.0)
+    numbers = f"{_go(shares.cpu)} {_go(shares.memory)} 0 0 {shares.resource}"
+    names = ",".join(pod.name for pod in removable.drain.moving)
+    return (
+        f"Scale-down: removing node {removable.node.name}, utilization: "
+        f"{{{numbers} {_go(shares.highest)}}}, pods to reschedule: {names}"
+    )
+
+
+def _go(number: float) -> str:
+    """Format a number as Go does."""
+    return repr(number).removesuffix(".0")

@@ -1,0 +1,427 @@
+"""The cluster autoscaler: looks at the cluster again and again, and resizes groups.
+
+Mirrors ``core/static_autoscaler.go``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import (
+    ApiObject,
+    DaemonSet,
+    Node,
+    NodeCondition,
+    Pod,
+    PodDisruptionBudget,
+    Taint,
+)
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.cluster import NotFoundError
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.autoscaling.cloud import Cloud
+from quaymaster._studies.autoscaling.cluster_autoscaler.balancing import Resize
+from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
+from quaymaster._studies.autoscaling.cluster_autoscaler.deletion import (
+    Deletions,
+    EvictFn,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
+    Drainability,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
+    NORMAL,
+    STATUS,
+    WARNING,
+    AutoscalerEvent,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
+    EXPANDERS,
+    Expander,
+    by_priority,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
+from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlacing
+from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import (
+    DELETION_CANDIDATE,
+    TO_BE_DELETED,
+    has_taint,
+    is_starting,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
+    ClusterAutoscalerOptions,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
+    are_all_new,
+    is_unschedulable,
+    old_enough,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
+    is_daemon_pod,
+    is_mirror_pod,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
+from quaymaster._studies.autoscaling.cluster_autoscaler.scale_down import (
+    ScaleDownPlanner,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
+    ScaleUp,
+    ScaleUpOutcome,
+    ScaleUpPlanner,
+    reasons_of,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.templates import (
+    Template,
+    Templates,
+)
+from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
+
+__all__ = ["ClusterAutoscaler"]
+
+_LONG_AGO = float("-inf")
+
+
+class ClusterAutoscaler:
+    """Resizes the groups of a cloud as the cluster autoscaler does.
+
+    Args:
+        cluster: The cluster, in virtual time.
+        cloud: The groups.
+        config: The profiles whose filters decide where pods fit.
+        registry: Finds plugins by name.
+        options: The options.
+        priorities: Priority -> regular expressions of group names, for the expander
+            ``priority``; None without that ConfigMap.
+        seed: Decides what upstream leaves to chance.
+        evict: Evicts pods; by default through the cluster's eviction API.
+
+    Attributes:
+        events: All events so far.
+        down: The nodes that are not needed, and why the others are.
+    """
+
+    def __init__(
+        self,
+        cluster: InMemoryCluster,
+        cloud: Cloud,
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        options: ClusterAutoscalerOptions,
+        *,
+        priorities: Mapping[int, Sequence[str]] | None = None,
+        seed: int = 0,
+        evict: EvictFn | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._cloud = cloud
+        self._options = options
+        self._trial = TrialCluster(cluster, config, registry, counts=self._counts)
+        self._templates = Templates(cloud, self._trial, options)
+        self._states = GroupStates(cloud, options)
+        self._placing = HintedPlacing(self._trial)
+        self._up = ScaleUpPlanner(
+            self._trial,
+            cloud,
+            self._states,
+            options,
+            _expanders(options.expander, priorities),
+            Random(seed),
+        )
+        drainability = Drainability(options, self._find)
+        self.down = ScaleDownPlanner(self._trial, cloud, drainability, options)
+        self._deletions = Deletions(
+            cluster,
+            cloud,
+            drainability,
+            options,
+            self._report,
+            evict or self._evict,
+        )
+        self.events: list[AutoscalerEvent] = []
+        self._last_scale_up = self._last_deletion = _LONG_AGO
+
+    def close(self) -> None:
+        """Close the plugins."""
+        self._trial.close()
+
+    def run_once(self) -> None:
+        """Look at the cluster once, and act."""
+        now = self._cluster.clock.now()
+        self._trial.catch_up()
+        nodes = [self._as_seen(node) for node in self._cluster.list(Node).items]
+        ready = [node for node in nodes if is_ready(node)]
+        deletions = self._deletions.per_group()
+        in_deletion = self._deletions.names()
+        templates = self._templates.of_groups(
+            nodes, self._cluster.list(DaemonSet).items, now
+        )
+        for group, age in self._states.update(nodes, now):
+            text = f"Nodes added to group {group} failed to register within {age:g}s"
+            self._report(WARNING, "ScaleUpTimedOut", text, None)
+        self._delete_old_machines()
+        if not self._states.is_healthy:
+            self.down.clear()
+            self._report(WARNING, "ClusterUnhealthy", "Cluster is unhealthy", None)
+            return
+        if self._states.fix_sizes(now):
+            return
+        with self._trial.fork():
+            starting = self._add_expected_nodes(templates, now)
+            nodes = [node for node in nodes if node.name not in starting]
+            every = self._trial.nodes()
+            is_quiet = self._scale_up(ready, every, templates, now)
+            if self._options.scale_down_enabled:
+                self._scale_down(
+                    nodes, in_deletion, deletions, now, may_delete=is_quiet
+                )
+            if self._options.enforce_node_group_min_size:
+                self._grow_to_min_sizes(every, templates, now)
+
+    def _as_seen(self, node: Node) -> Node:
+        """Return a node as upstream sees it: with a startup taint it is not ready."""
+        if not is_ready(node) or not is_starting(node, self._options):
+            return node
+        created = node.metadata.creation_timestamp
+        not_ready = NodeCondition(
+            type="Ready", status="False", last_transition_time=created
+        )
+        others = (each for each in node.status.conditions if each.type != "Ready")
+        status = replace(node.status, conditions=(not_ready, *others))
+        return replace(node, status=status)
+
+    def _delete_old_machines(self) -> None:
+        """Delete machines that should have been nodes long ago."""
+        for group, names in self._states.old_unregistered().items():
+            size, least = self._cloud.sizes[group], self._cloud.groups[group].min_size
+            for name in [*names][: max(0, size - least)]:
+                self._cloud.delete([name])
+                text = f"Removed unregistered node {name}"
+                self._report(NORMAL, "DeleteUnregistered", text, None)
+
+    def _add_expected_nodes(
+        self, templates: Mapping[str, Template], now: float
+    ) -> set[str]:
+        """Replace nodes that are expected by ready ones; return their names."""
+        starting: set[str] = set()
+        for group, (count, names) in self._states.upcoming(now).items():
+            for number in range(count):
+                template = templates[group].named(f"upcoming-{number}")
+                self._trial.add_node(template.node, template.pods)
+            for name in names:
+                self._trial.remove_node(name)
+            starting.update(names)
+        return starting
+
+    def _scale_up(
+        self,
+        ready: Sequence[Node],
+        nodes: Sequence[Node],
+        templates: Mapping[str, Template],
+        now: float,
+    ) -> bool:
+        """Scale up if pods need it; return whether nodes may be deleted now."""
+        pods = old_enough(self._pods_to_help(), now, self._options)
+        if not pods:
+            return True
+        limit = self._options.max_nodes_total
+        if limit > 0 and len(ready) >= limit:
+            text = f"Max total nodes in cluster reached: {limit}"
+            self._report(WARNING, "MaxNodesTotalReached", text, None)
+            self._report_unhelped(pods, "max total nodes in cluster reached")
+            return True
+        if are_all_new(pods, now):
+            return False
+        if self._options.salvo_scale_up:
+            self._salvo(pods, nodes, templates, now)
+        else:
+            self._grow(pods, nodes, templates, now)
+        return True
+
+    def _pods_to_help(self) -> list[Pod]:
+        """Return the pending pods that fit on no node that exists or is expected."""
+        pods = [
+            pod
+            for pod in self._cluster.list(Pod).items
+            if is_unschedulable(pod)
+            and not pod.status.nominated_node_name
+            and self._counts(pod)
+        ]
+        pods += self._drained_pods()
+        pods.sort(key=lambda pod: -pod.priority)
+        placed = self._placing.place(pods, lambda _name: True)
+        self._placing.forget_old()
+        return [pod for pod in pods if pod.uid not in placed and not is_daemon_pod(pod)]
+
+    def _drained_pods(self) -> list[Pod]:
+        """Return the pods of nodes that are being drained, without their nodes."""
+        return [
+            replace(pod, node_name="")
+            for name in self._deletions.draining()
+            if (info := self._trial.get(name))
+            for pod in info.pods.values()
+            if not (pod.is_terminating or is_daemon_pod(pod) or is_mirror_pod(pod))
+        ]
+
+    def _grow(
+        self,
+        pods: Sequence[Pod],
+        nodes: Sequence[Node],
+        templates: Mapping[str, Template],
+        now: float,
+    ) -> ScaleUp:
+        """Scale up once."""
+        plan = self._up.plan(pods, nodes, templates, now)
+        if plan.outcome is ScaleUpOutcome.SUCCESSFUL:
+            for resize in plan.resizes:
+                self._resize(resize, now)
+            self._last_scale_up = now
+            text = " ".join(map(str, plan.resizes))
+            for pod in plan.helped if plan.resizes else ():
+                message = f"pod triggered scale-up: [{text}]"
+                self._report(NORMAL, "TriggeredScaleUp", message, pod)
+        elif plan.outcome is ScaleUpOutcome.NO_OPTIONS:
+            for kind in plan.unhelped:
+                self._report_unhelped(kind.pods, reasons_of(kind, plan.skipped))
+        return plan
+
+    def _salvo(
+        self,
+        pods: Sequence[Pod],
+        nodes: Sequence[Node],
+        templates: Mapping[str, Template],
+        now: float,
+    ) -> None:
+        """Scale up several times, until no pod is left or nothing helps."""
+        left, every = {pod.uid: pod for pod in pods}, [*nodes]
+        number = 0
+        while left:
+            plan = self._grow([*left.values()], every, templates, now)
+            if plan.outcome is not ScaleUpOutcome.SUCCESSFUL or not plan.helped:
+                return
+            for pod in plan.helped:
+                left.pop(pod.uid, None)
+            new: set[str] = set()
+            for resize in plan.resizes:
+                for each in range(resize.more):
+                    suffix = f"{each}-salvo-{number}"
+                    template = templates[resize.group].named(suffix)
+                    self._trial.add_node(template.node, template.pods)
+                    every.append(template.node)
+                    new.add(template.node.name)
+            for pod in plan.helped:
+                if self._trial.place_anywhere(pod, new.__contains__) is None:
+                    return
+            number += 1
+
+    def _grow_to_min_sizes(
+        self, nodes: Sequence[Node], templates: Mapping[str, Template], now: float
+    ) -> None:
+        resizes = self._up.to_min_sizes(nodes, templates, now)
+        for resize in resizes:
+            self._resize(resize, now)
+        if resizes:
+            self._last_scale_up = now
+
+    def _resize(self, resize: Resize, now: float) -> None:
+        what = (
+            f"size to {resize.new_size} instead of {resize.size} "
+            f"(max: {resize.max_size})"
+        )
+        text = f"Scale-up: setting group {resize.group} {what}"
+        self._report(NORMAL, "ScaledUpGroup", text, None)
+        self._cloud.increase(resize.group, resize.more)
+        self._states.note_scale_up(resize.group, resize.more, now)
+        text = (
+            f"Scale-up: group {resize.group} {what.replace('size to', 'size set to')}"
+        )
+        self._report(NORMAL, "ScaledUpGroup", text, None)
+
+    def _scale_down(
+        self,
+        nodes: Sequence[Node],
+        in_deletion: Sequence[str],
+        deletions: Mapping[str, int],
+        now: float,
+        *,
+        may_delete: bool,
+    ) -> None:
+        """Find the nodes that are not needed, and start to remove some."""
+        budgets = RemainingBudgets(self._cluster.list(PodDisruptionBudget).items)
+        candidates = self.down.update(nodes, budgets, in_deletion, now)
+        options = self._options
+        is_resting = (
+            not may_delete
+            or self._last_scale_up + options.scale_down_delay_after_add > now
+            or self._last_deletion + options.scale_down_delay_after_delete > now
+        )
+        if candidates and not is_resting:
+            every = self._trial.nodes()
+            empty, with_pods = self.down.removable_now(every, deletions, now)
+            if self._deletions.start(empty, with_pods, self.down.utilization.get):
+                self._last_deletion = now
+        self._update_soft_taints(nodes, now)
+
+    def _update_soft_taints(self, nodes: Iterable[Node], now: float) -> None:
+        """Mark the nodes that are not needed, so that pods avoid them.
+
+        Mirrors ``core/scaledown/actuation/softtaint.go``.
+        """
+        own = [node for node in nodes if self._cloud.group_of(node.name)]
+        needed = [node for node in own if node.name not in self.down.unneeded]
+        others = [node for node in own if node.name in self.down.unneeded]
+        budget = self._options.max_bulk_soft_taint_count
+        for node in [*needed, *others]:
+            is_needed = node.name not in self.down.unneeded
+            is_marked = has_taint(node, DELETION_CANDIDATE)
+            if has_taint(node, TO_BE_DELETED) or is_needed != is_marked:
+                continue
+            if budget <= 0:
+                return
+            budget -= 1
+            self._set_soft_taint(node.name, now, is_set=not is_needed)
+
+    def _set_soft_taint(self, name: str, now: float, *, is_set: bool) -> None:
+        node = self._cluster.get(Node, name)
+        taints = tuple(
+            taint for taint in node.spec.taints if taint.key != DELETION_CANDIDATE
+        )
+        if is_set:
+            taint = Taint(
+                key=DELETION_CANDIDATE, value=str(int(now)), effect="PreferNoSchedule"
+            )
+            taints = (*taints, taint)
+        self._cluster.update(replace(node, spec=replace(node.spec, taints=taints)))
+
+    def _report_unhelped(self, pods: Iterable[Pod], reasons: str) -> None:
+        for pod in pods:
+            text = f"pod didn't trigger scale-up: {reasons}"
+            self._report(NORMAL, "NotTriggerScaleUp", text, pod)
+
+    def _report(
+        self, kind: str, reason: str, message: str, obj: ApiObject | None
+    ) -> None:
+        regarding = STATUS if obj is None else f"{obj.kind}/{obj.name}"
+        now = self._cluster.clock.now()
+        self.events.append(AutoscalerEvent(now, regarding, kind, reason, message, obj))
+
+    def _counts(self, pod: Pod) -> bool:
+        return pod.priority >= self._options.expendable_pods_priority_cutoff
+
+    def _find(self, kind: type[ApiObject], key: str) -> ApiObject | None:
+        try:
+            return self._cluster.get(kind, key)
+        except NotFoundError:
+            return None
+
+    def _evict(self, pod: Pod, grace_seconds: float) -> None:
+        self._cluster.evict(pod.key, grace_period_seconds=grace_seconds)
+
+
+def _expanders(
+    names: Iterable[str], priorities: Mapping[int, Sequence[str]] | None
+) -> list[Expander]:
+    """Return the expanders; ``priority`` keeps all without its ConfigMap."""
+    expanders = {**EXPANDERS, "priority": by_priority(priorities or {})}
+    return [expanders[name] for name in names]

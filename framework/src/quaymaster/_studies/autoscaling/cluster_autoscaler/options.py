@@ -1,0 +1,118 @@
+"""The options of the cluster autoscaler, with its defaults."""
+
+import attrs
+
+__all__ = ["ClusterAutoscalerOptions"]
+
+
+@attrs.frozen(kw_only=True)
+class ClusterAutoscalerOptions:
+    """The options of the cluster autoscaler, named as its flags.
+
+    Mirrors ``config/flags/flags.go``. All times are in seconds.
+
+    Attributes:
+        scan_interval: The time between two loops.
+        expander: The expanders in order; each keeps the best options of the one before.
+        scale_down_enabled: Whether nodes are removed at all.
+        scale_down_delay_after_add: How long after a scale-up no node is removed.
+        scale_down_delay_after_delete: The same after a removal.
+        scale_down_delay_after_failure: The same after a failed removal.
+        scale_down_unneeded_time: How long a node must be unneeded.
+        scale_down_unready_time: How long an unready node must be unneeded.
+        scale_down_unready_enabled: Whether unready nodes may be removed.
+        scale_down_utilization_threshold: The highest utilisation of an unneeded node.
+        unremovable_node_recheck_timeout: How long a node that cannot be removed is not
+            looked at again.
+        max_scale_down_parallelism: The most nodes that are removed at the same time.
+        max_drain_parallelism: The most nodes with pods among them.
+        max_nodes_total: The most nodes of the cluster; 0 sets no limit.
+        max_nodes_per_scaleup: The most nodes that one estimate adds.
+        cores_total: The fewest and the most cores of the cluster.
+        memory_total: The fewest and the most bytes of memory of the cluster.
+        max_node_provision_time: How long a node may need to become ready.
+        max_node_startup_time: How long a registered node may need for it.
+        ok_total_unready_count: So many unready nodes are always healthy.
+        max_total_unready_percentage: The most unready nodes of a healthy cluster.
+        initial_node_group_backoff_duration: The first backoff of a group.
+        max_node_group_backoff_duration: The longest backoff.
+        node_group_backoff_reset_timeout: When a backoff is forgotten.
+        balance_similar_node_groups: Whether similar groups grow together.
+        balancing_ignore_labels: Labels in which similar groups may differ.
+        balancing_labels: If any: the labels that alone make groups similar.
+        memory_difference_ratio: How far the memory of similar groups may differ.
+        max_allocatable_difference_ratio: The same for allocatable amounts.
+        max_free_difference_ratio: The same for what is free on a new node.
+        ignore_daemonsets_utilization: Whether DaemonSets do not count in utilisation.
+        ignore_mirror_pods_utilization: Whether mirror pods do not count.
+        skip_nodes_with_system_pods: Whether pods of kube-system block a removal.
+        skip_nodes_with_local_storage: Whether pods with local storage do.
+        skip_nodes_with_custom_controller_pods: Whether pods of other controllers do.
+        blocking_system_pod_disruption_timeout: How long pods of kube-system block.
+        min_replica_count: Controllers with fewer replicas block.
+        expendable_pods_priority_cutoff: Pods below this priority do not count.
+        new_pod_scale_up_delay: How old a pod must be.
+        force_ds: Whether templates get the pods of all matching DaemonSets.
+        enforce_node_group_min_size: Whether groups grow to their smallest size.
+        salvo_scale_up: Whether one loop may scale several groups.
+        fastpath_binpacking_enabled: Whether the last kind of pods is estimated by
+            arithmetic.
+        startup_taints: Keys of taints of nodes that are starting.
+        status_taints: Keys of taints that come and go.
+        cordon_node_before_terminating: Whether a node is cordoned first.
+        node_delete_delay_after_taint: How long after the taint a removal begins.
+        max_pod_eviction_time: How long evictions are tried.
+        max_graceful_termination_sec: The longest wait for the end of a pod.
+        max_bulk_soft_taint_count: The most soft taints per loop.
+    """
+
+    scan_interval: float = 10
+    expander: tuple[str, ...] = ("least-waste",)
+    scale_down_enabled: bool = True
+    scale_down_delay_after_add: float = 600
+    scale_down_delay_after_delete: float = 0
+    scale_down_delay_after_failure: float = 180
+    scale_down_unneeded_time: float = 600
+    scale_down_unready_time: float = 1200
+    scale_down_unready_enabled: bool = True
+    scale_down_utilization_threshold: float = 0.5
+    unremovable_node_recheck_timeout: float = 300
+    max_scale_down_parallelism: int = 10
+    max_drain_parallelism: int = 1
+    max_nodes_total: int = 0
+    max_nodes_per_scaleup: int = 1000
+    cores_total: tuple[int, int] = (0, 320_000)
+    memory_total: tuple[int, int] = (0, 6_400_000 * 2**30)
+    max_node_provision_time: float = 900
+    max_node_startup_time: float = 900
+    ok_total_unready_count: int = 3
+    max_total_unready_percentage: float = 45
+    initial_node_group_backoff_duration: float = 300
+    max_node_group_backoff_duration: float = 1800
+    node_group_backoff_reset_timeout: float = 10_800
+    balance_similar_node_groups: bool = False
+    balancing_ignore_labels: tuple[str, ...] = ()
+    balancing_labels: tuple[str, ...] = ()
+    memory_difference_ratio: float = 0.015
+    max_allocatable_difference_ratio: float = 0.05
+    max_free_difference_ratio: float = 0.05
+    ignore_daemonsets_utilization: bool = False
+    ignore_mirror_pods_utilization: bool = False
+    skip_nodes_with_system_pods: bool = True
+    skip_nodes_with_local_storage: bool = True
+    skip_nodes_with_custom_controller_pods: bool = True
+    blocking_system_pod_disruption_timeout: float = 3600
+    min_replica_count: int = 0
+    expendable_pods_priority_cutoff: int = -10
+    new_pod_scale_up_delay: float = 0
+    force_ds: bool = False
+    enforce_node_group_min_size: bool = False
+    salvo_scale_up: bool = False
+    fastpath_binpacking_enabled: bool = False
+    startup_taints: tuple[str, ...] = ()
+    status_taints: tuple[str, ...] = ()
+    cordon_node_before_terminating: bool = True
+    node_delete_delay_after_taint: float = 5
+    max_pod_eviction_time: float = 120
+    max_graceful_termination_sec: float = 600
+    max_bulk_soft_taint_count: int = 10

@@ -1,0 +1,69 @@
+"""The pending pods that a scale-up might help.
+
+Mirrors ``core/static_autoscaler.go`` and ``core/podlistprocessor``.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from quaymaster._api.objects import Pod
+from quaymaster._api.objects.resources import pod_requests
+from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
+    ClusterAutoscalerOptions,
+)
+
+__all__ = ["are_all_new", "is_unschedulable", "old_enough"]
+
+_DELAY_ANNOTATION: Final = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
+_NEW_SECONDS: Final = 2
+_NEW_SECONDS_WITH_GPU: Final = 30
+_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
+_SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+
+
+def is_unschedulable(pod: Pod) -> bool:
+    """Return whether the scheduler has found no node for a pod."""
+    return (
+        not pod.node_name
+        and not pod.is_finished
+        and any(
+            condition.type == "PodScheduled"
+            and condition.status == "False"
+            and condition.reason == "Unschedulable"
+            for condition in pod.status.conditions
+        )
+    )
+
+
+def old_enough(
+    pods: Iterable[Pod], now: float, options: ClusterAutoscalerOptions
+) -> list[Pod]:
+    """Return the pods that are older than their delay."""
+    return [pod for pod in pods if now - _created(pod) > _delay(pod, options)]
+
+
+def are_all_new(pods: Sequence[Pod], now: float) -> bool:
+    """Return whether more pods of the same kind may come in a moment."""
+    if min(map(_created, pods), default=now) + _NEW_SECONDS > now:
+        return True
+    with_gpu = [_created(pod) for pod in pods if _uses_gpu(pod)]
+    return bool(with_gpu) and min(with_gpu) + _NEW_SECONDS_WITH_GPU > now
+
+
+def _created(pod: Pod) -> float:
+    return float(pod.metadata.creation_timestamp or 0.0)
+
+
+def _delay(pod: Pod, options: ClusterAutoscalerOptions) -> float:
+    """Return how old a pod must be; its annotation can only make it longer."""
+    text = pod.metadata.annotations.get(_DELAY_ANNOTATION, "")
+    parts = _DURATION.findall(text)
+    own = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    return max(own, options.new_pod_scale_up_delay)
+
+
+def _uses_gpu(pod: Pod) -> bool:
+    scalars = pod_requests(pod).scalars
+    return any(scalars.get(name) for name in _GPUS)

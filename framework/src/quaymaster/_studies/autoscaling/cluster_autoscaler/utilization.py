@@ -1,0 +1,87 @@
+"""How much of a node its pods request.
+
+Mirrors ``simulator/utilization/info.go``.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._api.objects.resources import pod_requests
+from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
+    ClusterAutoscalerOptions,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
+    is_daemon_pod,
+    is_long_terminating,
+    is_mirror_pod,
+)
+
+__all__ = ["Utilization", "utilization_of"]
+
+_MILLI: Final = 1000
+
+
+@attrs.frozen
+class Utilization:
+    """The requested parts of a node's allocatable amounts.
+
+    Attributes:
+        cpu: The part of its CPU.
+        memory: The part of its memory.
+    """
+
+    cpu: float
+    memory: float
+
+    @property
+    def highest(self) -> float:
+        """The larger part, which is compared with the threshold."""
+        return max(self.cpu, self.memory)
+
+    @property
+    def resource(self) -> str:
+        """The resource of the larger part."""
+        return "cpu" if self.cpu > self.memory else "memory"
+
+
+def utilization_of(
+    info: NodeInfo, options: ClusterAutoscalerOptions, now: float
+) -> Utilization | None:
+    """Return the utilisation of a node; None if it offers no CPU or memory."""
+    allocatable = info.node.status.allocatable
+    parts = []
+    for name in ("cpu", "memory"):
+        amount = allocatable[name].milli_value if name in allocatable else 0
+        if not amount:
+            return None
+        parts.append(_part(info.pods.values(), name, amount, options, now))
+    return Utilization(*parts)
+
+
+def _part(
+    pods: Iterable[Pod],
+    resource: str,
+    allocatable: int,
+    options: ClusterAutoscalerOptions,
+    now: float,
+) -> float:
+    requested = left_out = 0
+    for pod in pods:
+        amount = pod_requests(pod).get(resource)
+        if resource != "cpu":
+            amount *= _MILLI
+        if _is_left_out(pod, options):
+            left_out += amount
+        elif not is_long_terminating(pod, now):
+            requested += amount
+    return requested / (allocatable - left_out)
+
+
+def _is_left_out(pod: Pod, options: ClusterAutoscalerOptions) -> bool:
+    return (options.ignore_daemonsets_utilization and is_daemon_pod(pod)) or (
+        options.ignore_mirror_pods_utilization and is_mirror_pod(pod)
+    )

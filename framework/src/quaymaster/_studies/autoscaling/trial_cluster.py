@@ -1,0 +1,229 @@
+"""The cluster as an autoscaler tries changes on it, with the filters that schedule.
+
+A copy of the nodes and their pods follows the cluster. A trial changes it: nodes are
+added or removed, pods are placed. At its end, all changes are reverted. Pods pass the
+PreFilter and Filter plugins of their profile; nothing is scored or preempted. Mirrors
+``ClusterSnapshot`` and ``SchedulerPluginRunner`` (cluster autoscaler,
+``simulator/clustersnapshot``).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import Feasible, FitError
+from quaymaster._core.engine.framework import Framework
+from quaymaster._core.engine.profile_runner import ProfileRunner
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.state.node_info import NodeInfo
+
+__all__ = ["Fork", "TrialCluster"]
+
+_MISSING: Final = Status.unresolvable("node not found")
+
+
+class Fork:
+    """A part of a trial; its changes are reverted at its end, or kept."""
+
+    def __init__(self, reverts: ExitStack, outer: ExitStack) -> None:
+        self._reverts = reverts
+        self._outer = outer
+
+    def keep(self) -> None:
+        """Keep the changes until the end of the trial around this one."""
+        self._outer.push(self._reverts.pop_all())
+
+
+class TrialCluster:
+    """Nodes and pods that an autoscaler tries changes on.
+
+    Args:
+        cluster: The cluster to follow.
+        config: The profiles; extenders are not called, as upstream.
+        registry: Finds plugins by name.
+        counts: Whether a pod takes room; expendable pods do not.
+    """
+
+    def __init__(
+        self,
+        cluster: InMemoryCluster,
+        config: SchedulerConfig,
+        registry: PluginRegistry,
+        *,
+        counts: Callable[[Pod], bool] = lambda _pod: True,
+    ) -> None:
+        config = attrs.evolve(config, extenders=())
+        self._runner = ProfileRunner(cluster, config, registry, clock=cluster.clock)
+        self._snapshot = self._runner.snapshot
+        self._feed = _Feed(self._runner, counts)
+        self._runner.start(self._feed)
+        self._frameworks = self._runner.frameworks
+        self._reverts = ExitStack()
+        # Rotates, so that pods spread over equal nodes as upstream's do.
+        self._next = 0
+
+    def close(self) -> None:
+        """Close the plugins."""
+        self._runner.close()
+
+    def catch_up(self) -> None:
+        """Read the changes of the cluster."""
+        self._runner.read_changes()
+
+    def nodes(self) -> Sequence[Node]:
+        """Return the nodes, in the order in which they are tried."""
+        return [info.node for info in self._snapshot]
+
+    def get(self, name: str) -> NodeInfo | None:
+        """Return a node with its pods, or None."""
+        return self._snapshot.get(name)
+
+    @contextmanager
+    def fork(self) -> Iterator[Fork]:
+        """Run a block, and revert its changes unless `Fork.keep` was called."""
+        outer = self._reverts
+        with ExitStack() as reverts:
+            self._reverts = reverts
+            try:
+                yield Fork(reverts, outer)
+            finally:
+                self._reverts = outer
+
+    def add_node(self, node: Node, pods: Iterable[Pod] = ()) -> None:
+        """Add a node with pods."""
+        self._snapshot.add_node(node)
+        self._reverts.callback(self._snapshot.remove_node, node.name)
+        for pod in pods:
+            self.add_pod(pod, node.name)
+
+    def remove_node(self, name: str) -> None:
+        """Remove a node with its pods."""
+        info = self._snapshot.get(name)
+        if info is None:
+            return
+        for pod in [*info.pods.values()]:
+            self.remove_pod(pod)
+        self._snapshot.remove_node(name)
+        self._reverts.callback(self._snapshot.add_node, info.node)
+
+    def add_pod(self, pod: Pod, node_name: str) -> None:
+        """Add a pod to a node, whether it fits there or not."""
+        placed = replace(pod, node_name=node_name)
+        self._snapshot.add_pod(placed)
+        self._reverts.callback(self._snapshot.remove_pod, placed)
+
+    def remove_pod(self, pod: Pod) -> None:
+        """Remove a pod from its node."""
+        self._snapshot.remove_pod(pod)
+        self._reverts.callback(self._snapshot.add_pod, pod)
+
+    def why_not(self, pod: Pod, node_name: str) -> Status | None:
+        """Return why a pod cannot be on a node, or None if it can."""
+        row = self._snapshot.nodes.row_of(node_name)
+        if row is None:
+            return _MISSING
+        outcome = self._feasible(pod)
+        if not isinstance(outcome, FitError):
+            if row in self._snapshot.nodes.row_numbers(outcome.rows):
+                return None
+        elif outcome.diagnosis is None:
+            return outcome.status
+        diagnosis = outcome.diagnosis
+        return diagnosis[node_name] if diagnosis is not None else _MISSING
+
+    def place(self, pod: Pod, node_name: str) -> Status | None:
+        """Add a pod to a node if it fits there; return why not otherwise."""
+        status = self.why_not(pod, node_name)
+        if status is None:
+            self.add_pod(pod, node_name)
+        return status
+
+    def place_anywhere(
+        self, pod: Pod, is_acceptable: Callable[[str], bool]
+    ) -> str | None:
+        """Add a pod to the next acceptable node that it fits on.
+
+        Args:
+            pod: The pod.
+            is_acceptable: Whether a node may be used, by its name.
+
+        Returns:
+            The name of the node, or None if the pod fits on none of them.
+        """
+        outcome = self._feasible(pod)
+        if isinstance(outcome, FitError):
+            return None
+        nodes = self._snapshot.nodes
+        rows = {int(row) for row in nodes.row_numbers(outcome.rows)}
+        infos = [*self._snapshot]
+        for step in range(len(infos)):
+            position = (self._next + step) % len(infos)
+            info = infos[position]
+            if (
+                info.row in rows
+                and not info.node.spec.unschedulable
+                and is_acceptable(info.name)
+            ):
+                self._next = (position + 1) % len(infos)
+                name: str = info.name
+                self.add_pod(pod, name)
+                return name
+        return None
+
+    def _feasible(self, pod: Pod) -> Feasible | FitError:
+        framework = self._framework_of(pod)
+        algorithm = framework.algorithm.choosing()
+        attempt = Attempt.begin(
+            CycleState(), replace(pod, node_name=""), algorithm.nodes
+        )
+        return algorithm.find_feasible(attempt)
+
+    def _framework_of(self, pod: Pod) -> Framework:
+        frameworks: Mapping[str, Framework] = self._frameworks
+        framework = frameworks.get(pod.spec.scheduler_name)
+        return framework or next(iter(frameworks.values()))
+
+
+class _Feed:
+    """Passes changes to the snapshot; implements `ChangeHandler`.
+
+    A nominated pod holds its place, as upstream (``static_autoscaler.go``).
+    """
+
+    def __init__(self, runner: ProfileRunner, counts: Callable[[Pod], bool]) -> None:
+        self._cache = runner.cache
+        self._counts = counts
+
+    def changed(
+        self,
+        kind: type[ApiObject],  # noqa: ARG002 - the objects have it
+        old: ApiObject | None,
+        new: ApiObject | None,
+        *,
+        missed: bool = False,  # noqa: ARG002 - a cache treats both alike
+    ) -> None:
+        """See `ChangeHandler.changed`."""
+        if isinstance(new, Node):
+            self._cache.add_node(new)
+        elif isinstance(new, Pod):
+            self._put(new)
+        elif isinstance(old, Node):
+            self._cache.remove_node(old)
+        elif isinstance(old, Pod):
+            self._cache.remove_pod(old)
+
+    def _put(self, pod: Pod) -> None:
+        node_name = pod.node_name or pod.status.nominated_node_name
+        if pod.is_finished or not node_name or not self._counts(pod):
+            self._cache.remove_pod(pod)
+        else:
+            self._cache.add_pod(replace(pod, node_name=node_name))

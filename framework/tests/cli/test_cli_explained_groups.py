@@ -1,0 +1,151 @@
+"""``explain podgroup/NAME`` shows the placements of a group, and what it waits for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from quaymaster.simulation import GroupNotFoundError
+from tests.kit.gang_files import GATES, gang_yaml, members_yaml, rack_yaml, yaml_file
+from tests.kit.internals.cli import app
+from tests.kit.results import checked_result
+
+CLUSTER = yaml_file(
+    rack_yaml(1, 2),
+    gang_yaml("train", 4, pods=4, in_rack=True),
+    gang_yaml("wide", 6, pods=6, in_rack=True),
+    gang_yaml("early", 3, pods=2),
+    members_yaml("nogroup", 1),
+)
+
+
+@pytest.fixture(autouse=True)
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cluster.yaml").write_text(CLUSTER)
+
+
+def run(*arguments: str, gates: bool = True) -> Result:
+    command = ("explain", *arguments, "cluster.yaml", *(GATES if gates else ()))
+    result = CliRunner().invoke(app, command)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def explained(*arguments: str) -> dict[str, Any]:
+    document = json.loads(run(*arguments, "-o", "json").stdout)
+    assert isinstance(document, dict)
+    return document
+
+
+def rows(text: str, *beginnings: str) -> list[list[str]]:
+    """The cells of the lines that begin like this."""
+    return [
+        [cell.strip() for cell in line.split("   ") if cell.strip()]
+        for line in text.splitlines()
+        if line.startswith(beginnings)
+    ]
+
+
+def test_each_placement_names_the_pod_that_stops_the_group() -> None:
+    text = run("podgroup/wide").stdout
+    assert text.startswith("podgroup default/wide: unschedulable\n")
+    stopped = [row for row in rows(text, "rack-") if "of 6" in row[2]]
+    assert [row[0] for row in stopped] == ["rack-1", "rack-2"] or [
+        row[0] for row in stopped
+    ] == ["rack-2", "rack-1"]
+    fit = {row[2]: row[3] for row in stopped}
+    assert fit == {
+        "4 of 6": "default/wide-4: 0/2 nodes are available: 2 Insufficient cpu.",
+        "0 of 6": "default/wide-0: 0/2 nodes are available: 2 Insufficient cpu.",
+    }
+    assert "free cpu 0 of 4" in text
+
+
+def test_the_scores_of_placements_and_the_choice_are_shown() -> None:
+    text = run("podgroup/train").stdout
+    assert "podgroup default/train: scheduled" in text
+    assert "NodeResourcesFit" in text
+    assert "PodGroupPodsCount" in text
+    chosen, other = rows(text, "rack-")
+    assert chosen[-1] == "feasible, chosen"
+    assert other[-1] == "feasible"
+    members = rows(text, "default/train-")
+    assert len(members) == 4
+    assert {row[2] for row in members} == {chosen[0]}
+
+
+def test_a_group_that_waits_for_its_quorum_counts_its_pods() -> None:
+    text = run("podgroup/early").stdout
+    assert "podgroup default/early: waits for its quorum\n2 of 3 pods exist\n" in text
+    assert "no condition and no event" in text
+
+
+def test_pods_that_name_no_podgroup_wait_for_it() -> None:
+    text = run("podgroup/nogroup").stdout
+    assert text == (
+        "podgroup default/nogroup: does not exist\n"
+        "1 pod waits for it, and the PodGroup does not exist\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["podgroups/train", "podgroup.scheduling.k8s.io/train"]
+)
+def test_kubectl_names_of_the_kind_are_accepted(name: str) -> None:
+    assert explained(name)["group"] == "default/train"
+
+
+def test_the_namespace_may_come_first() -> None:
+    assert explained("default/podgroup/train")["group"] == "default/train"
+
+
+def test_the_group_of_a_pod_is_shown_below_it() -> None:
+    text = run("wide-5").stdout
+    pod, group = text.split("\npodgroup ", 1)
+    assert pod.startswith("default/wide-5: unschedulable\n")
+    assert group.startswith("default/wide: unschedulable\n")
+
+
+def test_a_member_of_several_placements_was_tried_once() -> None:
+    document = explained("wide-1")
+    assert [attempt["attempt"] for attempt in document["attempts"]] == [1]
+    assert document["podGroup"]["outcome"] == "unschedulable"
+
+
+@pytest.mark.parametrize("name", ["train", "wide", "early", "nogroup"])
+def test_the_result_has_the_documented_keys(name: str) -> None:
+    checked_result("explain-group", explained(f"podgroup/{name}"))
+
+
+def test_a_member_has_the_documented_keys() -> None:
+    checked_result("explain", explained("wide-0"))
+
+
+def test_csv_has_a_line_for_each_placement() -> None:
+    lines = run("podgroup/wide", "-o", "csv").stdout.splitlines()
+    assert len(lines) == 3
+
+
+def test_an_unknown_group_has_a_hint() -> None:
+    with pytest.raises(GroupNotFoundError, match=r"did you mean default/train\?"):
+        run("podgroup/trains")
+
+
+def test_without_the_gate_groups_cannot_be_explained() -> None:
+    with pytest.raises(GroupNotFoundError, match="GenericWorkload is off"):
+        run("podgroup/train", gates=False)
+
+
+def test_an_attempt_that_was_not_made_is_refused() -> None:
+    with pytest.raises(GroupNotFoundError, match="there is no attempt 9"):
+        run("podgroup/wide", "--attempt", "9")
+
+
+@pytest.mark.parametrize("option", [("--unbind",), ("--why-not", "node-1-1")])
+def test_options_about_pods_are_refused(option: tuple[str, ...]) -> None:
+    result = run("podgroup/train", *option)
+    assert f"{option[0]} needs a pod, not a PodGroup" in result.stderr

@@ -1,0 +1,1 @@
+"""The autoscalers of this project against recordings of the real ones."""

@@ -1,0 +1,31 @@
+"""Reads recorded cases of autoscalers."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+__all__ = ["DATA", "Tree", "family_of", "read_cases", "recordings"]
+
+Tree: TypeAlias = dict[str, Any]
+
+DATA: Final = Path(__file__).parent / "data"
+
+
+def recordings() -> list[Path]:
+    """Return the files with recordings."""
+    return sorted(DATA.glob("*.jsonl.gz"))
+
+
+def read_cases(path: Path) -> Iterator[Tree]:
+    """Yield the lines of a file: each has a ``case`` and the recorded ``answer``."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def family_of(line: Tree) -> str:
+    """Return the family of a case, or the function that it calls."""
+    case = line["case"]
+    return str(case.get("family") or case["call"])
