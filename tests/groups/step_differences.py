@@ -1,7 +1,9 @@
 """Compares the steps of a case with what our scheduler did.
 
 What upstream leaves to chance is not compared: repeated parts of messages, the order of
-reasons, and entries that differed between two recordings.
+reasons, entries that differed between two recordings, and which pod of a group is the
+first to write a claim that they share. The others fail, and are bound when they are
+tried again; upstream may still write the condition of the failure then.
 """
 
 import json
@@ -13,7 +15,8 @@ from tests.groups.cases import Tree
 
 __all__ = ["step_differences"]
 
-_KINDS: Final = ("Pod", "PodGroup")
+_KINDS: Final = ("Pod", "PodGroup", "ResourceClaim")
+_RACE: Final = "got allocated elsewhere in the meantime"
 _REPEATED: Final = re.compile(
     r"(, pod group preemption: [^,]*(?:, preempting \d+ victims)?)\1+"
 )
@@ -30,7 +33,7 @@ def step_differences(theirs: Tree, ours: Tree) -> Iterator[str]:
         ours: The state after it, and its events.
     """
     expected, varying = theirs["expect"], frozenset(theirs.get("varies", ()))
-    for kind in _KINDS:
+    for kind in filter(expected.__contains__, _KINDS):
         recorded, present = expected[kind], _shown(kind, expected[kind], ours[kind])
         for name in sorted(recorded.keys() | present.keys()):
             is_varying = f"{kind}/{name}" in varying
@@ -43,6 +46,8 @@ def step_differences(theirs: Tree, ours: Tree) -> Iterator[str]:
         yield f"gone: upstream {expected['gone']} here {ours['gone']}"
     seen = {_event(event) for event in ours["events"]}
     for event in expected["events"]:
+        if event[3].endswith(_RACE):
+            continue
         if _event(event) not in seen:
             yield f"event: upstream {event}, not here"
 
@@ -66,7 +71,10 @@ def _entry(entry: Tree | None, *, is_varying: bool) -> Tree | None:
         kept["conditions"] = {
             name: [status, reason, _text(message)]
             for name, (status, reason, message) in kept["conditions"].items()
+            if not message.endswith(_RACE)
         }
+        if not kept["conditions"]:
+            del kept["conditions"]
     return kept
 
 

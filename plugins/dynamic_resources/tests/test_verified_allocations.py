@@ -119,8 +119,10 @@ def test_an_allocation_that_is_not_the_one_that_is_right_ends_the_run(
 ) -> None:
     reserve = ClaimBinder.reserve
 
-    def reserving(self: ClaimBinder, state: ClaimsState, node_name: str) -> object:
-        answer = reserve(self, state, node_name)
+    def reserving(
+        self: ClaimBinder, state: ClaimsState, node_name: str, pending: set[str] | None
+    ) -> object:
+        answer = reserve(self, state, node_name, pending)
         for place, allocation in state.reserved.items():
             state.reserved[place] = change(allocation)
         return answer

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from quaymaster import Handle, Pod, PreBindWait, Status
 from quaymaster.cluster import Cluster, EventNote
 from quaymaster.objects import AllocationResult, ResourceClaim
-from quaymaster_dynamic_resources.claims import is_reserved_for
 from quaymaster_dynamic_resources.conditions import (
     BindingFailedError,
     has_conditions,
@@ -22,6 +21,11 @@ from quaymaster_dynamic_resources.conditions import (
     is_ready,
 )
 from quaymaster_dynamic_resources.extended import is_implicit
+from quaymaster_dynamic_resources.group_claims import (
+    GroupClaims,
+    consumer,
+    is_reserved_for,
+)
 from quaymaster_dynamic_resources.settlements import Settlements, Undo, UnsettledClaim
 from quaymaster_dynamic_resources.state import ClaimsState
 from quaymaster_dynamic_resources.tracker import ClaimTracker
@@ -49,6 +53,7 @@ class ClaimBinder:
         handle: The framework.
         tracker: The allocated devices.
         settlements: The claims of failed bindings.
+        groups: Finds out which claims are those of a pod's group.
         timeout_seconds: How long devices may take to become ready.
     """
 
@@ -57,15 +62,26 @@ class ClaimBinder:
         handle: Handle,
         tracker: ClaimTracker,
         settlements: Settlements,
+        groups: GroupClaims,
         timeout_seconds: float,
     ) -> None:
         self._handle = handle
         self._tracker = tracker
         self._settlements = settlements
+        self._groups = groups
         self._timeout_seconds = timeout_seconds
 
-    def reserve(self, state: ClaimsState, node_name: str) -> Status | None:
-        """Reserve the devices that the search found on a node."""
+    def reserve(
+        self, state: ClaimsState, node_name: str, pending: set[str] | None
+    ) -> Status | None:
+        """Reserve the devices that the search found on a node.
+
+        Args:
+            state: The claims of the pod.
+            node_name: The node.
+            pending: The claims that the cycle of the pod's group has reserved, to which
+                those of the pod are added; None outside such a cycle.
+        """
         places = state.to_allocate
         if not places:
             return None
@@ -78,13 +94,26 @@ class ClaimBinder:
         for place, claim, result in zip(
             places, allocation.claims, allocation.results, strict=True
         ):
-            named = self._with_share_ids(result)
+            # A pod of a group reserves twice: in its group's cycle, and to be bound.
+            named = state.reserved.get(place) or state.pending.get(place)
+            if named is None:
+                named = self._with_share_ids(result)
             state.reserved[place] = named
             self._tracker.reserve(claim, named)
+            if pending is not None:
+                pending.add(claim.uid)
         return None
 
-    def unreserve(self, state: ClaimsState, pod: Pod) -> None:
-        """Release unwritten allocations, and remove written reservations."""
+    def unreserve(self, state: ClaimsState, pod: Pod, pending: set[str] | None) -> None:
+        """Release unwritten allocations, and remove written reservations of the pod.
+
+        Those of its group stay, because other pods of the group may need them.
+
+        Args:
+            state: The claims of the pod.
+            pod: The pod.
+            pending: See `reserve`.
+        """
         unsettled = []
         for place, claim in enumerate(state.claims):
             uid = state.implicit_uid if place == state.implicit else claim.uid
@@ -92,7 +121,8 @@ class ClaimBinder:
                 uid = ""  # another pod may have reserved devices for it since
             undo = self._undo(state, place, pod)
             if undo is None and place not in state.in_doubt:
-                self._tracker.release(uid)
+                if self._tracker.release(uid) and pending is not None:
+                    pending.discard(uid)
             else:
                 unsettled.append(UnsettledClaim(claim, uid, undo))
         if unsettled:
@@ -105,7 +135,7 @@ class ClaimBinder:
             WriteError: A write failed. Earlier writes are not undone.
         """
         for place, claim in enumerate(state.claims):
-            if not is_reserved_for(claim, pod):
+            if not self._groups.is_reserved(claim, pod):
                 self._write(state, place, pod, node_name)
 
     def wait(
@@ -152,8 +182,9 @@ class ClaimBinder:
                 cluster, node_allocation.claims[-1]
             )
         now = self._handle.clock.now()
+        user = consumer(pod) if is_extended else state.consumers[place]
         try:
-            claim = reserve_claim(cluster, claim, allocation, pod, now)
+            claim = reserve_claim(cluster, claim, allocation, user, now)
         except WriteError as error:
             if error.is_unknown:
                 state.in_doubt.add(place)
@@ -211,9 +242,9 @@ class ClaimBinder:
         claim = state.claims[place]
         if place == state.implicit:
             return None if is_implicit(claim) else partial(_delete, claim=claim)
-        if claim.status.allocation is None or not is_reserved_for(claim, pod):
+        if claim.status.allocation is None or not is_reserved_for(claim, pod.uid):
             return None
-        return partial(remove_reservation, claim=claim, pod=pod)
+        return partial(remove_reservation, claim=claim, uid=pod.uid)
 
 
 def _delete(cluster: Cluster, claim: ResourceClaim) -> None:

@@ -156,7 +156,7 @@ class VerdictMemo:
         Returns:
             The verdicts; None if verdicts for these claims cannot be cached.
         """
-        if len(state.to_allocate) < len(state.claims):
+        if len(state.to_search) < len(state.claims):
             return None
         if self._tracker.has_mixed_counters:
             return None

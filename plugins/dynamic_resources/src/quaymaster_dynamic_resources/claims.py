@@ -9,34 +9,31 @@ from collections.abc import Iterator
 
 from quaymaster import Pod
 from quaymaster.devices import may_be_served_by_devices
-from quaymaster.objects import (
-    PodResourceClaim,
-    ResourceClaim,
-    ResourceClaimConsumerReference,
-)
+from quaymaster.objects import PodResourceClaim, ResourceClaim
+from quaymaster_dynamic_resources.group_claims import ClaimError, GroupClaims
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 
 __all__ = [
-    "ClaimError",
     "claims_of",
-    "consumer",
-    "is_reserved_for",
     "is_used_by_others",
     "may_need_devices",
 ]
 
 
-class ClaimError(Exception):
-    """A claim of a pod does not exist, or the pod cannot use it."""
-
-
-def claims_of(tracker: ClaimTracker, pod: Pod) -> list[ResourceClaim]:
+def claims_of(
+    tracker: ClaimTracker, pod: Pod, groups: GroupClaims
+) -> list[ResourceClaim]:
     """Return the claims of a pod, in the pod's order.
+
+    Args:
+        tracker: The claims.
+        pod: The pod.
+        groups: Finds out which claims are those of the pod's group.
 
     Raises:
         ClaimError: One of them cannot be used, at least for now.
     """
-    return list(_claims_of(tracker, pod)) if pod.spec.resource_claims else []
+    return list(_claims_of(tracker, pod, groups)) if pod.spec.resource_claims else []
 
 
 def may_need_devices(pod: Pod) -> bool:
@@ -48,22 +45,19 @@ def may_need_devices(pod: Pod) -> bool:
     )
 
 
-def is_reserved_for(claim: ResourceClaim, pod: Pod) -> bool:
-    """Return whether a claim is reserved for a pod."""
-    return any(reference.uid == pod.uid for reference in claim.status.reserved_for)
+def is_used_by_others(claim: ResourceClaim, uid: str) -> bool:
+    """Return whether a claim is reserved for anything but a pod or a group.
+
+    Args:
+        claim: The claim.
+        uid: The uid of the pod or the group.
+    """
+    return any(reference.uid != uid for reference in claim.status.reserved_for)
 
 
-def is_used_by_others(claim: ResourceClaim, pod: Pod) -> bool:
-    """Return whether a claim is reserved for any other pod."""
-    return any(reference.uid != pod.uid for reference in claim.status.reserved_for)
-
-
-def consumer(pod: Pod) -> ResourceClaimConsumerReference:
-    """Return the reservation entry for a pod."""
-    return ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-
-
-def _claims_of(tracker: ClaimTracker, pod: Pod) -> Iterator[ResourceClaim]:
+def _claims_of(
+    tracker: ClaimTracker, pod: Pod, groups: GroupClaims
+) -> Iterator[ResourceClaim]:
     for named in pod.spec.resource_claims:
         name = _name_of(pod, named)
         if name is None:
@@ -74,11 +68,8 @@ def _claims_of(tracker: ClaimTracker, pod: Pod) -> Iterator[ResourceClaim]:
             raise ClaimError(text)
         if claim.metadata.deletion_timestamp is not None:
             raise ClaimError(f'resourceclaim "{name}" is being deleted')
-        if named.resource_claim_name is None and not _is_made_for(claim, pod):
-            raise ClaimError(
-                f"ResourceClaim {claim.key} was not created for Pod {pod.key} "
-                "(Pod is not owner)"
-            )
+        if named.resource_claim_name is None and not groups.is_made_for(claim, pod):
+            raise ClaimError(groups.refusal(claim, pod))
         yield claim
 
 
@@ -95,8 +86,3 @@ def _name_of(pod: Pod, named: PodResourceClaim) -> str | None:
         if status.name == named.name:
             return status.resource_claim_name
     raise ClaimError(f'pod "{pod.key}": ResourceClaim not created yet')
-
-
-def _is_made_for(claim: ResourceClaim, pod: Pod) -> bool:
-    owner = claim.metadata.controller
-    return owner is not None and owner.uid == pod.uid

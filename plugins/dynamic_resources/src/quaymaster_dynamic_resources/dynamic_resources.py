@@ -57,17 +57,20 @@ from quaymaster_dynamic_resources.args import DynamicResourcesArgs
 from quaymaster_dynamic_resources.binding import ClaimBinder
 from quaymaster_dynamic_resources.cached_verdicts import CachedVerdicts, VerdictMemo
 from quaymaster_dynamic_resources.claims import (
-    ClaimError,
     claims_of,
-    is_used_by_others,
     may_need_devices,
 )
 from quaymaster_dynamic_resources.extended import (
     extended_amounts,
-    is_implicit,
     make_claim,
 )
 from quaymaster_dynamic_resources.filtering import NodeJudge
+from quaymaster_dynamic_resources.group_claims import (
+    ClaimError,
+    GroupClaims,
+    pending_claims,
+)
+from quaymaster_dynamic_resources.group_post_filter import ClaimReleaser
 from quaymaster_dynamic_resources.hints import (
     after_claim_change,
     after_claim_generation,
@@ -75,11 +78,11 @@ from quaymaster_dynamic_resources.hints import (
     keys_of_claim_change,
 )
 from quaymaster_dynamic_resources.score import score_of
-from quaymaster_dynamic_resources.settlements import Settlements, UnsettledClaim
+from quaymaster_dynamic_resources.settlements import Settlements
 from quaymaster_dynamic_resources.state import ClaimsState, NodeAllocation
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 from quaymaster_dynamic_resources.verification import differences
-from quaymaster_dynamic_resources.writes import WriteError, deallocate, delete_claim
+from quaymaster_dynamic_resources.writes import WriteError
 
 __all__ = ["DynamicResources"]
 
@@ -96,11 +99,6 @@ _NOT_SETTLED: Final = Status.unresolvable(
 )
 _STILL_NOT: Final = Status.unschedulable("still not schedulable")
 _NO_MESSAGE: Final = Status.unschedulable()
-_DEALLOCATED: Final = Status.unschedulable("deallocation of ResourceClaim completed")
-_DELETED: Final = Status.unschedulable("deletion of ResourceClaim completed")
-_GROUP_DONE: Final = Status.unschedulable(
-    "deallocation and deletion of ResourceClaims completed"
-)
 
 
 class DynamicResources:
@@ -143,7 +141,13 @@ class DynamicResources:
         self._settlements = handle.shared(
             Settlements, lambda: Settlements(self._tracker)
         )
-        self._binder = ClaimBinder(handle, self._tracker, self._settlements, timeout)
+        self._groups = GroupClaims(handle)
+        self._binder = ClaimBinder(
+            handle, self._tracker, self._settlements, self._groups, timeout
+        )
+        self._releaser = ClaimReleaser(
+            handle, self._tracker, self._settlements, self._groups
+        )
         self._is_silent = handle.kubernetes.has("preemption-messages")
         self._registers_deleted_claims = handle.kubernetes.since("1.37")
         gate = "TopologyAwareWorkloadScheduling"
@@ -192,7 +196,7 @@ class DynamicResources:
         if not pod.spec.resource_claims:
             return None
         try:
-            claims_of(self._tracker, pod)
+            claims_of(self._tracker, pod, self._groups)
         except ClaimError as error:
             return Status.unresolvable(str(error))
         return None
@@ -201,20 +205,25 @@ class DynamicResources:
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
         state[_STATE] = _NO_CLAIMS
         try:
-            claims = claims_of(self._tracker, pod)
+            claims = claims_of(self._tracker, pod, self._groups)
+            consumers = self._groups.consumers(pod)
         except ClaimError as error:
             return Status.unresolvable(str(error))
-        prepared = ClaimsState(claims)
+        prepared = ClaimsState(claims, consumers=consumers)
         self._add_extended(prepared, pod)
         if not prepared.claims:
             return _SKIP
         if self._settlements.holds_up(pod):
             return _NOT_SETTLED
+        self._share(prepared, pending_claims(state))
         status = next(self._problems(prepared), None)
         if status is not None:
             return status
         try:
-            prepared.matchers = [_matcher(claim) for claim in prepared.claims]
+            prepared.matchers = [
+                _matcher(claim.status.allocation or prepared.pending.get(at))
+                for at, claim in enumerate(prepared.claims)
+            ]
         except SelectorError as error:
             return Status.from_error(error)
         prepared.needs_devices = bool(prepared.to_allocate)
@@ -265,9 +274,12 @@ class DynamicResources:
         if not claims.claims:
             return _NO_MESSAGE if self._is_silent else _NOTHING_TO_FREE
         try:
-            return self._free(claims, pod)
+            status = self._releaser.free(claims, pod)
         except ApiError as error:
             return Status.from_error(error)
+        if status is not None:
+            return status
+        return _NO_MESSAGE if self._is_silent else _STILL_NOT
 
     @hookimpl
     def pod_group_post_filter(
@@ -280,15 +292,12 @@ class DynamicResources:
         if not prepared:
             # Upstream's text: no pod has left anything in the state of the group.
             return Status.from_error("not found")
-        for attempt in prepared:
-            claims = attempt.state[_STATE]
-            if not claims.claims:
-                continue
-            try:
-                self._free(claims, attempt.pod)
-            except ApiError as error:
-                return Status.from_error(error)
-        return _GROUP_DONE
+        try:
+            return self._releaser.free_for_group(
+                group, [(attempt.pod, attempt.state[_STATE]) for attempt in prepared]
+            )
+        except (ApiError, ClaimError) as error:
+            return Status.from_error(str(error))
 
     @hookimpl
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
@@ -323,13 +332,13 @@ class DynamicResources:
         node = self._handle.snapshot.get(node_name)
         if node is not None:
             self._allocation_on(claims, pod, node)
-        return self._binder.reserve(claims, node_name)
+        return self._binder.reserve(claims, node_name, pending_claims(state))
 
     @hookimpl
     def unreserve(self, state: CycleState, pod: Pod) -> None:
         claims = state.get(_STATE)
         if claims is not None and claims.claims:
-            self._binder.unreserve(claims, pod)
+            self._binder.unreserve(claims, pod, pending_claims(state))
 
     @hookimpl
     def verify_reserve(self, state: CycleState, node_name: str) -> Sequence[str]:
@@ -387,9 +396,19 @@ class DynamicResources:
         claims.implicit_uid = claim.uid
         claims.claims.append(claim)
 
+    def _share(self, claims: ClaimsState, pending: set[str] | None) -> None:
+        """Use the allocations that other pods of the group reserved in this cycle."""
+        if not pending:
+            return
+        for place in claims.to_allocate:
+            uid = claims.claims[place].uid
+            allocation = self._tracker.pending(uid) if uid in pending else None
+            if allocation is not None:
+                claims.pending[place] = allocation
+
     def _problems(self, claims: ClaimsState) -> Iterator[Status]:
         """Yield the reasons why claims cannot be allocated on any node."""
-        for place in claims.to_allocate:
+        for place in claims.to_search:
             claim = claims.claims[place]
             if self._tracker.is_in_flight(claim.uid):
                 yield Status.unresolvable(
@@ -411,27 +430,6 @@ class DynamicResources:
                         f"request {name}: device class {class_name} does not exist"
                     )
 
-    def _free(self, claims: ClaimsState, pod: Pod) -> Status:
-        """Deallocate a claim that this pod cannot use and no other pod uses."""
-        cluster = self._handle.cluster
-        for claim in claims.unavailable_claims:
-            if not is_used_by_others(claim, pod):
-                try:
-                    self._tracker.written(deallocate(cluster, claim), "")
-                except ApiError:
-                    # The write may have succeeded: the pod must not use the claim.
-                    unsettled = [UnsettledClaim(claim, "", None)]
-                    self._settlements.begin(self._handle, pod, unsettled)
-                    raise
-                return _DEALLOCATED
-        if claims.implicit >= 0:
-            claim = claims.claims[claims.implicit]
-            if not is_implicit(claim):
-                delete_claim(cluster, claim)
-                self._tracker.forget(claim, claim.uid)
-                return _DELETED
-        return _NO_MESSAGE if self._is_silent else _STILL_NOT
-
     def _class_revision(self) -> int:
         return self._resources.revision
 
@@ -441,19 +439,18 @@ class DynamicResources:
         # Registered only for claims.
         assert new is None or isinstance(new, ResourceClaim)
         assert old is None or isinstance(old, ResourceClaim)
-        return after_claim_change(self._tracker, pod, old, new)
+        return after_claim_change(self._tracker, self._groups, pod, old, new)
 
     def _after_claim_generation(self, pod: Pod, _old: Pod, new: Pod) -> QueueingHint:
-        return after_claim_generation(self._tracker, pod, new)
+        return after_claim_generation(self._tracker, self._groups, pod, new)
 
 
-def _matcher(claim: ResourceClaim) -> NodeMatcher | None:
+def _matcher(allocation: AllocationResult | None) -> NodeMatcher | None:
     """Return a matcher for the nodes that can use a claim's devices; None means all.
 
     Raises:
         SelectorError: The selector is invalid.
     """
-    allocation = claim.status.allocation
     if allocation is None or allocation.node_selector is None:
         return None
     matcher = compile_node_selector(allocation.node_selector)

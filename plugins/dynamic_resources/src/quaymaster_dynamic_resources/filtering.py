@@ -154,17 +154,17 @@ class NodeJudge:
 
     def _why_unavailable(self, state: ClaimsState, at: int, node: NodeInfo) -> str:
         claim = state.claims[at]
-        if self._lacks_operations(claim, node):
+        if self._lacks_operations(claim.status.allocation, node):
             return (
                 f"claim {claim.key}: the node does not declare the feature "
                 f"{_OPTIONAL_OPERATIONS}"
             )
         if not _is_elsewhere(state.matchers[at], node):
             return f"claim {claim.key}: its devices have not become ready"
-        assert claim.status.allocation is not None
+        allocation = claim.status.allocation or state.pending[at]
         devices = ", ".join(
             f"{result.driver}/{result.pool}/{result.device}"
-            for result in claim.status.allocation.devices.results
+            for result in allocation.devices.results
         )
         return f"claim {claim.key}: has devices that other nodes reach ({devices})"
 
@@ -173,20 +173,23 @@ class NodeJudge:
         return [
             at
             for at, claim in enumerate(state.claims)
-            if claim.status.allocation is not None
-            and (
-                _is_elsewhere(state.matchers[at], node)
-                or self._lacks_operations(claim, node)
-                or self._is_lost(claim)
+            if _is_elsewhere(state.matchers[at], node)
+            or (
+                claim.status.allocation is not None
+                and (
+                    self._lacks_operations(claim.status.allocation, node)
+                    or self._is_lost(claim)
+                )
             )
         ]
 
-    def _lacks_operations(self, claim: ResourceClaim, node: NodeInfo) -> bool:
+    def _lacks_operations(
+        self, allocation: AllocationResult | None, node: NodeInfo
+    ) -> bool:
         """Whether a node does not declare that it skips what a claim wants skipped.
 
         Upstream asks it of claims with devices whether the feature gate is on or off.
         """
-        allocation = claim.status.allocation
         return (
             self._minds_operations
             and allocation is not None
@@ -208,10 +211,30 @@ class NodeJudge:
     def _allocate(
         self, state: ClaimsState, node: NodeInfo, demand: Demand
     ) -> NodeAllocation | Status:
+        for at, pending in state.pending.items():
+            if self._lacks_operations(pending, node):
+                return Status.unresolvable(
+                    f"resource claim {state.claims[at].key} allocation requires "
+                    f"{_OPTIONAL_OPERATIONS} feature on the node"
+                )
         claims = self._wanting(state, demand)
-        results: Sequence[AllocationResult] | None
+        results = self._search(state, node, demand, claims) if claims else ()
+        if results is None:
+            return _NOT_ALLOCATED
+        if isinstance(results, Status):
+            return results
+        return _with_pending(state, NodeAllocation(claims, results, demand.mappings))
+
+    def _search(
+        self,
+        state: ClaimsState,
+        node: NodeInfo,
+        demand: Demand,
+        claims: Sequence[ResourceClaim],
+    ) -> Sequence[AllocationResult] | Status | None:
+        """Search devices for claims; return None if the node cannot satisfy them."""
         try:
-            results = self._allocator(state, _key(demand), claims).allocate(node.node)
+            return self._allocator(state, _key(demand), claims).allocate(node.node)
         except InvalidPoolsError as error:
             return Status.unresolvable(str(error))
         except StepLimitError:
@@ -219,17 +242,14 @@ class NodeJudge:
             return Status.from_error(text)
         except AllocationError as error:
             return Status.from_error(str(error))
-        if results is None:
-            return _NOT_ALLOCATED
-        return NodeAllocation(claims, results, demand.mappings)
 
     def _wanting(self, state: ClaimsState, demand: Demand) -> Sequence[ResourceClaim]:
-        """Return the unallocated claims, the implicit one with its requests."""
+        """Return the claims that need devices, the implicit one with its requests."""
         return [
             with_requests(state.claims[at], demand)
             if at == state.implicit
             else state.claims[at]
-            for at in state.to_allocate
+            for at in state.to_search
         ]
 
     def _allocator(
@@ -282,6 +302,26 @@ class NodeJudge:
             make_share_id=lambda: SHARE_ID,
             kubernetes=self._handle.kubernetes,
         )
+
+
+def _with_pending(state: ClaimsState, found: NodeAllocation) -> NodeAllocation:
+    """Return an allocation with the devices that other pods of the group reserved.
+
+    Upstream puts them behind the new ones, so that Reserve may give a claim the devices
+    of another claim. Here they are in the order of the claims.
+    """
+    if not state.pending:
+        return found
+    claims, results = iter(found.claims), iter(found.results)
+    both = [
+        (state.claims[at], state.pending[at])
+        if at in state.pending
+        else (next(claims), next(results))
+        for at in state.to_allocate
+    ]
+    return NodeAllocation(
+        [claim for claim, _ in both], [result for _, result in both], found.mappings
+    )
 
 
 def _is_elsewhere(matcher: NodeMatcher | None, node: NodeInfo) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from quaymaster import Pod, QueueingHint
 from quaymaster.objects import ResourceClaim
-from quaymaster_dynamic_resources.claims import ClaimError, claims_of
+from quaymaster_dynamic_resources.claims import claims_of
+from quaymaster_dynamic_resources.group_claims import ClaimError, GroupClaims
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
 
 def after_claim_change(
     tracker: ClaimTracker,
+    groups: GroupClaims,
     pod: Pod,
     old: ResourceClaim | None,
     new: ResourceClaim | None,
@@ -30,6 +32,7 @@ def after_claim_change(
 
     Args:
         tracker: The claims.
+        groups: Finds out which claims are those of a pod's group.
         pod: The rejected pod.
         old: The claim before, or None if it was added.
         new: The claim after, or None if it was deleted (only since Kubernetes 1.37).
@@ -39,7 +42,7 @@ def after_claim_change(
         has_devices = old.status.allocation is not None
         return QueueingHint.QUEUE if has_devices else QueueingHint.SKIP
     try:
-        claims = claims_of(tracker, pod)
+        claims = claims_of(tracker, pod, groups)
     except ClaimError:
         return QueueingHint.SKIP
     if old is not None and old.status.allocation and not new.status.allocation:
@@ -51,18 +54,21 @@ def after_claim_change(
     return QueueingHint.QUEUE
 
 
-def after_claim_generation(tracker: ClaimTracker, pod: Pod, new: Pod) -> QueueingHint:
+def after_claim_generation(
+    tracker: ClaimTracker, groups: GroupClaims, pod: Pod, new: Pod
+) -> QueueingHint:
     """Queue the pod if it has changed itself, and all its claims exist.
 
     Args:
         tracker: The claims.
+        groups: Finds out which claims are those of a pod's group.
         pod: The rejected pod.
         new: The pod after the change.
     """
     if new.uid != pod.uid:
         return QueueingHint.SKIP
     try:
-        claims_of(tracker, new)
+        claims_of(tracker, new, groups)
     except ClaimError:
         return QueueingHint.SKIP
     return QueueingHint.QUEUE

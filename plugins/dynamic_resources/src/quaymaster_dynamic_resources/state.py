@@ -15,6 +15,7 @@ from quaymaster.objects import (
     AllocationResult,
     NodeMatcher,
     ResourceClaim,
+    ResourceClaimConsumerReference,
 )
 from quaymaster_dynamic_resources.extended import Mappings
 
@@ -59,7 +60,11 @@ class ClaimsState:
         implicit: The index of the implicit claim, or -1.
         implicit_uid: Its uid before it is created.
         amounts: Resource -> the pod's request.
+        consumers: Index of a claim -> the object it is reserved for, the pod or its
+            group; the implicit claim has none.
         matchers: Index of a claim -> the nodes that can use its devices; None is all.
+        pending: Index of a claim -> its allocation, which another pod of the group has
+            reserved in the same cycle.
         needs_devices: Whether some claim is not allocated yet.
         has_alternatives: Whether a request of some claim has alternatives.
         allocators: The searches, by the device requests for extended resources.
@@ -74,7 +79,9 @@ class ClaimsState:
     implicit: int = -1
     implicit_uid: str = ""
     amounts: Mapping[str, int] = attrs.field(factory=dict)
+    consumers: Sequence[ResourceClaimConsumerReference] = ()
     matchers: Sequence[NodeMatcher | None] = ()
+    pending: dict[int, AllocationResult] = attrs.field(factory=dict)
     needs_devices: bool = False
     has_alternatives: bool = False
     allocators: dict[Hashable, Allocator] = attrs.field(factory=dict)
@@ -97,6 +104,11 @@ class ClaimsState:
             for at, claim in enumerate(self.claims)
             if claim.status.allocation is None
         ]
+
+    @property
+    def to_search(self) -> Sequence[int]:
+        """The indexes of the claims that need devices which no pod has reserved."""
+        return [at for at in self.to_allocate if at not in self.pending]
 
     def results_on(self, node: NodeInfo) -> Sequence[AllocationResult] | None:
         """Return the allocations on a node, or None if there is an implicit claim.

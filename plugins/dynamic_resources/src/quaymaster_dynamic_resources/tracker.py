@@ -29,8 +29,9 @@ _MAX_DELETED: Final = 1 << 16
 class ClaimTracker:
     """Tracks the devices of claims that are stored, written, or in flight.
 
-    An allocation is in flight from Reserve until it is written. A written claim
-    replaces the informer's version until that is at least as new.
+    An allocation is in flight from Reserve until it is written. Pods of a group share
+    the allocation that one of them has reserved, until the last of them releases it. A
+    written claim replaces the informer's version until that is at least as new.
 
     `written` may be called from any thread; all other methods only from the scheduling
     thread.
@@ -60,6 +61,8 @@ class ClaimTracker:
         self._written: dict[str, ResourceClaim] = {}
         self._deleted: dict[str, None] = {}
         self._in_flight: dict[str, tuple[ResourceClaim, AllocationResult]] = {}
+        # Uid -> how many more pods share an allocation in flight, if any.
+        self._sharers: dict[str, int] = {}
         self._gone: dict[str, None] = {}
         self._uids: dict[str, str] = {}
         self._counted: dict[str, AllocationResult] = {}
@@ -139,6 +142,12 @@ class ClaimTracker:
         self._sync()
         return uid in self._in_flight
 
+    def pending(self, uid: str) -> AllocationResult | None:
+        """Return the allocation of a claim that is in flight, or None."""
+        self._sync()
+        entry = self._in_flight.get(uid)
+        return None if entry is None else entry[1]
+
     def in_flight(self) -> Collection[str]:
         """Return the keys of the claims whose allocations are not written yet."""
         self._sync()
@@ -150,18 +159,44 @@ class ClaimTracker:
         return f"new-{self._names}"
 
     def reserve(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
-        """Reserve devices for a claim, until they are written or released."""
+        """Reserve devices for a claim, until they are written or released.
+
+        If the claim has reserved devices already, another pod shares them.
+        """
         self._sync()
+        if claim.uid in self._in_flight:
+            self._sharers[claim.uid] = self._sharers.get(claim.uid, 0) + 1
+            return
+        stored = self._in_effect(claim.key)
+        if stored is not None and stored.uid == claim.uid and stored.status.allocation:
+            return  # another pod of the group has written it meanwhile
         self._in_flight[claim.uid] = claim, allocation
         self._count(claim.uid, allocation)
 
-    def release(self, uid: str) -> None:
-        """Release the reserved devices of a claim."""
+    def release(self, uid: str) -> bool:
+        """Release the reserved devices of a claim, unless other pods share them.
+
+        Returns:
+            Whether they were released.
+        """
         self._sync()
+        if self._has_more_sharers(uid):
+            return False
         entry = self._in_flight.pop(uid, None)
-        if entry is not None:
-            self._count(uid, None)
-            self._recount(entry[0].key)
+        if entry is None:
+            return False
+        self._count(uid, None)
+        self._recount(entry[0].key)
+        return True
+
+    def _has_more_sharers(self, uid: str) -> bool:
+        """Whether other pods share an allocation that one pod no longer needs."""
+        sharers = self._sharers.get(uid, 0)
+        if sharers > 1:
+            self._sharers[uid] = sharers - 1
+        elif sharers:
+            del self._sharers[uid]
+        return sharers > 0
 
     def written(self, claim: ResourceClaim, uid: str) -> None:
         """Record a claim that the cluster has stored; may be called from any thread.
@@ -181,6 +216,7 @@ class ClaimTracker:
         """
         self._sync()
         _add_key(self._gone, claim.uid)
+        self._sharers.pop(uid, None)
         if self._in_flight.pop(uid, None) is not None:
             self._count(uid, None)
         self._written.pop(claim.key, None)
@@ -295,7 +331,7 @@ class ClaimTracker:
             self._drop_unobserved()
         while self._inbox:
             claim, uid = self._inbox.popleft()
-            was_in_flight = self._in_flight.pop(uid, None) is not None
+            was_in_flight = self._end_flight(claim, uid)
             if self._is_gone(claim, uid):
                 self._count(uid, None)
                 self._count(claim.uid, None)
@@ -312,6 +348,17 @@ class ClaimTracker:
                 self._count(uid, None)
                 self._count(claim.uid, None)
             self._recount(claim.key)
+
+    def _end_flight(self, claim: ResourceClaim, uid: str) -> bool:
+        """End the flight of an allocation; return whether it was in flight.
+
+        It goes on if the claim turns out not to be allocated, while other pods share
+        the allocation.
+        """
+        if claim.status.allocation is None and self._has_more_sharers(uid):
+            return False
+        self._sharers.pop(uid, None)
+        return self._in_flight.pop(uid, None) is not None
 
     def _is_gone(self, claim: ResourceClaim, uid: str) -> bool:
         """Whether a claim was deleted before the result of its write arrived.

@@ -4,7 +4,7 @@ The search uses nothing that is kept between attempts: neither the count of allo
 devices, nor the inventory, nor cached verdicts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -32,14 +32,17 @@ def differences(
     Yields:
         Messages about devices with several claims, and claims with other devices.
     """
-    own = {state.claims[place].uid for place in state.reserved}
+    reserved = _own(state)
+    if not reserved:
+        return
+    own = {state.claims[place].uid for place in reserved}
     holders: dict[DeviceId, str] = {}
     taken = AllocatedDevices()
     for claim, allocation in tracker.recompute():
         if claim.uid not in own:
             taken.add(allocation)
             holders |= dict.fromkeys(_whole(allocation), claim.key)
-    for place, allocation in state.reserved.items():
+    for place, allocation in reserved.items():
         for device in _whole(allocation):
             key = state.claims[place].key
             if device in holders:
@@ -49,17 +52,26 @@ def differences(
     if node_allocation is None:
         yield f"no allocation on node {node.name} for the reserved claims"
         return
+    places = zip(state.to_allocate, node_allocation.claims, strict=True)
+    claims = [claim for place, claim in places if place in reserved]
     try:
-        again = judge.search_again(node_allocation.claims, taken, node)
+        again = judge.search_again(claims, taken, node)
     except AllocationError as error:
         yield f"devices were found on node {node.name}, expected: {error}"
         return
-    promised = dict(zip(sorted(state.reserved), again or (), strict=False))
-    for place, allocation in state.reserved.items():
-        got, expected = _bare(allocation), promised.get(place)
-        if got != expected:
-            text = f"claim {state.claims[place].key} got {_named(got)} on node "
-            yield text + node.name + _unlike(got, expected)
+    promised = dict(zip(sorted(reserved), again or (), strict=False))
+    for place, allocation in reserved.items():
+        text = f"claim {state.claims[place].key} got "
+        yield from _difference(text, node, _bare(allocation), promised.get(place))
+
+
+def _own(state: ClaimsState) -> Mapping[int, AllocationResult]:
+    """Return what Reserve gave, without what it shares with a pod of the group."""
+    return {
+        place: allocation
+        for place, allocation in state.reserved.items()
+        if place not in state.pending
+    }
 
 
 def _whole(allocation: AllocationResult) -> Iterator[DeviceId]:
@@ -77,6 +89,13 @@ def _bare(allocation: AllocationResult) -> AllocationResult:
         for result in devices.results
     )
     return replace(allocation, devices=replace(devices, results=results))
+
+
+def _difference(
+    text: str, node: Node, got: AllocationResult, expected: AllocationResult | None
+) -> Iterator[str]:
+    if got != expected:
+        yield f"{text}{_named(got)} on node {node.name}{_unlike(got, expected)}"
 
 
 def _unlike(got: AllocationResult, expected: AllocationResult | None) -> str:

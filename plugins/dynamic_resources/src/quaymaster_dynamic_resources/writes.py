@@ -22,10 +22,11 @@ from quaymaster.objects import (
     AllocationResult,
     PodExtendedResourceClaimStatus,
     ResourceClaim,
+    ResourceClaimConsumerReference,
     Time,
 )
-from quaymaster_dynamic_resources.claims import consumer, is_reserved_for
 from quaymaster_dynamic_resources.extended import Mappings
+from quaymaster_dynamic_resources.group_claims import is_reserved_for
 
 __all__ = [
     "WriteError",
@@ -73,16 +74,16 @@ def reserve_claim(
     cluster: Cluster,
     claim: ResourceClaim,
     allocation: AllocationResult | None,
-    pod: Pod,
+    consumer: ResourceClaimConsumerReference,
     now: float,
 ) -> ResourceClaim:
-    """Reserve a claim for a pod, with its allocation if it is new.
+    """Reserve a claim for a pod or a group, with its allocation if it is new.
 
     Args:
         cluster: The cluster.
         claim: The claim, in the last version that the scheduler has.
         allocation: Its new allocation; None if it has been allocated before.
-        pod: The pod.
+        consumer: The pod or the group.
         now: The time.
 
     Returns:
@@ -113,12 +114,12 @@ def reserve_claim(
         others = (
             reference
             for reference in claim.status.reserved_for
-            if reference.uid != pod.uid
+            if reference.uid != consumer.uid
         )
-        changes: dict[str, object] = {"reserved_for": (*others, consumer(pod))}
+        changes: dict[str, object] = {"reserved_for": (*others, consumer)}
         if new != claim.status.allocation:
             changes["allocation"] = new
-        return _change_status(cluster, claim, changes, new, pod)
+        return _change_status(cluster, claim, changes, new, consumer.uid)
 
     try:
         return _retried(cluster, claim, write)
@@ -166,9 +167,14 @@ def deallocate(cluster: Cluster, claim: ResourceClaim) -> ResourceClaim:
 
 
 def remove_reservation(
-    cluster: Cluster, claim: ResourceClaim, pod: Pod
+    cluster: Cluster, claim: ResourceClaim, uid: str
 ) -> ResourceClaim:
-    """Remove a pod from the reservations of a claim, which stays allocated.
+    """Remove a pod or a group from the reservations of a claim; it stays allocated.
+
+    Args:
+        cluster: The cluster.
+        claim: The claim.
+        uid: The uid of the pod or the group.
 
     Returns:
         The stored claim.
@@ -179,9 +185,7 @@ def remove_reservation(
 
     def write(claim: ResourceClaim) -> ResourceClaim:
         left = [
-            reference
-            for reference in claim.status.reserved_for
-            if reference.uid != pod.uid
+            reference for reference in claim.status.reserved_for if reference.uid != uid
         ]
         return cluster.patch_status(claim, {"reserved_for": tuple(left)})
 
@@ -216,7 +220,7 @@ def _change_status(
     claim: ResourceClaim,
     changes: Mapping[str, object],
     allocation: AllocationResult,
-    pod: Pod,
+    uid: str,
 ) -> ResourceClaim:
     """Change a claim's status; if the response is lost, read the claim."""
     try:
@@ -226,7 +230,7 @@ def _change_status(
             stored = cluster.get(ResourceClaim, claim.key)
             current = stored.status.allocation
             is_allocated = current is not None and current.devices == allocation.devices
-            if is_allocated and is_reserved_for(stored, pod):
+            if is_allocated and is_reserved_for(stored, uid):
                 return stored
         raise
 

@@ -60,6 +60,7 @@ _PLAYED: Final = frozenset(
         "DRAFractionalCapacityRange",
         "DRAListTypeAttributes",
         "DRAOptionalNodeOperations",
+        "DRAWorkloadResourceClaims",
         "GenericWorkload",
         "MaxUnavailableStatefulSet",
         "PodGroupPreemptionPolicy",
@@ -75,6 +76,7 @@ _PLAYED: Final = frozenset(
 
 _PLAYED_SINCE: Final[Mapping[str, str]] = {
     "DRAListTypeAttributes": "1.37",
+    "DRAWorkloadResourceClaims": "1.37",
     "GenericWorkload": "1.37",
     "PodGroupPreemptionPolicy": "1.37",
     "TopologyAwareWorkloadScheduling": "1.37",

@@ -117,6 +117,8 @@ class CycleState(msgspec.Struct, eq=False):
         skip_pre_bind_plugins: Plugins whose PreBind pre-flight returned Skip.
         pods_to_activate: Keys (``namespace/name``) of pods that move to the active
             queue when this attempt succeeds.
+        group: The scratch space of the pod's PodGroup during the cycle of the group;
+            None for other pods, and while a pod of a group is being bound.
         annotations: The annotations that plugins added to the pod by `annotate`; a
             Bind plugin passes them to `Cluster.bind`.
     """
@@ -128,6 +130,7 @@ class CycleState(msgspec.Struct, eq=False):
     skip_pre_bind_plugins: frozenset[str] = frozenset()
     pods_to_activate: list[str] = []
     annotations: dict[str, str] = {}
+    group: "CycleState | None" = None
 
     def annotate(self, key: str, value: str) -> None:
         """Add an annotation to the pod, written by the same call that binds it.

@@ -126,7 +126,10 @@ class GroupPlacer:
         with ExitStack() as reverts:
             result = GroupResult(None, [])
             result.status = self._place(
-                state, info, scheduled, self._tried(reverts, queued, result, attempting)
+                state,
+                info,
+                scheduled,
+                self._tried(state, reverts, queued, result, attempting),
             )
         return result
 
@@ -192,6 +195,7 @@ class GroupPlacer:
 
     def _tried(
         self,
+        state: CycleState,
         reverts: ExitStack,
         queued: Iterable[QueuedPod],
         result: GroupResult,
@@ -200,13 +204,17 @@ class GroupPlacer:
         """Try one pod after the other, as long as the caller asks for more."""
         for record in queued:
             with attempting(record):
-                member = self._try(reverts, record)
+                # The state of the group, also while one of several placements is tried.
+                own = CycleState(group=state.group or state)
+                member = self._try(own, reverts, record)
             result.members.append(member)
             yield member
 
-    def _try(self, reverts: ExitStack, queued: QueuedPod) -> MemberResult:
+    def _try(
+        self, state: CycleState, reverts: ExitStack, queued: QueuedPod
+    ) -> MemberResult:
         """Find the node of a pod, assume it there and reserve."""
-        member = MemberResult(queued, CycleState())
+        member = MemberResult(queued, state)
         outcome = member.outcome = self._decide(member.state, queued.pod)
         if isinstance(outcome, Decision):
             status = self._assume(reverts, member, outcome.node.name)

@@ -60,7 +60,8 @@ class Recheck:
         if changed:
             what = "its cached signature is out of date"
             raise VerificationError(pod.key, changed, what)
-        again = Attempt.within(CycleState(), pod, nodes, attempt.placement)
+        state = CycleState(group=attempt.state.group)
+        again = Attempt.within(state, pod, nodes, attempt.placement)
         expected = self._slow.find_feasible(again)
         differences = list(_differences(nodes, outcome, expected))
         if self._is_outdated():

@@ -14,6 +14,7 @@ from quaymaster._api.objects import (
     DisruptionMode,
     GangSchedulingPolicy,
     PodGroup,
+    PodGroupResourceClaim,
     PodGroupSchedulingConstraints,
     PodGroupSchedulingPolicy,
     PodGroupSpec,
@@ -39,6 +40,7 @@ def make_pod_group(
     min_count: int | None = None,
     priority: int | None = 0,
     topology_key: str | None = None,
+    resource_claims: Iterable[PodGroupResourceClaim] = (),
     disrupts_all: bool = False,
     parent: str | None = None,
     workload: str | None = None,
@@ -55,6 +57,7 @@ def make_pod_group(
         min_count: The number of pods that must fit together; None: as many as fit.
         priority: Its priority.
         topology_key: The label of nodes whose value its pods must share.
+        resource_claims: The claims for devices that its pods may share.
         disrupts_all: Whether its pods can only be preempted together.
         parent: The name of the CompositePodGroup that it is a child of.
         workload: The name of the Workload that it belongs to; a child of a
@@ -77,6 +80,7 @@ def make_pod_group(
             workload_ref=_reference(workload, name),
             scheduling_policy=_policy(min_count),
             scheduling_constraints=_constraints(topology_key),
+            resource_claims=tuple(resource_claims),
             disruption_mode=_disruption_mode(disrupts_all=disrupts_all),
             priority=priority,
         ),

@@ -15,8 +15,8 @@ from quaymaster._api.objects import (
     ApiObject,
     Condition,
     DeviceRequestAllocationResult,
-    ObjectMeta,
     Pod,
+    PodGroup,
     PodResourceClaim,
     PodResourceClaimStatus,
     ResourceClaim,
@@ -25,21 +25,19 @@ from quaymaster._api.objects import (
     Time,
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
-from quaymaster._clusters.inmemory.admission.device_claim_checks import CLAIM_OF_POD
-from quaymaster._clusters.inmemory.controllers.pods import owner_reference
-from quaymaster._core.contract.cluster import (
-    ApiError,
-    EventNote,
-    ForbiddenError,
-    InvalidError,
+from quaymaster._clusters.inmemory.controllers.generated_claims import (
+    generate_claim,
+    is_claim_named,
+    owner_uid,
+)
+from quaymaster._clusters.inmemory.controllers.group_claims import (
+    GroupClaimController,
 )
 
 __all__ = ["DeviceClaimController"]
 
 _FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 _MOST_CONSUMERS: Final = 256
-_LONGEST_BASE: Final = 57
-"""A name has 63 characters; 6 of them are generated."""
 
 Mark = Callable[[type[ApiObject], str], None]
 """Marks an object for a sync, by its kind and key."""
@@ -61,8 +59,10 @@ class DeviceClaimController:
         self._users: dict[str, dict[str, None]] = {}
         self._waiting: dict[str, dict[str, None]] = {}
         self._owned: dict[str, dict[str, None]] = {}
+        self._members: dict[str, dict[str, None]] = {}
         self._orphans: set[str] = set()
         self._kept: set[str] = set()
+        self._groups = GroupClaimController(cluster, mark)
 
     def keep(self, claim: ResourceClaim) -> None:
         """Keep the consumers of a claim that is about to be loaded."""
@@ -80,6 +80,8 @@ class DeviceClaimController:
         if new is None:
             self._forget(pod)
         elif not _is_done(new):
+            if new.group_key:
+                self._members.setdefault(new.group_key, {})[new.key] = None
             if old is None or old.status.resource_claim_statuses != (
                 new.status.resource_claim_statuses
             ):
@@ -98,7 +100,8 @@ class DeviceClaimController:
         claim = old if new is None else new
         if claim is None:
             return
-        owner, key = _owner_uid(claim), claim.key
+        self._groups.claim_changed(old, new)
+        owner, key = owner_uid(claim, Pod), claim.key
         if new is None:
             self._orphans.discard(key)
             owned = self._owned.get(owner, {})
@@ -120,13 +123,31 @@ class DeviceClaimController:
         """Handle a template that was created (no old), changed, or removed (no new)."""
         if new is None:
             return
+        self._groups.template_came(new)
         for key in self._waiting.pop(new.key, ()):
             self._mark(Pod, key)
+
+    def group_changed(self, old: PodGroup | None, new: PodGroup | None) -> None:
+        """Handle a group that was created (no old), changed, or removed (no new)."""
+        self._groups.group_changed(old, new)
+        if new is None:
+            return
+        if old is None or old.status.resource_claim_statuses != (
+            new.status.resource_claim_statuses
+        ):
+            for key in self._members.get(new.key, ()):
+                self._mark(Pod, key)
+
+    def sync_group(self, group: PodGroup) -> None:
+        """Create the missing claims of a group."""
+        self._groups.sync(group)
 
     def sync_pod(self, pod: Pod) -> None:
         """Create the missing claims of a pod; reserve its claims if it has a node."""
         if pod.is_terminating or pod.is_finished:
             return
+        if pod.group_key and self._groups.group_of(pod) is None:
+            return  # until the group is there, which decides whose claims they are
         statuses = [self._made_for(pod, claim) for claim in pod.spec.resource_claims]
         new = {status.name: status for status in statuses if status is not None}
         if new:
@@ -174,6 +195,10 @@ class DeviceClaimController:
                 self._users.pop(key, None)
         for waiting in self._waiting.values():
             waiting.pop(pod.key, None)
+        members = self._members.get(pod.group_key, {})
+        members.pop(pod.key, None)
+        if not members:
+            self._members.pop(pod.group_key, None)
         self._orphans.update(self._owned.get(pod.uid, ()))
 
     def _made_for(
@@ -186,50 +211,55 @@ class DeviceClaimController:
         is_decided, name = _named(pod, reference)
         if is_decided and (name is None or self._is_for(pod, name)):
             return None
+        if self._groups.has_claim(pod, reference):
+            claim = self._groups.claim_of(pod, reference)
+        else:
+            claim = self._claim_of(pod, reference, template_name)
+        return None if claim is None else _status(reference, claim)
+
+    def _claim_of(
+        self, pod: Pod, reference: PodResourceClaim, template_name: str
+    ) -> ResourceClaim | None:
+        """Return a pod's own claim, found or created."""
         for key in self._owned.get(pod.uid, ()):
             claim = self._claims[key]
-            if claim.metadata.annotations.get(CLAIM_OF_POD) == reference.name:
-                return _status(reference, claim)
+            if is_claim_named(claim, reference.name):
+                return claim
         template_key = f"{pod.namespace}/{template_name}"
         template = self._cluster.objects(ResourceClaimTemplate).get(template_key)
         if template is None:
             self._waiting.setdefault(template_key, {})[pod.key] = None
-            text = f'resource claim template "{template_name}": not found'
-            self._cluster.record(_failure(pod, reference, text))
-            return None
-        try:
-            made = self._cluster.admit(_claim_of(pod, reference, template))
-            return _status(reference, self._cluster.add(made))
-        except (ForbiddenError, InvalidError) as error:
-            self._cluster.record(_failure(pod, reference, error))
-            return None
+        return generate_claim(
+            self._cluster, pod, reference.name, (template_name, template)
+        )
 
     def _is_for(self, pod: Pod, name: str) -> bool:
         claim = self._claims.get(f"{pod.namespace}/{name}")
-        return claim is not None and _owner_uid(claim) == pod.uid
+        return claim is not None and (
+            owner_uid(claim, Pod) == pod.uid or self._groups.owns(claim, pod)
+        )
 
     def _reserve(self, pod: Pod) -> None:
         """Reserve the allocated claims of a pod that was loaded with a node."""
-        for key in _claim_keys(pod):
-            claim = self._claims.get(key)
+        for reference in pod.spec.resource_claims:
+            name = _named(pod, reference)[1]
+            claim = self._claims.get(f"{pod.namespace}/{name}") if name else None
             if claim is None or claim.status.allocation is None:
                 continue
             consumers = claim.status.reserved_for
-            is_reserved = any(consumer.uid == pod.uid for consumer in consumers)
+            new = self._groups.consumer(pod, reference)
+            is_reserved = any(old.uid in (pod.uid, new.uid) for old in consumers)
             if is_reserved or len(consumers) >= _MOST_CONSUMERS:
                 continue
-            reference = ResourceClaimConsumerReference(
-                resource="pods", name=pod.name, uid=pod.uid
-            )
-            status = replace(claim.status, reserved_for=(*consumers, reference))
+            status = replace(claim.status, reserved_for=(*consumers, new))
             self._cluster.change(claim, replace(claim, status=status))
 
     def _is_there(
         self, namespace: str, consumer: ResourceClaimConsumerReference
     ) -> bool:
-        """Return whether a consumer still needs its claim; always true if not a pod."""
+        """Return whether a consumer, a pod or a group, still needs its claim."""
         if consumer.api_group or consumer.resource != "pods":
-            return True
+            return self._groups.is_there(namespace, consumer)
         pod = self._pods.get(f"{namespace}/{consumer.name}")
         return pod is not None and pod.uid == consumer.uid and not _is_done(pod)
 
@@ -245,10 +275,10 @@ class DeviceClaimController:
         return claim
 
     def _has_outlived_owner(self, claim: ResourceClaim) -> bool:
-        """Return whether a claim was made for a pod that will not run."""
+        """Return whether a claim was made for a pod that will not run, or a group."""
         reference = claim.metadata.controller
         if reference is None or reference.kind != Pod.kind:
-            return False
+            return self._groups.has_outlived_owner(claim)
         pod = self._pods.get(f"{claim.namespace}/{reference.name}")
         if pod is None:
             # An owner that never existed here may only be missing from the input.
@@ -292,11 +322,6 @@ def _is_done(pod: Pod) -> bool:
     return pod.is_finished or (pod.is_terminating and not pod.node_name)
 
 
-def _owner_uid(claim: ResourceClaim) -> str:
-    reference = claim.metadata.controller
-    return reference.uid if reference is not None and reference.kind == Pod.kind else ""
-
-
 def _named(pod: Pod, reference: PodResourceClaim) -> tuple[bool, str | None]:
     """Return whether the name of a pod's claim is decided, and the name, if any."""
     if reference.resource_claim_name is not None:
@@ -318,39 +343,7 @@ def _status(
     return PodResourceClaimStatus(name=reference.name, resource_claim_name=claim.name)
 
 
-def _claim_of(
-    pod: Pod, reference: PodResourceClaim, template: ResourceClaimTemplate
-) -> ResourceClaim:
-    base = f"{pod.name}-{reference.name}-"
-    if len(base) > _LONGEST_BASE:
-        of_pod = len(pod.name) * _LONGEST_BASE // len(base)
-        of_claim = len(reference.name) * _LONGEST_BASE // len(base)
-        base = f"{pod.name[:of_pod]}-{reference.name[:of_claim]}"
-    metadata = template.spec.metadata
-    return ResourceClaim(
-        metadata=ObjectMeta(
-            generate_name=base,
-            namespace=pod.namespace,
-            labels=metadata.labels,
-            annotations={**metadata.annotations, CLAIM_OF_POD: reference.name},
-            owner_references=(owner_reference(pod),),
-        ),
-        spec=template.spec.spec,
-    )
-
-
 def _place(
     device: DeviceRequestAllocationResult | AllocatedDeviceStatus,
 ) -> tuple[str, str, str, str | None]:
     return device.driver, device.pool, device.device, device.share_id
-
-
-def _failure(pod: Pod, reference: PodResourceClaim, error: ApiError | str) -> EventNote:
-    return EventNote(
-        regarding=pod,
-        type="Warning",
-        reason="FailedResourceClaimCreation",
-        action="Create",
-        note=f"PodResourceClaim {reference.name}: {error}",
-        reporter="resource_claim",
-    )

@@ -11,6 +11,7 @@ from quaymaster._api.objects import (
     ApiObject,
     DeviceTaintRule,
     Pod,
+    PodGroup,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
@@ -73,6 +74,14 @@ class DeviceControllers:
     def sync_pod(self, pod: Pod) -> None:
         """Create the missing claims of a pod; reserve its claims if it has a node."""
         self._claims.sync_pod(pod)
+
+    def group_changed(self, old: PodGroup | None, new: PodGroup | None) -> None:
+        """Handle a group that was created (no old), changed, or removed (no new)."""
+        self._claims.group_changed(old, new)
+
+    def sync_group(self, group: PodGroup) -> None:
+        """Create the missing claims of a group."""
+        self._claims.sync_group(group)
 
     def sync_claim(self, claim: ResourceClaim) -> None:
         """Remove gone consumers of a claim; free or remove the claim if none remain."""

@@ -77,6 +77,7 @@ _OTHERS: Final = frozenset(
         PersistentVolume,
         Node,
         Pod,
+        PodGroup,
         ResourceClaim,
         ResourceQuota,
     }
@@ -141,6 +142,7 @@ class Controllers:
             PersistentVolume: self._claims.sync_volume,
             Node: self._sync_node,
             Pod: self._sync_pod,
+            PodGroup: lambda group: self._with_devices().sync_group(group),
             ResourceClaim: self._sync_device_claim,
             ResourceQuota: lambda quota: sync_quota(cluster, quota),
         }
@@ -446,6 +448,9 @@ class Controllers:
             self._groups = GroupProtection(self._cluster, self._wake)
         if self._groups is not None:
             self._groups.group_changed(old, new)
+        group = old if new is None else new
+        if group is not None and (self._devices or group.spec.resource_claims):
+            self._with_devices().group_changed(old, new)
 
     def _volumes_came(self) -> None:
         """Sync the claims: there are new volumes that are free, or new classes."""
