@@ -130,7 +130,10 @@ class GangScheduling:
             # Upstream activates the other pods here. That has no effect, because their
             # group is in its cycle then.
             return PermitWait(_PERMIT_TIMEOUT_SECONDS)
-        return assumed if isinstance(assumed, Status) else self._allow(assumed)
+        if isinstance(assumed, Status):
+            return assumed
+        self._allow(assumed)
+        return None
 
     def _allow(self, assumed: Iterable[str]) -> None:
         """Let the pods go on that wait for the quorum of their group."""

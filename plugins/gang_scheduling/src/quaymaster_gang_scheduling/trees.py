@@ -114,8 +114,9 @@ class Trees:
     ) -> QueueingHint:
         """Queue a pod if the root of its tree is another root, too."""
         root = self._groups.root_of(pod)
-        is_same = root is not None and other is not None
-        return queue_if(is_same and root.entity_key == other.entity_key)
+        if root is None or other is None:
+            return QueueingHint.SKIP
+        return queue_if(root.entity_key == other.entity_key)
 
 
 def _not_built(pod: Pod) -> str:
