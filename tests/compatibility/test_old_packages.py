@@ -39,6 +39,7 @@ ABSENT = frozenset(
         "placement_feasible",
         "placement_generate",
         "placement_score",
+        "placement_scores",
         "pod_group_post_filter",
         "skips_depend_on",
         "suggest_changes",

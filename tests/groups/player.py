@@ -12,6 +12,7 @@ from tests.groups.case_kubelet import CaseKubelet
 from tests.groups.cases import Tree, kubernetes_of
 from tests.groups.configuration import config_for, registry
 from tests.groups.recorded_cluster import RecordedCluster
+from tests.groups.shown_names import shown_name
 from tests.groups.view import state_of
 from tests.kit.internals.groups import is_held, users_of, without_protection
 
@@ -124,7 +125,7 @@ class Player:
                 self.cluster.update(without_protection(group))
 
     def _pod_uids(self) -> dict[str, str]:
-        return {pod.uid: pod.name for pod in self.cluster.list(Pod).items}
+        return {pod.uid: shown_name(pod) for pod in self.cluster.list(Pod).items}
 
     def _events(self) -> list[list[str]]:
         """Return the Events of this step, each once, with names instead of uids."""

@@ -6,6 +6,7 @@ from quaymaster.cluster import EventNote
 from quaymaster.config import Kubernetes
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import VirtualClock
+from tests.groups.shown_names import shown_name
 
 __all__ = ["RecordedCluster", "RecordedEvent"]
 
@@ -43,6 +44,6 @@ class RecordedCluster(InMemoryCluster):
         """Write an Event, and keep its text, which a later Event would replace."""
         text = note.note if isinstance(note.note, str) else note.note()
         regarding = note.regarding
-        event = RecordedEvent(regarding.kind, regarding.name, note.reason, text)
+        event = RecordedEvent(regarding.kind, shown_name(regarding), note.reason, text)
         self.recorded.append(event)
         super().record(note)

@@ -15,7 +15,7 @@ from tests.groups.cases import Tree
 
 __all__ = ["step_differences"]
 
-_KINDS: Final = ("Pod", "PodGroup", "ResourceClaim")
+_KINDS: Final = ("Pod", "PodGroup", "ResourceClaim", "Workload", "Job")
 _RACE: Final = "got allocated elsewhere in the meantime"
 _REPEATED: Final = re.compile(
     r"(, pod group preemption: [^,]*(?:, preempting \d+ victims)?)\1+"
@@ -67,6 +67,9 @@ def _entry(entry: Tree | None, *, is_varying: bool) -> Tree | None:
     if is_varying:
         return {key: entry[key] for key in _VARYING if entry.get(key) not in _EMPTY}
     kept = {key: value for key, value in entry.items() if value not in _EMPTY}
+    if "pods" in kept:
+        members = (_entry(pod, is_varying=False) for pod in kept["pods"])
+        return {"pods": sorted(members, key=json.dumps)}
     if "conditions" in kept:
         kept["conditions"] = {
             name: [status, reason, _text(message)]

@@ -11,7 +11,7 @@ from quaymaster.hookspecs import (
     PodGroupInfo,
     PodGroupPlacement,
 )
-from quaymaster.testing import PluginHarness, make_pod, make_pod_group
+from quaymaster.testing import PluginHarness, make_node, make_pod, make_pod_group
 from quaymaster_pod_group_pods_count import PodGroupPodsCount
 from tests.kit.internals.groups import kubernetes_with_groups
 
@@ -28,6 +28,21 @@ def test_each_pod_that_would_get_a_node_counts() -> None:
     assignments = PodGroupAssignments(PodGroupPlacement("rack", slice(0, 1)), attempts)
     group = PodGroupInfo(group=make_pod_group(), pods=())
     assert plugin().placement_score(group, assignments) == 2
+
+
+def test_many_placements_get_the_scores_that_each_gets_alone() -> None:
+    kubernetes = kubernetes_with_groups(TopologyAwareWorkloadScheduling=True)
+    bound = make_pod(name="old", node="a", scheduling_group="group")
+    harness = PluginHarness(
+        PodGroupPodsCount,
+        nodes=[make_node(name=name) for name in ("a", "b", "c")],
+        pods=[bound],
+        kubernetes=kubernetes,
+    )
+    pods = [make_pod(name=f"p-{n}", node=n) for n in ("a", "b", "c")]
+    placements = {"two": ["a", "b"], "one": ["c"]}
+    scores = harness.normalized_placements(make_pod_group(), placements, pods)
+    assert scores == {"two": 100, "one": 66}
 
 
 @pytest.mark.parametrize(

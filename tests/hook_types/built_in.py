@@ -77,6 +77,7 @@ class Given(Protocol):
     parent: PodGroupPlacement
     progress: PlacementProgress
     assignments: PodGroupAssignments
+    candidates: Sequence[PodGroupAssignments]
     placements: Sequence[PodGroupPlacement]
     scores: Int64Array
     attempts: Sequence[MemberAttempt]
@@ -296,6 +297,9 @@ def check_node_resources_fit(plugin: NodeResourcesFit, given: Given) -> None:
     _placement_score: int | Status = plugin.placement_score(
         nodes=given.nodes, assignments=given.assignments
     )
+    _placement_scores: Int64Array | Status = plugin.placement_scores(
+        nodes=given.nodes, candidates=given.candidates
+    )
     plugin.pre_score(state=given.state, pod=given.pod)
     _score: int | Status = plugin.score(
         state=given.state, pod=given.pod, node=given.node
@@ -337,6 +341,9 @@ def check_node_volume_limits(plugin: NodeVolumeLimits, given: Given) -> None:
 def check_pod_group_pods_count(plugin: PodGroupPodsCount, given: Given) -> None:
     _placement_score: int | Status = plugin.placement_score(
         group=given.group, assignments=given.assignments
+    )
+    _placement_scores: Int64Array | Status = plugin.placement_scores(
+        group=given.group, candidates=given.candidates
     )
     _normalize_placement_score: Int64Array | Status | None = (
         plugin.normalize_placement_score(scores=given.scores)

@@ -27,7 +27,7 @@ for path in sys.argv[1:]:
 """
 CONTEXT = click.Context(app, info_name="quaymaster")
 GROUPS = {
-    "Find where pods go:": "simulate explain capacity plan what-if compare",
+    "Find where pods go:": "simulate explain capacity plan consolidate what-if compare",
     "Study scheduling:": "scenario sweep tune perf",
     "Record and replay:": "snapshot record replay",
     "Work on a cluster:": "run doctor deploy debug serve extender ui",

@@ -57,6 +57,12 @@ steps:
 assertions:
 - {name: all are placed, placed: {by: 5m}}
 """
+AUTOSCALER = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: ClusterAutoscaler
+groups:
+- {name: small, max: 9, nodes: {kubernetes.io/os: linux}, price: 0.5}
+"""
 NODES = ("--nodes", "2:cpu=4,memory=8Gi,zones=2")
 GROUP = ("--node-group", "name=small,cpu=4,memory=8Gi,price=0.4")
 COMMANDS = {
@@ -74,6 +80,12 @@ COMMANDS = {
     ),
     "a plan for some pods": ("plan", "pods.yaml", *GROUP),
     "a drain": ("what-if", "pods.yaml", *NODES, "--drain", "node-000"),
+    "nodes that come": (
+        *("simulate", "pods.yaml", *NODES, "--autoscaler", "autoscaler.yaml"),
+    ),
+    "nodes that go": (
+        *("consolidate", "pods.yaml", *NODES, "--autoscaler", "autoscaler.yaml"),
+    ),
     "configurations": ("compare", "default", "bin-packing", "pods.yaml", *NODES),
 }
 
@@ -83,6 +95,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("pods.yaml").write_text(PODS, encoding="utf-8")
     Path("short.yaml").write_text(SCENARIO, encoding="utf-8")
+    Path("autoscaler.yaml").write_text(AUTOSCALER, encoding="utf-8")
 
 
 def printed(*arguments: str) -> Any:  # noqa: ANN401 - JSON has any form

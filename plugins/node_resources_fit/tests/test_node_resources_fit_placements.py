@@ -9,8 +9,15 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from quaymaster import CycleState, NodeTable, Pod
+from quaymaster.config import Kubernetes
 from quaymaster.hookspecs import MemberAttempt, PodGroupAssignments, PodGroupPlacement
-from quaymaster.testing import PluginHarness, make_container, make_node, make_pod
+from quaymaster.testing import (
+    PluginHarness,
+    make_container,
+    make_node,
+    make_pod,
+    make_pod_group,
+)
 from quaymaster_node_resources_fit import NodeResourcesFit
 
 GPU = "nvidia.com/gpu"
@@ -106,3 +113,38 @@ def test_extended_resource_counts_only_if_requested_and_offered(
 ) -> None:
     args = resources(**{"cpu": 1, GPU: 1})
     assert scored([pod], nodes, args=args) == expected
+
+
+@pytest.mark.parametrize("args", [None, resources(**{"cpu": 2, "memory": 1, GPU: 3})])
+@pytest.mark.parametrize("huge", [False, True], ids=["usual", "above 64 bits"])
+def test_many_placements_get_the_scores_that_each_gets_alone(
+    args: Mapping[str, object] | None, *, huge: bool
+) -> None:
+    memory = "60Pi" if huge else "7Gi"
+    capacities = [SMALL, LARGE, SMALL | {GPU: "3"}, {"cpu": "5", "memory": memory}]
+    gates = {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True}
+    harness = PluginHarness(
+        NodeResourcesFit,
+        args=args,
+        nodes=[
+            make_node(name=f"node-{n}", capacity=each)
+            for n, each in enumerate(capacities)
+        ],
+        pods=[make_pod(name="old", node="node-1", requests={"cpu": "3"})],
+        kubernetes=Kubernetes("1.37", gates),
+    )
+    placements = {
+        "first": ["node-0", "node-1"],
+        "last": ["node-2", "node-3"],
+        "overlapping": ["node-1", "node-3"],
+        "alone": ["node-3"],
+        "empty": [],
+    }
+    pods = [
+        make_pod(name="p", node="node-0", requests={"cpu": "1", "memory": "1Gi"}),
+        make_pod(name="p", node="node-3", requests={"cpu": "1", "memory": "1Gi"}),
+        make_pod(name="q", node="node-2", requests={"cpu": "1", GPU: "2"}),
+    ]
+    # The harness compares the scores with those of the batch twin.
+    scores = harness.placement_score(make_pod_group(), placements, pods)
+    assert len(set(scores.values())) > 2

@@ -21,6 +21,7 @@ _GROUPS: Final = {
         "explain": "Show why a pod is placed on a node, or on none",
         "capacity": "Show the free room of nodes and of the cluster",
         "plan": "Find the fewest or cheapest nodes for some manifests",
+        "consolidate": "Show which nodes an autoscaler would remove",
         "what-if": "Change a cluster and show what happens to its pods",
         "compare": "Compare configurations, versions or inputs",
     },

@@ -53,6 +53,7 @@ from quaymaster._core.config.load import shipped_profiles
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.wrapped import unwrapped
 from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.capacity.grouping import label_called
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.comparing.comparing import Comparison, compare
@@ -230,6 +231,8 @@ def _common_input(arguments: _Given, options: InputOptions) -> Inputs:
     """
     options = attrs.evolve(options, paths=tuple(arguments.inputs))
     newest = _newest(options.configured)
+    if newest is None:
+        newest = _with_all_gates(arguments.configurations, options.configured)
     try:
         return read_inputs(options, kubernetes=newest)
     except ConfigErrors:
@@ -294,6 +297,27 @@ def _newest(configured: ConfigSource) -> Kubernetes | None:
         return None
     versions = [version for version in _versions(configured) if version is not None]
     return max(versions, key=lambda version: KUBERNETES_VERSIONS.index(version.version))
+
+
+def _with_all_gates(
+    files: Sequence[str], configured: ConfigSource
+) -> Kubernetes | None:
+    """Return a version with the feature gates that any configuration sets, or None.
+
+    The common input may have fields and objects of these gates.
+    """
+    registry, gates = PluginRegistry.discover(), {}
+    for file in files:
+        try:
+            source = attrs.evolve(configured, file=file)
+            config, _ = read_config(source, registry, asks_extenders=False)
+        except ConfigErrors:
+            continue  # The variant reports it.
+        own = config.kubernetes.feature_gates
+        gates |= {gate: own[gate] or gates.get(gate, False) for gate in own}
+    if not gates:
+        return None
+    return attrs.evolve(configured.kubernetes, feature_gates=gates)
 
 
 def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -> str:

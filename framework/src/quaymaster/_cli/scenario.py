@@ -10,6 +10,11 @@ from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import Problem
 from quaymaster._base.files import write_whole
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._cli.autoscaler import (
+    ScaledRun,
+    autoscaler_option,
+    the_autoscaler,
+)
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.groups import SuggestingGroup
 from quaymaster._cli.notices import print_notices
@@ -93,6 +98,7 @@ def group() -> None:
     help="Also write the results as JUnit XML.",
 )
 @pod_times_options()
+@autoscaler_option()
 @topology_key_option()
 @report_option()
 @click.option(
@@ -115,6 +121,7 @@ def run(
     startup: float | None,
     termination: float | None,
     pull: Quantity | None,
+    autoscaler_file: str | None,
     topology_keys: tuple[str, ...],
     report_file: str | None,
     strict: bool,
@@ -127,6 +134,8 @@ def run(
     """
     registry = PluginRegistry.discover()
     scenarios = _load(files, registry, configured.chosen)
+    make_autoscaler = the_autoscaler(autoscaler_file)
+    scaled: list[ScaledRun] = []
     results: list[ScenarioResult] = []
     is_doubtful = False
     choice = TimesChoice(startup, termination, pull)
@@ -139,6 +148,7 @@ def run(
             )
             print_notices(config_notices if not results else ())
             is_doubtful = is_doubtful or bool(config_notices)
+        scaled.append(ScaledRun(make_autoscaler))
         with progress_bar() as progress:
             result = run_scenario(
                 scenario,
@@ -149,6 +159,7 @@ def run(
                 observe=report_file is not None,
                 topology_keys=topology_keys,
                 times=times,
+                autoscaler=scaled[-1].factory,
             )
         notices = (*scenario.notices, *result.simulation.notices)
         print_notices(notices)
@@ -162,7 +173,7 @@ def run(
         _write(junit_file, junit_report(results))
     if report_file is not None:
         _report(results, report_file)
-    _print(results, output)
+    _print(results, scaled, output)
     has_failed = not all(result.passed for result in results)
     if has_failed or (strict and is_doubtful):
         sys.exit(SOME_FAILED)
@@ -253,13 +264,23 @@ def _load(
     return scenarios
 
 
-def _print(results: Sequence[ScenarioResult], output: OutputFormat) -> None:
+def _print(
+    results: Sequence[ScenarioResult],
+    scaled: Sequence[ScaledRun],
+    output: OutputFormat,
+) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         print_scenarios(results, wide=output is OutputFormat.WIDE)
+        for run in scaled:
+            run.print(wide=output is OutputFormat.WIDE)
     elif output is OutputFormat.CSV:
         print_assertions_csv(results)
     else:
-        print_document([as_document(result) for result in results], output)
+        documents = [
+            as_document(result) | run.document()
+            for result, run in zip(results, scaled, strict=True)
+        ]
+        print_document(documents, output)
 
 
 def _write(file: str, text: str) -> None:

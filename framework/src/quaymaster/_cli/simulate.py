@@ -11,6 +11,11 @@ from quaymaster._api.objects import StatefulSet
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.notices import has_missing_pods
+from quaymaster._cli.autoscaler import (
+    ScaledRun,
+    autoscaler_option,
+    the_autoscaler,
+)
 from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
     InputOptions,
@@ -47,6 +52,7 @@ from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.trace import Trace
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.calls import simulate
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
@@ -99,6 +105,7 @@ NOT_STRICT = 1
 @pod_times_options()
 @daemon_sets_option()
 @facts_option()
+@autoscaler_option()
 @trace_option()
 @report_option()
 @click.option(
@@ -138,6 +145,7 @@ def command(
     pull: Quantity | None,
     daemon_sets_first: bool,
     facts: bool,
+    autoscaler_file: str | None,
     trace: Trace | None,
     report_file: str | None,
     record_file: str | None,
@@ -164,6 +172,7 @@ def command(
     hooks = run_timings.hooks if run_timings else None
     observers = [each for each in (recorder, seen, room, hooks) if each is not None]
     inputs = read_inputs(options)
+    scaled = ScaledRun(the_autoscaler(autoscaler_file))
     choice = TimesChoice(startup, termination, pull)
     times = choice.over(DEFAULT_POD_TIMES)
     result = _simulated(
@@ -178,6 +187,7 @@ def command(
         ),
         observers,
         facts=facts,
+        autoscaler=scaled.factory,
     )
     if report_file and seen is not None and seen.run is not None:
         from quaymaster._cli.reports import write_report  # noqa: PLC0415 - see below
@@ -186,7 +196,13 @@ def command(
         run = attrs.evolve(seen.run, result=_noted(seen.run.result, inputs))
         write_report(report_file, [run], title=title)
     result = sort_by.sorted(_noted(result, inputs))
-    _print(result, output, run_timings, room.room if room is not None else None)
+    _print(
+        result,
+        output,
+        run_timings,
+        room.room if room is not None else None,
+        scaled,
+    )
     print_notices(result.notices)
     if any(isinstance(obj, StatefulSet) for obj in inputs.objects):
         print_assumed_startup(choice, times, inputs.objects)
@@ -234,6 +250,7 @@ def _simulated(
     observers: Sequence[AnyObserver],
     *,
     facts: bool,
+    autoscaler: AutoscalerFactory | None,
 ) -> SimulationResult:
     """Simulate once, for the result and for all observers."""
     try:
@@ -249,6 +266,7 @@ def _simulated(
                 observers=observers,
                 times=times,
                 facts=facts,
+                autoscaler=autoscaler,
             )
     except VerificationError as error:
         warn(str(error))
@@ -264,6 +282,7 @@ def _print(
     output: OutputFormat,
     timings: "RunTimings | None",
     room: "Room | None",
+    scaled: ScaledRun,
 ) -> None:
     match output:
         case OutputFormat.NAME:
@@ -272,6 +291,7 @@ def _print(
             print_pods_csv(result)
         case OutputFormat.TABLE | OutputFormat.WIDE:
             print_result(result, wide=output is OutputFormat.WIDE)
+            scaled.print(wide=output is OutputFormat.WIDE)
             if room is not None:
                 from quaymaster._cli.rooms import print_groups  # noqa: PLC0415 - above
 
@@ -280,7 +300,7 @@ def _print(
             if timings is not None:
                 timings.print()
         case _:
-            document = as_document(result)
+            document = as_document(result) | scaled.document()
             if timings is not None:
                 document["timings"] = timings.document()
             if room is not None:

@@ -9,6 +9,11 @@ import attrs
 import click
 
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._cli.autoscaler import (
+    ScaledRun,
+    autoscaler_option,
+    the_autoscaler,
+)
 from quaymaster._cli.change_reader import ChangeReader, may_add_nodes
 from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import (
@@ -148,6 +153,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, text: str) -> fl
 @pod_times_options()
 @daemon_sets_option()
 @facts_option()
+@autoscaler_option()
 @topology_key_option()
 @prices_option()
 @report_option()
@@ -175,6 +181,7 @@ def command(
     pull: Quantity | None,
     daemon_sets_first: bool,
     facts: bool,
+    autoscaler_file: str | None,
     topology_keys: tuple[str, ...],
     prices: Prices,
     report_file: str | None,
@@ -219,6 +226,7 @@ def command(
         check_topology_keys(topology_keys, inputs.objects)
     choice = TimesChoice(startup, termination, pull)
     times = choice.over(reader.times)
+    scaled = ScaledRun(the_autoscaler(autoscaler_file))
     with progress_bar() as progress, inputs.located():
         result = what_if(
             inputs.objects,
@@ -234,6 +242,7 @@ def command(
             times=times,
             options=SchedulerOptions(daemon_sets_first=daemon_sets_first),
             facts=facts,
+            autoscaler=scaled.factory,
         )
     notices = (*inputs.notices, *reader.notices, *result.notices)
     result = attrs.evolve(result, notices=notices)
@@ -244,10 +253,11 @@ def command(
     match output:
         case OutputFormat.TABLE:
             print_answer(result)
+            scaled.print()
         case OutputFormat.CSV:
             print_events_csv(result)
         case _:
-            print_document(as_document(result), output)
+            print_document(as_document(result) | scaled.document(), output)
     print_notices(notices)
     print_assumed_startup(choice, times, inputs.objects)
     print_pulls(times, inputs.objects)

@@ -60,7 +60,7 @@ from quaymaster_node_resources_fit.hints import (
 )
 from quaymaster_node_resources_fit.least_allocated import LeastAllocated
 from quaymaster_node_resources_fit.most_allocated import MostAllocated
-from quaymaster_node_resources_fit.placements import placement_score
+from quaymaster_node_resources_fit.placements import placement_score, placement_scores
 from quaymaster_node_resources_fit.requested_to_capacity_ratio import (
     RequestedToCapacityRatio,
 )
@@ -193,6 +193,12 @@ class NodeResourcesFit:
         self, nodes: NodeTable, assignments: PodGroupAssignments
     ) -> int:
         return placement_score(self._resources, nodes, assignments)
+
+    @hookimpl
+    def placement_scores(
+        self, nodes: NodeTable, candidates: Sequence[PodGroupAssignments]
+    ) -> Int64Array:
+        return placement_scores(self._resources, nodes, candidates)
 
     def _is_ignored(self, name: str) -> bool:
         """Whether the filter ignores a resource; only extended ones can be ignored."""

@@ -5,7 +5,10 @@ Mirrors ``PodGroupPodsCount`` (kube-scheduler 1.37.2,
 called only if the feature gate TopologyAwareWorkloadScheduling is on.
 """
 
+from collections.abc import Sequence
 from typing import Final
+
+import numpy as np
 
 from quaymaster import MAX_NODE_SCORE, Handle, Int64Array, Status, hookimpl
 from quaymaster.hookspecs import PodGroupAssignments, PodGroupInfo
@@ -35,10 +38,16 @@ class PodGroupPodsCount:
     def placement_score(
         self, group: PodGroupInfo, assignments: PodGroupAssignments
     ) -> int:
-        groups = self._handle.pod_groups
-        leaves = () if groups is None else groups.leaves(group.group)
-        scheduled = sum(leaf.scheduled_count for leaf in leaves)
-        return scheduled + len(assignments.attempts)
+        return self._scheduled(group) + len(assignments.attempts)
+
+    @hookimpl
+    def placement_scores(
+        self, group: PodGroupInfo, candidates: Sequence[PodGroupAssignments]
+    ) -> Int64Array:
+        counts = [len(assignments.attempts) for assignments in candidates]
+        scores: Int64Array = np.array(counts, dtype=np.int64)
+        scores += self._scheduled(group)
+        return scores
 
     @hookimpl
     def normalize_placement_score(self, scores: Int64Array) -> Int64Array | Status:
@@ -47,3 +56,9 @@ class PodGroupPodsCount:
             return Status.from_error(_NO_PODS)
         normalized: Int64Array = scores * MAX_NODE_SCORE // highest
         return normalized
+
+    def _scheduled(self, group: PodGroupInfo) -> int:
+        """Return the number of pods of a group, or below it, that have a node."""
+        groups = self._handle.pod_groups
+        leaves = () if groups is None else groups.leaves(group.group)
+        return sum(leaf.scheduled_count for leaf in leaves)

@@ -13,8 +13,8 @@ import numpy as np
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.contract_error import ContractError
+from quaymaster._authors.testing.harness_base import PluginStatusError, value_of
 from quaymaster._authors.testing.harness_groups import GroupHarness
-from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.contract.cluster_events import (
     ClusterEvent,
     ClusterEventWithHint,
@@ -42,18 +42,6 @@ from quaymaster._core.state.arrays import Int64Array, freeze, is_frozen
 __all__ = ["PluginHarness", "PluginStatusError"]
 
 T = TypeVar("T")
-
-
-class PluginStatusError(QuaymasterError):
-    """A hook returned a status where the harness needs a value.
-
-    Attributes:
-        status: The status.
-    """
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(f"{status.code.label}: {status.message}")
-        self.status = status
 
 
 class PluginHarness(GroupHarness):
@@ -111,7 +99,7 @@ class PluginHarness(GroupHarness):
         """Return the facts of ``explain_pre_filter``, after ``pre_filter``."""
         self.pre_filter(pod)
         call = self._call("preFilter")
-        return tuple(_value(self._ask(call, "explain_pre_filter", self.state, pod)))
+        return tuple(value_of(self._ask(call, "explain_pre_filter", self.state, pod)))
 
     def filter(self, pod: Pod, *, pre_filter: bool = True) -> dict[str, Status]:
         """Return the nodes that ``filter`` rejects, with the status of each.
@@ -162,7 +150,7 @@ class PluginHarness(GroupHarness):
         for node in self.snapshot:
             if node.name in rejected:
                 answer = self._ask(call, "explain_filter", self.state, pod, node)
-                facts[node.name] = tuple(_value(answer))
+                facts[node.name] = tuple(value_of(answer))
         return facts
 
     def suggest_changes(self, pod: Pod) -> tuple[Suggestion, ...]:
@@ -182,7 +170,7 @@ class PluginHarness(GroupHarness):
                     return ()
                 raise PluginStatusError(answer)
         call = self._call("filter")
-        return tuple(_value(self._ask(call, "suggest_changes", self.state, pod)))
+        return tuple(value_of(self._ask(call, "suggest_changes", self.state, pod)))
 
     def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
         """Return the raw score of every node.
@@ -208,11 +196,11 @@ class PluginHarness(GroupHarness):
                 raise PluginStatusError(status)
         call = self._call("score")
         scores = {
-            node.name: _value(self._ask(call, "score", self.state, pod, node))
+            node.name: value_of(self._ask(call, "score", self.state, pod, node))
             for node in self.snapshot
         }
         if "score_nodes" in call.hooks:
-            twin = _value(
+            twin = value_of(
                 self._ask(call, "score_nodes", self.state, pod, nodes, nodes.rows)
             )
             names = nodes.names_at(nodes.rows)
@@ -248,7 +236,7 @@ class PluginHarness(GroupHarness):
 
     def _normalized(self, call: Call, pod: Pod, raw: Int64Array) -> dict[str, int]:
         nodes = self.snapshot.nodes
-        answer = _value(
+        answer = value_of(
             self._ask(call, "normalize_score", self.state, pod, raw, nodes, nodes.rows)
         )
         scores = raw if answer is None else answer
@@ -306,7 +294,7 @@ class PluginHarness(GroupHarness):
         facts = {}
         for node in self.snapshot:
             answer = self._ask(call, "explain_post_filter", state, pod, node, statuses)
-            facts[node.name] = tuple(_value(answer))
+            facts[node.name] = tuple(value_of(answer))
         return facts
 
     def events(self) -> Sequence[ClusterEventWithHint]:
@@ -354,7 +342,9 @@ class PluginHarness(GroupHarness):
         call = Call(self._name, 1, {"break_tie": hook})
         nodes = self.snapshot.nodes
         rows = nodes.rows_of(names or nodes.names_at(nodes.rows))
-        row = _value(self._ask(call, "break_tie", self.state, pod, nodes, rows.copy()))
+        row = value_of(
+            self._ask(call, "break_tie", self.state, pod, nodes, rows.copy())
+        )
         if row not in rows.tolist():
             listed = ", ".join(map(str, rows.tolist()))
             text = f"break_tie returned {row!r}, expected one of the rows {listed}"
@@ -462,9 +452,3 @@ class PluginHarness(GroupHarness):
 def _on(pod: Pod, node_name: str) -> Pod:
     """Return a pod as it is assumed on a node."""
     return msgspec.structs.replace(pod, node_name=node_name)
-
-
-def _value(answer: T | Status) -> T:
-    if isinstance(answer, Status):
-        raise PluginStatusError(answer)
-    return answer

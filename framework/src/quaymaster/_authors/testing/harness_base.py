@@ -1,17 +1,18 @@
 """The base of `PluginHarness`: a plugin, a cluster, and the calls of hooks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Final, Self, TypeVar
 
 from quaymaster._api.objects import ApiObject, CompositePodGroup, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
 from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
 from quaymaster._authors.testing.single_plugin import build_alone, kinds_of
-from quaymaster._base.errors import PluginError
+from quaymaster._base.errors import PluginError, QuaymasterError
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.contract.cycle_state import CycleState, StateNotFoundError
+from quaymaster._core.contract.extension_points import EXTENSION_POINTS
 from quaymaster._core.contract.status import Status
 from quaymaster._core.engine.handle import Services
 from quaymaster._core.mutations.returned import ReturnedArrays
@@ -24,7 +25,35 @@ from quaymaster._core.state.new_group_states import new_group_states
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.snapshot import Snapshot
 
-__all__ = ["HarnessBase"]
+__all__ = ["HarnessBase", "PluginStatusError", "value_of"]
+
+T = TypeVar("T")
+
+_GATES: Final = ("GenericWorkload", "TopologyAwareWorkloadScheduling")
+"""The gates of hooks of groups; the second requires the first."""
+
+
+class PluginStatusError(QuaymasterError):
+    """A hook returned a status where the harness needs a value.
+
+    Attributes:
+        status: The status.
+    """
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(f"{status.code.label}: {status.message}")
+        self.status = status
+
+
+def value_of(answer: T | Status) -> T:
+    """Return the value that a hook returned.
+
+    Raises:
+        PluginStatusError: It returned a status instead.
+    """
+    if isinstance(answer, Status):
+        raise PluginStatusError(answer)
+    return answer
 
 
 class HarnessBase:
@@ -43,6 +72,7 @@ class HarnessBase:
         kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     ) -> None:
         self._name = plugin.__name__
+        self._kubernetes = kubernetes
         nodes, pods, objects = list(nodes), list(pods), list(objects)
         beside = list(beside)
         # A plugin that declares its access gets no more by plugins that do not.
@@ -77,6 +107,10 @@ class HarnessBase:
         self._framework = build_alone(
             plugin, beside, args, services, self._returned, kubernetes
         )
+        if self._name not in self._framework.profile.plugins:
+            raise LookupError(
+                f"{self._name} has no hook that is called{self._gate_hint()}"
+            )
         self.plugin = self._framework.profile.plugins[self._name]
         self.handle = self._framework.handle.for_plugin(self._name)
 
@@ -159,7 +193,19 @@ class HarnessBase:
         for call in self._framework.profile.plan(key):
             if call.plugin == self._name:
                 return call
-        raise LookupError(f"{self._name} has no hook at {key}")
+        gates = {point.gate for point in EXTENSION_POINTS if point.key == key}
+        hint = "" if gates == {""} else self._gate_hint()
+        raise LookupError(f"{self._name} has no hook at {key}{hint}")
+
+    def _gate_hint(self) -> str:
+        """Return how to switch on the gates of groups, unless they are on."""
+        if all(self._kubernetes.enabled(gate) for gate in _GATES):
+            return ""
+        gates = ", ".join(f'"{gate}": True' for gate in _GATES)
+        return (
+            " without the feature gates of groups; create the harness with "
+            f'kubernetes=Kubernetes("1.37", {{{gates}}})'
+        )
 
     def _has(self, key: str) -> bool:
         return any(

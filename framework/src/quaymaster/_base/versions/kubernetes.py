@@ -71,6 +71,7 @@ _PLAYED: Final = frozenset(
         "TaintTolerationComparisonOperators",
         "TopologyAwareWorkloadScheduling",
         "VolumeLimitScaling",
+        "WorkloadWithJob",
     }
 )
 """The gates that can be simulated with both values."""
@@ -82,6 +83,7 @@ _PLAYED_SINCE: Final[Mapping[str, str]] = {
     "GenericWorkload": "1.37",
     "PodGroupPreemptionPolicy": "1.37",
     "TopologyAwareWorkloadScheduling": "1.37",
+    "WorkloadWithJob": "1.37",
 }
 """Gate -> the first version in which both values work; by default all versions."""
 

@@ -10,6 +10,7 @@ import attrs
 
 from quaymaster._cli.documents.capacity import CapacityDocument
 from quaymaster._cli.documents.compare import CompareDocument
+from quaymaster._cli.documents.consolidate import ConsolidateDocument
 from quaymaster._cli.documents.doctor import FindingDocument
 from quaymaster._cli.documents.explain import ExplainDocument, PendingDocument
 from quaymaster._cli.documents.explain_group import ExplainGroupDocument
@@ -51,6 +52,7 @@ RESULTS: Final = (
     Result("explain-pending", "explain --all-pending -o json", PendingDocument),
     Result("capacity", "capacity -o json", CapacityDocument),
     Result("plan", "plan -o json", PlanDocument),
+    Result("consolidate", "consolidate -o json", ConsolidateDocument),
     Result("what-if", "what-if -o json", WhatIfDocument),
     Result("compare", "compare -o json", CompareDocument),
     Result("scenario", "scenario run -o json", list[ScenarioDocument]),

@@ -1,5 +1,8 @@
 """The result of ``scenario``."""
 
+from msgspec import UNSET, UnsetType
+
+from quaymaster._cli.documents.autoscaler import AutoscalerPart
 from quaymaster._cli.documents.parts import (
     DocumentPart,
     PlacedPart,
@@ -136,6 +139,7 @@ class ScenarioDocument(DocumentPart, frozen=True):
         stuck_rollouts: The rollouts that make no progress at the end.
         summary: The numbers of the scenario.
         warnings: What was left out or assumed.
+        autoscaler: The nodes that came and went, with --autoscaler.
     """
 
     scenario: str
@@ -148,3 +152,4 @@ class ScenarioDocument(DocumentPart, frozen=True):
     stuck_rollouts: list[StuckRolloutPart]
     summary: ScenarioSummary
     warnings: list[WarningPart]
+    autoscaler: AutoscalerPart | UnsetType = UNSET

@@ -2,6 +2,7 @@
 
 from msgspec import UNSET, UnsetType
 
+from quaymaster._cli.documents.autoscaler import AutoscalerPart
 from quaymaster._cli.documents.capacity import RoomDocument
 from quaymaster._cli.documents.parts import (
     DocumentPart,
@@ -139,7 +140,9 @@ class SimulateDocument(SimulationPart, frozen=True):
         warnings: What was left out or assumed.
         timings: The durations of hooks, with --timings.
         capacity: The room afterwards, with --capacity.
+        autoscaler: The nodes that came and went, with --autoscaler.
     """
 
     timings: TimingsPart | UnsetType = UNSET
     capacity: RoomDocument | UnsetType = UNSET
+    autoscaler: AutoscalerPart | UnsetType = UNSET

@@ -1,5 +1,8 @@
 """The result of ``what-if``."""
 
+from msgspec import UNSET, UnsetType
+
+from quaymaster._cli.documents.autoscaler import AutoscalerPart
 from quaymaster._cli.documents.parts import (
     DocumentPart,
     MovePart,
@@ -158,6 +161,7 @@ class WhatIfDocument(DocumentPart, frozen=True):
         stuck_rollouts: The rollouts that make no progress in the end.
         summary: The numbers of all changes together.
         warnings: What was left out or assumed.
+        autoscaler: The nodes that came and went, with --autoscaler.
     """
 
     before: ClusterStatePart
@@ -167,3 +171,4 @@ class WhatIfDocument(DocumentPart, frozen=True):
     stuck_rollouts: list[StuckRolloutPart]
     summary: WhatIfSummary
     warnings: list[WarningPart]
+    autoscaler: AutoscalerPart | UnsetType = UNSET

@@ -9,7 +9,7 @@ from quaymaster._core.config.naming import attribute_key
 
 __all__ = ["ConfigChanges", "compare"]
 
-_NOT_SETTINGS: Final = frozenset({"limitsRequests", "profiles", "warnings"})
+_NOT_SETTINGS: Final = frozenset({"limitsRequests", "ownGates", "profiles", "warnings"})
 _READ_AT_START: Final = frozenset(
     {"leaderElection", "clientConnection", "delayCacheUntilActive"}
 )

@@ -108,6 +108,9 @@ class Document:
         pod_initial_backoff_seconds: The first wait of a pod that was rejected.
         pod_max_backoff_seconds: The longest wait of a pod that was rejected.
         profiles: The profiles; by default the default profile.
+        feature_gates: Feature gates that differ from their defaults; those of the
+            caller, such as ``--feature-gates``, override them. kube-scheduler has only
+            the flag.
         extenders: Webhooks that take part in every profile's decisions.
         delay_cache_until_active: Whether a replica starts watches only as the leader.
     """
@@ -125,5 +128,6 @@ class Document:
     pod_initial_backoff_seconds: int = attrs.field(default=1, validator=integer(1))
     pod_max_backoff_seconds: int = 10
     profiles: tuple[ProfileDocument, ...] = ()
+    feature_gates: Mapping[str, bool] = attrs.field(factory=dict)
     extenders: tuple[Extender, ...] = ()
     delay_cache_until_active: bool = False

@@ -4,6 +4,7 @@ import base64
 import enum
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Final
 
 import attrs
 
@@ -23,6 +24,9 @@ from quaymaster._core.config.records import RecordField, is_record, record_field
 
 __all__ = ["dump_config", "plain"]
 
+_NOT_FIELDS: Final = frozenset({"limits_requests", "own_gates", "profiles", "warnings"})
+"""The attributes of a configuration that are not fields of a document."""
+
 
 def dump_config(config: SchedulerConfig) -> dict[str, object]:
     """Return the effective configuration as a document that can be loaded again.
@@ -35,12 +39,15 @@ def dump_config(config: SchedulerConfig) -> dict[str, object]:
     """
     document: dict[str, object] = {"apiVersion": API_VERSION, "kind": KIND}
     for field in record_fields(SchedulerConfig):
-        if field.name not in ("limits_requests", "profiles", "warnings"):
+        if field.name not in _NOT_FIELDS:
             document[field.key] = plain(getattr(config, field.name))
     if not config.limits_requests:
         # Written to the document, the defaults would become limits.
         unlimited = attrs.evolve(config.client_connection, qps=0, burst=0)
         document["clientConnection"] = plain(unlimited)
+    gates = config.kubernetes.feature_gates
+    if config.own_gates:  # kube-scheduler rejects the field
+        document["featureGates"] = {key: gates[key] for key in sorted(config.own_gates)}
     document["profiles"] = [_profile(profile) for profile in config.profiles]
     return document
 

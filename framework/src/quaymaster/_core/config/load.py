@@ -18,6 +18,7 @@ from quaymaster._core.config.document import (
 )
 from quaymaster._core.config.empty_points import warn_of_empty_points
 from quaymaster._core.config.errors import ConfigErrors
+from quaymaster._core.config.feature_gates import gated
 from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.header import check_header
 from quaymaster._core.config.merge import Entry, EntrySets, entry_sets
@@ -112,7 +113,8 @@ def parse_config(
         source: The file's name, for messages.
         defaults: The configuration whose first profile is merged under every profile;
             by default the shipped profile of that version of Kubernetes.
-        kubernetes: The version of Kubernetes whose defaults it gets.
+        kubernetes: The version of Kubernetes whose defaults it gets. The document may
+            set further feature gates.
         without_missing: Whether to leave out plugins that are not installed, with a
             warning for each. Where a profile needs a plugin, as in ``queueSort``, the
             default one takes their place.
@@ -127,6 +129,7 @@ def parse_config(
     )
     check_settings(settings, findings)
     warn_of_empty_points(document, findings)
+    chosen, kubernetes = kubernetes, gated(kubernetes, settings, findings)
     profiles = resolve_profiles(
         settings.profiles,
         _default_sets(defaults, kubernetes),
@@ -149,6 +152,7 @@ def parse_config(
         enable_contention_profiling=settings.enable_contention_profiling,
         delay_cache_until_active=settings.delay_cache_until_active,
         profiles=profiles,
+        own_gates=kubernetes.feature_gates.keys() - chosen.feature_gates.keys(),
         warnings=findings.warnings,
     )
 

@@ -91,6 +91,7 @@ class SchedulerConfig:
         enable_contention_profiling: Accepted for compatibility.
         delay_cache_until_active: Whether a replica starts watches only as the leader.
         profiles: The profiles, in the order of the file; at least one.
+        own_gates: The feature gates that only the file sets, and not its reader.
         warnings: Probable mistakes that do not prevent the start.
     """
 
@@ -106,12 +107,29 @@ class SchedulerConfig:
     enable_contention_profiling: bool = True
     delay_cache_until_active: bool = False
     profiles: tuple[ProfileConfig, ...]
+    own_gates: frozenset[str] = frozenset()
     warnings: tuple[Problem, ...] = attrs.field(default=(), eq=False)
 
     @property
     def kubernetes(self) -> Kubernetes:
         """The version of Kubernetes to follow, the same in all profiles."""
         return self.profiles[0].kubernetes
+
+    @property
+    def chosen_kubernetes(self) -> Kubernetes:
+        """The version of Kubernetes without the feature gates that the file sets.
+
+        It completes a new content of the file as it has completed this one.
+        """
+        chosen = self.kubernetes
+        if not self.own_gates:
+            return chosen
+        gates = {
+            gate: is_on
+            for gate, is_on in chosen.feature_gates.items()
+            if gate not in self.own_gates
+        }
+        return attrs.evolve(chosen, feature_gates=gates)
 
     def profile(self, scheduler_name: str) -> ProfileConfig | None:
         """Return the profile for a pod's ``spec.schedulerName``, or None."""

@@ -160,7 +160,7 @@ class ConfigWatcher:
             document,
             self._registry,
             source=source,
-            kubernetes=self._target.config.kubernetes,
+            kubernetes=self._target.config.chosen_kubernetes,
         )
 
     def _apply(self, content: _Content, config: SchedulerConfig) -> None:

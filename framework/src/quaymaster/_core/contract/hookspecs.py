@@ -582,6 +582,31 @@ class PlacementScorePlugin(Protocol):
         """
 
     @hookspec(since="0.1")
+    def placement_scores(
+        self,
+        state: CycleState,
+        group: PodGroupInfo,
+        nodes: NodeTable,
+        candidates: Sequence[PodGroupAssignments],
+    ) -> Int64Array | Status:
+        """Batch twin of ``placement_score``: the same scores for many placements.
+
+        Called instead of the scalar hook.
+
+        Args:
+            state: The scratch space of the group in this cycle, and not that of a
+                placement.
+            group: The group, with the pods that this cycle tries.
+            nodes: The columns of all nodes.
+            candidates: The placements, at least two, with the pods that would get a
+                node in each.
+
+        Returns:
+            The score of each placement, shape ``(len(candidates),)``, dtype int64. A
+            Status fails the cycle.
+        """
+
+    @hookspec(since="0.1")
     def normalize_placement_score(
         self,
         state: CycleState,

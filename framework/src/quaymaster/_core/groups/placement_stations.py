@@ -130,7 +130,7 @@ class PlacementScoreStation:
             group: The group.
             candidates: The placements.
         """
-        raw = self._raw(group, candidates)
+        raw = self._raw(state, group, candidates)
         if isinstance(raw, Status):
             return raw
         placements = [assignments.placement for _, assignments in candidates]
@@ -143,20 +143,35 @@ class PlacementScoreStation:
         return scores
 
     def _raw(
-        self, group: PodGroupInfo, candidates: Sequence[Candidate]
-    ) -> Int64Array | Status:
-        """Return the raw scores, a line for each plugin."""
-        raw: Int64Array = np.zeros((len(self._calls), len(candidates)), dtype=np.int64)
-        for column, (state, assignments) in enumerate(candidates):
-            for line, call in enumerate(self._calls):
-                function = call.hooks["placement_score"]
-                score: int | Status = function(state, group, self._nodes, assignments)
-                if isinstance(score, Status):
-                    prefix = f'plugin "{call.plugin}" failed with'
-                    prefix = f"running PlacementScore plugins: {prefix}"
-                    return failed(prefix, call.plugin, score)
-                raw[line, column] = score
+        self, state: CycleState, group: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> Sequence[Int64Array] | Status:
+        """Return the raw scores of each plugin."""
+        raw = []
+        for call in self._calls:
+            twin = call.hooks.get("placement_scores")
+            if twin is None:
+                scores = self._one_by_one(call, group, candidates)
+            else:
+                placements = [assignments for _, assignments in candidates]
+                scores = twin(state, group, self._nodes, placements)
+            if isinstance(scores, Status):
+                prefix = f'plugin "{call.plugin}" failed with'
+                prefix = f"running PlacementScore plugins: {prefix}"
+                return failed(prefix, call.plugin, scores)
+            raw.append(scores)
         return raw
+
+    def _one_by_one(
+        self, call: Call, group: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> Int64Array | Status:
+        function = call.hooks["placement_score"]
+        scores: Int64Array = np.zeros(len(candidates), dtype=np.int64)
+        for place, (state, assignments) in enumerate(candidates):
+            score: int | Status = function(state, group, self._nodes, assignments)
+            if isinstance(score, Status):
+                return score
+            scores[place] = score
+        return scores
 
 
 def _normalized(

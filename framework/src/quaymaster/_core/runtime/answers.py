@@ -386,6 +386,13 @@ EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
     "placement_generate": ExpectedAnswer(kinds=None, accept=_placements, good="False"),
     "placement_feasible": _STATUS,
     "placement_score": _SCORE,
+    "placement_scores": ExpectedAnswer(
+        what=_SCORES,
+        kinds=frozenset({np.ndarray}),
+        accept=_scores,
+        good=f"{_ARRAY}(len(candidates),)",
+        size="len(candidates)",
+    ),
     "normalize_placement_score": _NORMALIZED,
     "pod_group_post_filter": ExpectedAnswer(
         what="PodGroupPostFilterResult, Status or None",

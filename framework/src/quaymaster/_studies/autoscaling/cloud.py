@@ -10,15 +10,31 @@ from typing import Final
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Node, NodeCondition, Taint, Time
+from quaymaster._api.objects import (
+    Node,
+    NodeCondition,
+    NodeSpec,
+    NodeStatus,
+    ObjectMeta,
+    Taint,
+    Time,
+)
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._studies.autoscaling.scaled_groups import ScaledGroup
 
-__all__ = ["HOSTNAME", "NOT_READY", "Cloud", "Instance"]
+__all__ = ["HOSTNAME", "NOT_READY", "Cloud", "Instance", "as_new"]
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 NOT_READY: Final = "node.kubernetes.io/not-ready"
+_PASSING: Final = (
+    NOT_READY,
+    "DeletionCandidateOfClusterAutoscaler",
+    "ToBeDeletedByClusterAutoscaler",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/unschedulable",
+)
+"""Taints of the moment."""
 
 
 @attrs.define(eq=False)
@@ -29,13 +45,28 @@ class Instance:
         name: The name of its node.
         group: The name of its group.
         launched: When it was ordered, in seconds since the epoch.
-        is_registered: Whether its node has been created in the cluster.
+        registered: When its node was created in the cluster; None before.
+        ready: When the node became ready.
+        ended: When the machine was deleted; None while it exists.
+        is_original: Whether its node was there from the beginning.
+        added_for: Why it was ordered.
+        removed_for: Why it was deleted.
     """
 
     name: str
     group: str
     launched: float
-    is_registered: bool = False
+    registered: float | None = None
+    ready: float | None = None
+    ended: float | None = None
+    is_original: bool = False
+    added_for: str = ""
+    removed_for: str = ""
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether its node has been created in the cluster."""
+        return self.registered is not None
 
 
 class Cloud:
@@ -50,6 +81,7 @@ class Cloud:
     Attributes:
         groups: The groups by name.
         sizes: The target size of each group.
+        all_instances: All machines that ever were, in the order of their launch.
     """
 
     def __init__(
@@ -65,13 +97,16 @@ class Cloud:
         self._fails = fails
         self.groups: Mapping[str, ScaledGroup] = {each.name: each for each in groups}
         self.sizes = dict.fromkeys(self.groups, 0)
+        self.all_instances: list[Instance] = []
         self._instances: dict[str, Instance] = {}
         self._numbers = dict.fromkeys(self.groups, 0)
 
     def adopt(self, group: str, node: str) -> None:
         """Add a node that exists to a group; its target size grows by one."""
         now = self._cluster.clock.now()
-        self._instances[node] = Instance(node, group, now, is_registered=True)
+        instance = Instance(node, group, now, is_original=True)
+        instance.registered = instance.ready = now
+        self._add(instance)
         self.sizes[group] += 1
 
     def group_of(self, node: str) -> ScaledGroup | None:
@@ -83,34 +118,61 @@ class Cloud:
         """Return all machines."""
         return self._instances.values()
 
-    def increase(self, group: str, by: int) -> None:
-        """Order more nodes."""
+    def increase(self, group: str, by: int, reason: str = "") -> None:
+        """Order more nodes.
+
+        Args:
+            group: The group.
+            by: How many nodes.
+            reason: Why, for results.
+        """
         self.sizes[group] += by
         now = self._cluster.clock.now()
         for _ in range(by):
             instance = Instance(self._new_name(self.groups[group]), group, now)
-            self._instances[instance.name] = instance
+            instance.added_for = reason
+            self._add(instance)
             if not self._fails(instance):
                 self._launch(instance)
 
     def decrease(self, group: str, by: int) -> None:
-        """Cancel orders of nodes that are not in the cluster yet, the latest first."""
-        self.sizes[group] -= by
+        """Cancel orders of nodes that are not in the cluster yet, the latest first.
+
+        As clouds do, it changes nothing if there are not so many.
+        """
         waiting = [
             each
             for each in self._instances.values()
             if each.group == group and not each.is_registered
         ]
+        if by > len(waiting):
+            return
+        self.sizes[group] -= by
         for instance in waiting[::-1][:by]:
-            del self._instances[instance.name]
+            self._remove(instance.name, "it did not register in time")
 
-    def delete(self, nodes: Iterable[str]) -> None:
-        """Delete machines and their nodes; their groups become smaller."""
+    def delete(self, nodes: Iterable[str], reason: str = "") -> None:
+        """Delete machines and their nodes; their groups become smaller.
+
+        Args:
+            nodes: The names of the nodes.
+            reason: Why, for results.
+        """
         for name in nodes:
-            instance = self._instances.pop(name)
+            instance = self._remove(name, reason)
             self.sizes[instance.group] -= 1
-            if instance.is_registered:
+            if instance.is_registered and self._has(name):
                 self._cluster.delete(Node, name)
+
+    def _add(self, instance: Instance) -> None:
+        self._instances[instance.name] = instance
+        self.all_instances.append(instance)
+
+    def _remove(self, name: str, reason: str) -> Instance:
+        instance = self._instances.pop(name)
+        instance.removed_for = reason
+        instance.ended = self._cluster.clock.now()
+        return instance
 
     def _new_name(self, group: ScaledGroup) -> str:
         while True:
@@ -134,19 +196,21 @@ class Cloud:
         # Identity: another machine may have got its name.
         if self._instances.get(instance.name) is not instance:
             return
-        instance.is_registered = True
         group = self.groups[instance.group]
         clock = self._cluster.clock
         is_ready = group.readiness_seconds <= 0
+        instance.registered = clock.now()
+        instance.ready = clock.now() if is_ready else None
         node = _node(group.template, instance.name, clock.now(), is_ready=is_ready)
         self._cluster.create(node)
         if not is_ready:
-            clock.call_later(group.readiness_seconds, lambda: self._become_ready(node))
+            clock.call_later(group.readiness_seconds, lambda: self._start(instance))
 
-    def _become_ready(self, created: Node) -> None:
-        if not self._has(created.name):
+    def _start(self, instance: Instance) -> None:
+        if not self._has(instance.name):
             return
-        node = self._cluster.get(Node, created.name)
+        instance.ready = self._cluster.clock.now()
+        node = self._cluster.get(Node, instance.name)
         taints = tuple(taint for taint in node.spec.taints if taint.key != NOT_READY)
         conditions = _readiness(
             node.status.conditions, self._cluster.clock.now(), is_ready=True
@@ -158,6 +222,17 @@ class Cloud:
                 status=replace(node.status, conditions=conditions),
             )
         )
+
+
+def as_new(node: Node) -> Node:
+    """Return a node without what belongs to this node alone, as a template."""
+    taints = tuple(taint for taint in node.spec.taints if taint.key not in _PASSING)
+    spec = NodeSpec(taints=taints)
+    status = NodeStatus(
+        capacity=node.status.capacity, allocatable=node.status.allocatable
+    )
+    metadata = ObjectMeta(name=node.name, labels=node.labels)
+    return Node(metadata=metadata, spec=spec, status=status)
 
 
 def _numbered(group: ScaledGroup, number: int) -> str:

@@ -65,7 +65,7 @@ def answer(request: Request) -> Answer:
             (),
             kinds=kinds,
             stored=stored,
-            kubernetes=kubernetes,
+            kubernetes=config.kubernetes,
             # The caller has checked them, for the newest compared version.
             validation=Validation.IGNORE,
         ).objects,

@@ -71,7 +71,7 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
         seed=cell.seed,
         folder=experiment.folder,
         kinds=declared_kinds(config, registry),
-        kubernetes=experiment.kubernetes,
+        kubernetes=config.kubernetes,
     )
     workload = INPUTS.build(cell.input.used).make(context)
     metrics = {name: METRICS.build(used) for name, used in experiment.metrics.items()}

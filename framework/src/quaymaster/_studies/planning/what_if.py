@@ -21,6 +21,7 @@ from quaymaster._studies.planning.what_if_results import (
     WhatIfResult,
     WhatIfStep,
 )
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed_states import ObservedStates
 from quaymaster._studies.simulation.owners import workload_of
@@ -50,6 +51,7 @@ def what_if(
     topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
     times: PodTimes = DEFAULT_POD_TIMES,
     facts: bool = False,
+    autoscaler: AutoscalerFactory | None = None,
 ) -> WhatIfResult:
     """Simulate a cluster, change it, and report the effect of each change.
 
@@ -74,6 +76,7 @@ def what_if(
         times: How long pods need to start and to end.
         facts: Whether pending pods have the facts behind their message, from the state
             at the end of each step.
+        autoscaler: Makes what adds and removes nodes; by default nothing does.
 
     Raises:
         AdmissionError: Some objects are invalid, or create too many pods.
@@ -91,6 +94,7 @@ def what_if(
         observe=observe,
         max_pods=max_pods,
         times=times,
+        autoscaler=autoscaler,
     ) as simulation:
         history = History(simulation.cluster)
         question = _Question(

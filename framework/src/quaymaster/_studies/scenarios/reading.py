@@ -58,6 +58,7 @@ class PartReader:
         self._registry = registry
         self._findings = findings
         self._kubernetes = kubernetes
+        self._read_for = kubernetes
         self._configs: dict[str, SchedulerConfig | None] = {}
         self.problems: list[Problem] = []
         self.notices: list[Notice] = []
@@ -75,7 +76,8 @@ class PartReader:
         return self._configs[source]
 
     def knows_kinds_of(self, config: SchedulerConfig) -> None:
-        """Allow objects of the kinds that a configuration's plugins declare."""
+        """Allow objects of the kinds that a configuration's plugins and gates allow."""
+        self._read_for = config.kubernetes
         try:
             self.kinds = tuple(declared_kinds(config, self._registry))
         except KindError as error:
@@ -111,7 +113,7 @@ class PartReader:
                 default_namespace=namespace or "default",
                 custom_kinds=map(self._config_source, custom_kinds),
                 run_cron_jobs=run_cron_jobs,
-                kubernetes=self._kubernetes,
+                kubernetes=self._read_for,
             )
         except (ConfigErrors, ManifestErrors) as error:
             self.problems += error.problems

@@ -34,6 +34,7 @@ from quaymaster._studies.scenarios.step_objects import step_problems
 from quaymaster._studies.scenarios.taken import evictions_of
 from quaymaster._studies.scenarios.tally import Tally
 from quaymaster._studies.scenarios.verdicts import Events, Verdict, span
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed_states import ObservedStates
@@ -63,6 +64,7 @@ def run_scenario(
     observe: bool = False,
     topology_keys: Sequence[str] = DEFAULT_TOPOLOGY_KEYS,
     times: PodTimes | None = None,
+    autoscaler: AutoscalerFactory | None = None,
 ) -> ScenarioResult:
     """Run a scenario in virtual time, and evaluate its assertions.
 
@@ -77,6 +79,7 @@ def run_scenario(
         topology_keys: The node labels over whose values the pods of each workload are
             counted before and after each step.
         times: How long pods need to start and to end, instead of the scenario's own.
+        autoscaler: Makes what adds and removes nodes; by default nothing does.
 
     Raises:
         ScenarioErrors: The objects of its input are invalid, or create too many pods.
@@ -94,6 +97,7 @@ def run_scenario(
         registry=registry,
         seed=chosen,
         observe=observe,
+        autoscaler=autoscaler,
     ) as simulation:
         placements = PlacementTracker(history, topology_keys)
         states = ObservedStates(simulation if observe else None)

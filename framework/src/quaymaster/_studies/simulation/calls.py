@@ -9,6 +9,7 @@ from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
 from quaymaster._studies.simulation.run import Simulation
@@ -31,6 +32,7 @@ def simulate(
     observers: Iterable[AnyObserver] = (),
     times: PodTimes = DEFAULT_POD_TIMES,
     facts: bool = False,
+    autoscaler: AutoscalerFactory | None = None,
 ) -> SimulationResult:
     """Put objects into an in-memory cluster and schedule until it has settled.
 
@@ -47,6 +49,7 @@ def simulate(
         times: How long pods need to start and to end; by default, those of workloads
             start in a few seconds.
         facts: Whether pods without a node have the facts behind their message.
+        autoscaler: Makes what adds and removes nodes; by default nothing does.
 
     Raises:
         AdmissionError: Some objects are invalid, or create too many pods.
@@ -63,6 +66,7 @@ def simulate(
         observers=observers,
         max_pods=max_pods,
         times=times,
+        autoscaler=autoscaler,
     ) as simulation:
         simulation.settle(on_progress)
         return simulation.result(with_facts=facts)

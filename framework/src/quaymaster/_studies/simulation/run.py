@@ -21,6 +21,10 @@ from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.simulation.autoscaler import (
+    AutoscalerContext,
+    AutoscalerFactory,
+)
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.followers import FollowsAttempts, FollowsGroups
 from quaymaster._studies.simulation.observers import (
@@ -80,9 +84,11 @@ class Simulation:
         max_pods: How many pods the workloads may ask for in all.
         cluster: The cluster, if ``objects`` is not given.
         times: How long pods need to start and to end, if no cluster is given.
+        autoscaler: Makes what adds and removes nodes; by default nothing does.
 
     Attributes:
         cluster: The cluster.
+        autoscaler: What adds and removes nodes, or None.
         registry: Where plugins are found by name.
         lost_nodes: Nodes that have failed and may return, by name.
 
@@ -107,6 +113,7 @@ class Simulation:
         max_pods: int = MAX_PODS,
         cluster: InMemoryCluster | None = None,
         times: PodTimes = INSTANT_POD_TIMES,
+        autoscaler: AutoscalerFactory | None = None,
     ) -> None:
         observers = tuple(observers)
         following = simulation_observers(observers)
@@ -135,6 +142,15 @@ class Simulation:
             options=with_hook_observers(options, observers),
         )
         self._record.unobserved = self._scheduler.hooks_unobserved
+        self.autoscaler = (
+            None
+            if autoscaler is None
+            else autoscaler(
+                AutoscalerContext(
+                    cluster=cluster, config=config, registry=self.registry, seed=seed
+                )
+            )
+        )
         self._is_started = False
         self._trials = 0
         self._seen = _run_observer() if observe else None
@@ -180,9 +196,13 @@ class Simulation:
         if not self._is_started:
             self._scheduler.start()
             self._is_started = True
+            if self.autoscaler is not None:
+                self.autoscaler.start()
 
     def settle(self, on_progress: ProgressFn | None = None) -> None:
         """Schedule until the cluster has settled, without a time limit.
+
+        An autoscaler must have settled, too.
 
         Args:
             on_progress: Called with the progress.
@@ -195,6 +215,10 @@ class Simulation:
         self.start()
         self._record.report_progress()
         self._scheduler.settle()
+        while self.autoscaler is not None and not self.autoscaler.is_settled:
+            self._scheduler.wait()
+            self._scheduler.turn()
+            self._scheduler.settle()
         self._record.report_progress()
 
     def run_until(self, seconds: float) -> None:
@@ -316,6 +340,8 @@ class Simulation:
             TrialError: A trial is open.
         """
         self._refuse_in_trial("close")
+        if self.autoscaler is not None:
+            self.autoscaler.close()
         self._at_end.close()
 
     def _refuse_in_trial(self, method: str) -> None:

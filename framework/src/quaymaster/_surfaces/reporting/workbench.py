@@ -284,7 +284,7 @@ class Workbench:
         # As a stream: a `str` of one line would be a path on this machine.
         text = io.StringIO(request.manifests)
         kinds = declared_kinds(config, self._registry)
-        loaded = load([text], kinds=kinds, kubernetes=self._kubernetes)
+        loaded = load([text], kinds=kinds, kubernetes=config.kubernetes)
         return [*made, *loaded.objects]
 
 

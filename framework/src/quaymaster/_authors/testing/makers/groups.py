@@ -13,6 +13,7 @@ from quaymaster._api.objects import (
     Condition,
     DisruptionMode,
     GangSchedulingPolicy,
+    JobSchedulingConfiguration,
     PodGroup,
     PodGroupResourceClaim,
     PodGroupSchedulingConstraints,
@@ -23,13 +24,20 @@ from quaymaster._api.objects import (
     SingleDisruptionMode,
     TopologyConstraint,
     Workload,
+    WorkloadPodGroupGangSchedulingPolicy,
+    WorkloadPodGroupSchedulingPolicy,
     WorkloadReference,
     WorkloadSpec,
 )
 from quaymaster._authors.testing.makers.metadata import make_metadata
 from quaymaster._authors.testing.shorthand import Moment
 
-__all__ = ["make_composite_pod_group", "make_pod_group", "make_workload"]
+__all__ = [
+    "make_composite_pod_group",
+    "make_pod_group",
+    "make_workload",
+    "scheduling_of_job",
+]
 
 
 def make_pod_group(
@@ -179,6 +187,21 @@ def _disruption_mode(*, disrupts_all: bool) -> DisruptionMode:
     if disrupts_all:
         return DisruptionMode(all=AllDisruptionMode())
     return DisruptionMode(single=SingleDisruptionMode())
+
+
+def scheduling_of_job(
+    *, is_gang: bool, min_count: int | None, topology_key: str | None
+) -> JobSchedulingConfiguration | None:
+    """Return how the pods of a Job are scheduled; None if the Job leaves it open."""
+    if not is_gang and topology_key is None:
+        return None
+    policy = None
+    if is_gang:
+        gang = WorkloadPodGroupGangSchedulingPolicy(min_count=min_count)
+        policy = WorkloadPodGroupSchedulingPolicy(gang=gang)
+    return JobSchedulingConfiguration(
+        scheduling_policy=policy, scheduling_constraints=_constraints(topology_key)
+    )
 
 
 def _reference(workload: str | None, template: str) -> WorkloadReference | None:

@@ -32,6 +32,7 @@ from quaymaster._api.objects import (
     StatefulSet,
     StatefulSetSpec,
 )
+from quaymaster._authors.testing.makers.groups import scheduling_of_job
 from quaymaster._authors.testing.makers.metadata import make_metadata
 from quaymaster._authors.testing.makers.pods import make_container
 from quaymaster._authors.testing.shorthand import to_label_selector
@@ -181,6 +182,9 @@ def make_job(
     parallelism: int = 1,
     indexed: bool = False,
     suspend: bool = False,
+    gang: bool = False,
+    min_count: int | None = None,
+    topology_key: str | None = None,
     pod: Pod | None = None,
 ) -> Job:
     """Make a job.
@@ -192,6 +196,11 @@ def make_job(
         parallelism: How many run at once.
         indexed: Whether its pods are numbered.
         suspend: Whether it creates no pods for now.
+        gang: Whether its pods are scheduled together, with the feature gate
+            WorkloadWithJob.
+        min_count: How many pods of the gang must fit together; None: ``parallelism``.
+        topology_key: The label of nodes whose value its pods must share, with this
+            gate and TopologyAwareWorkloadScheduling.
         pod: What its pods are like, see `make_pod`; by default, one container.
     """
     template = _template(pod, {})
@@ -202,6 +211,11 @@ def make_job(
             parallelism=parallelism,
             completion_mode="Indexed" if indexed else "NonIndexed",
             suspend=suspend,
+            scheduling=scheduling_of_job(
+                is_gang=gang or min_count is not None,
+                min_count=min_count,
+                topology_key=topology_key,
+            ),
             template=replace(
                 template, spec=replace(template.spec, restart_policy="Never")
             ),

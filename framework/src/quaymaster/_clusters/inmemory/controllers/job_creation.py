@@ -7,7 +7,7 @@ Mirrors the second half of ``manageJob`` of ``pkg/controller/job/job_controller.
 from collections.abc import Mapping
 from typing import Final
 
-from quaymaster._api.objects import Job, Pod
+from quaymaster._api.objects import Job, Pod, PodGroup
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.families import Family
 from quaymaster._clusters.inmemory.controllers.job_failures import (
@@ -16,6 +16,7 @@ from quaymaster._clusters.inmemory.controllers.job_failures import (
     finished_at,
     judge,
 )
+from quaymaster._clusters.inmemory.controllers.job_group_objects import in_group
 from quaymaster._clusters.inmemory.controllers.job_indexes import (
     FAILURES,
     IGNORED_FAILURES,
@@ -45,6 +46,7 @@ class JobCreation:
         family: Its pods.
         pods: Which of them are counted.
         delayed: The failed pods that the next ones of their indexes must follow.
+        group: The group of new pods; None if they have none.
     """
 
     def __init__(
@@ -54,9 +56,11 @@ class JobCreation:
         family: Family,
         pods: JobPods,
         delayed: Mapping[int, Pod],
+        group: PodGroup | None = None,
     ) -> None:
         self._cluster = cluster
         self._job = job
+        self._group = group
         self._family = family
         self._pods = pods
         self._delayed = delayed
@@ -110,6 +114,8 @@ class JobCreation:
 
     def _pod(self, index: int | None = None) -> Pod:
         job, template = self._job, self._job.spec.template
+        if self._group is not None:
+            template = in_group(template, self._group)
         labels = dict.fromkeys(_NAME_LABELS, job.name)
         labels |= dict.fromkeys(_UID_LABELS, job.uid) | template.metadata.labels
         if index is None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Job, JobCondition, JobStatus, Pod, Time
+from quaymaster._api.objects import Job, JobCondition, JobStatus, Pod, PodGroup, Time
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.deletion_order import deletion_order
 from quaymaster._clusters.inmemory.controllers.families import Family
@@ -44,6 +44,7 @@ class JobSync:
         family: Its pods.
         pods: Which of them are counted.
         backoff: The failures since its last success, before this sync.
+        group: The group of new pods; None if they have none.
 
     Attributes:
         backoff: The failures since its last success.
@@ -57,7 +58,9 @@ class JobSync:
         family: Family,
         pods: JobPods,
         backoff: Backoff,
+        group: PodGroup | None = None,
     ) -> None:
+        self._group = group
         self._cluster = cluster
         self._now = cluster.clock.now()
         self._job = job
@@ -206,7 +209,7 @@ class JobSync:
             self._delete_surplus(surplus)
             return
         creation = JobCreation(
-            self._cluster, self._job, self._family, self._pods, delayed
+            self._cluster, self._job, self._family, self._pods, delayed, self._group
         )
         self.retry_after = creation.create(parallelism - active, self.backoff)
 

@@ -7,13 +7,13 @@ only if their template has the annotation ``simulation.quaymaster.io/run-seconds
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import ApiObject, Job, JobStatus, Pod
+from quaymaster._api.objects import ApiObject, Job, JobStatus, Pod, PodGroup
 from quaymaster._clusters.inmemory.access import ClusterAccess
-from quaymaster._clusters.inmemory.controllers.families import Families
+from quaymaster._clusters.inmemory.controllers.families import Families, Family
 from quaymaster._clusters.inmemory.controllers.job_conditions import (
     condition_of,
     is_finished,
@@ -21,8 +21,12 @@ from quaymaster._clusters.inmemory.controllers.job_conditions import (
 from quaymaster._clusters.inmemory.controllers.job_failures import Backoff
 from quaymaster._clusters.inmemory.controllers.job_pods import JobPods
 from quaymaster._clusters.inmemory.controllers.job_sync import JobSync, wanted_pods
+from quaymaster._clusters.inmemory.controllers.pods import reason_of
 from quaymaster._core.contract.clock import Timer
-from quaymaster._core.contract.cluster import EventNote
+from quaymaster._core.contract.cluster import ApiError, EventNote
+
+if TYPE_CHECKING:
+    from quaymaster._clusters.inmemory.controllers.job_groups import JobGroups
 
 __all__ = ["JobController"]
 
@@ -36,6 +40,9 @@ class JobController:
         cluster: The cluster.
         families: The pods of each owner.
         mark: Is called with a Job's kind and key when it must be synced again.
+
+    Attributes:
+        groups: The groups of Jobs; None without the feature gate WorkloadWithJob.
     """
 
     def __init__(
@@ -47,6 +54,7 @@ class JobController:
         self._cluster = cluster
         self._families = families
         self._mark = mark
+        self.groups = _job_groups(cluster)
         self._pods: dict[str, JobPods] = {}
         self._backoffs: dict[str, Backoff] = {}
         self._ends: dict[str, float] = {}
@@ -71,7 +79,14 @@ class JobController:
             )
             return
         backoff = self._backoffs.get(job.uid) or Backoff()
-        sync = JobSync(self._cluster, job, family, pods, backoff)
+        try:
+            group = self._group_of(job, family)
+        except ApiError as error:
+            missing = wanted_pods(job, family, job.status.succeeded)
+            missing -= len(family.active)
+            self._cluster.shortfalls.add(job, missing, refusal=reason_of(error))
+            return
+        sync = JobSync(self._cluster, job, family, pods, backoff, group)
         status = sync.run()
         self._backoffs[job.uid] = sync.backoff
         if sync.retry_after is not None:
@@ -93,6 +108,16 @@ class JobController:
         self._pods.pop(uid, None)
         self._backoffs.pop(uid, None)
         self._ends.pop(uid, None)
+
+    def _group_of(self, job: Job, family: Family) -> PodGroup | None:
+        """Return the group of a Job's pods, or None.
+
+        Raises:
+            ApiError: The objects of the group cannot be created.
+        """
+        if self.groups is None:
+            return None
+        return self.groups.sync(job, has_pods=any(True for _ in family))
 
     def _pods_of(self, job: Job) -> tuple[JobPods, Job]:
         """Return the pods of a Job, and the Job with the counts of loaded pods."""
@@ -166,3 +191,13 @@ class JobController:
     def _stop_timers(self, uid: str) -> None:
         for timer in self._timers.pop(uid, ()):
             timer.cancel()
+
+
+def _job_groups(cluster: ClusterAccess) -> "JobGroups | None":
+    if not cluster.kubernetes.enabled("WorkloadWithJob"):
+        return None
+    from quaymaster._clusters.inmemory.controllers.job_groups import (  # noqa: PLC0415 - few clusters have the gate on
+        JobGroups,
+    )
+
+    return JobGroups(cluster)

@@ -32,6 +32,7 @@ from quaymaster._api.objects import (
     RuntimeClass,
     StatefulSet,
     StorageClass,
+    Workload,
 )
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._clusters.inmemory.access import ClusterAccess
@@ -152,6 +153,7 @@ class Controllers:
             PersistentVolumeClaim: self._claim_changed,
             PersistentVolume: self._volume_changed,
             PodGroup: self._group_changed,
+            Workload: self._described_group_changed,
             CSIStorageCapacity: self._claims.capacity_changed,
             ResourceQuota: self._quota_changed,
         }
@@ -451,6 +453,17 @@ class Controllers:
         group = old if new is None else new
         if group is not None and (self._devices or group.spec.resource_claims):
             self._with_devices().group_changed(old, new)
+        self._described_group_changed(old, new)
+
+    def _described_group_changed(
+        self, old: PodGroup | Workload | None, new: PodGroup | Workload | None
+    ) -> None:
+        """Pass a Workload, or a PodGroup that one describes, to the Jobs."""
+        if self._workloads is not None:
+            self._workloads.group_changed(old, new)
+        if new is None and old is not None:
+            # A Job may have waited for its name.
+            self._retry(old.namespace)
 
     def _volumes_came(self) -> None:
         """Sync the claims: there are new volumes that are free, or new classes."""

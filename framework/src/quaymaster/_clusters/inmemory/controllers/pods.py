@@ -35,6 +35,7 @@ __all__ = [
     "is_ready",
     "owner_reference",
     "pod_of_template",
+    "reason_of",
     "record_failure",
 ]
 
@@ -128,7 +129,7 @@ def record_failure(
         error: Why a pod was rejected.
         count: How many pods are missing.
     """
-    cluster.shortfalls.add(owner, count, refusal=_reason(error))
+    cluster.shortfalls.add(owner, count, refusal=reason_of(error))
     cluster.record(
         EventNote(
             regarding=owner,
@@ -151,7 +152,8 @@ def is_ready(pod: Pod) -> bool:
     return any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
 
 
-def _reason(error: ApiError) -> str:
+def reason_of(error: ApiError) -> str:
+    """Return why the cluster rejected an object, without the object's name."""
     if isinstance(error, ForbiddenError):
         return error.reason
     if isinstance(error, AdmissionError):

@@ -160,6 +160,11 @@ class WorkloadControllers:
             if deployment is not None:
                 self._mark(*deployment)
 
+    def group_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        """Handle a Workload or PodGroup that was created, changed or removed."""
+        if self._jobs.groups is not None:
+            self._jobs.groups.index.object_changed(old, new)
+
     def pod_removed(self, pod: Pod) -> None:
         """Delete the claims that a removed pod of a StatefulSet was the owner of."""
         self._set_claims.pod_removed(pod)
@@ -188,6 +193,8 @@ class WorkloadControllers:
                 self._cluster.delete(pods[key])
             for replica_set in self._sets.of(owner.uid):
                 self._cluster.delete(replica_set)
+            if isinstance(owner, Job) and self._jobs.groups is not None:
+                self._jobs.groups.collect(owner)
         return bool(removed)
 
     def _forget(self, workload: ApiObject) -> None:

@@ -12,6 +12,7 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Node, Pod, PodDisruptionBudget, Taint
+from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import ApiError, NotFoundError
 from quaymaster._studies.autoscaling.cloud import Cloud
@@ -250,7 +251,9 @@ class Deletions:
 
     def _finish(self, deletion: _Deletion) -> None:
         node = self._cluster.get(Node, deletion.name)
-        self._cloud.delete([deletion.name])
+        moved = counted(len(deletion.pods), "pod")
+        reason = f"not needed, {moved} moved" if deletion.drains else "empty"
+        self._cloud.delete([deletion.name], reason)
         self._report(NORMAL, "ScaleDown", "nodes removed by cluster autoscaler", node)
         if deletion.drains:
             text = f"Scale-down: node {deletion.name} removed with drain"

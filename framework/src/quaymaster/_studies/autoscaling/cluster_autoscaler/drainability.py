@@ -19,6 +19,7 @@ from quaymaster._api.objects import (
     ReplicationController,
     StatefulSet,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -185,9 +186,8 @@ class Drainability:
             and pod.namespace == "kube-system"
             and not any(True for _ in budgets.matching(pod))
         ):
-            created = pod.metadata.creation_timestamp
-            timeout = options.blocking_system_pod_disruption_timeout
-            if created is not None and now > float(created) + timeout:
+            age = age_of(pod.metadata.creation_timestamp, now)
+            if age > options.blocking_system_pod_disruption_timeout:
                 return None
             return BlockingReason.UNMOVABLE_KUBE_SYSTEM_POD
         if safety == "false":

@@ -10,6 +10,7 @@ import attrs
 
 from quaymaster._api.objects import Node
 from quaymaster._studies.autoscaling.cloud import Cloud
+from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.backoff import Backoff
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -132,8 +133,8 @@ class GroupStates:
     def _kind_of(self, node: Node, now: float) -> str:
         if is_ready(node):
             return "ready"
-        created = float(node.metadata.creation_timestamp or 0.0)
-        is_young = created + self._options.max_node_startup_time > now
+        age = age_of(node.metadata.creation_timestamp, now)
+        is_young = age < self._options.max_node_startup_time
         return "not_started" if is_young else "unready"
 
     def _end_requests(self, now: float) -> Iterable[tuple[str, float]]:

@@ -5,6 +5,7 @@ Mirrors ``core/static_autoscaler.go``.
 
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,6 +18,7 @@ from quaymaster._api.objects import (
     PodDisruptionBudget,
     Taint,
 )
+from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cluster import NotFoundError
@@ -80,7 +82,8 @@ from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = ["ClusterAutoscaler"]
 
-_LONG_AGO = float("-inf")
+_LONG_AGO: Final = float("-inf")
+_QUIET_SECONDS: Final = 60.0
 
 
 class ClusterAutoscaler:
@@ -141,10 +144,37 @@ class ClusterAutoscaler:
         )
         self.events: list[AutoscalerEvent] = []
         self._last_scale_up = self._last_deletion = _LONG_AGO
+        self._has_pods_to_help = False
 
     def close(self) -> None:
         """Close the plugins."""
         self._trial.close()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no node is being added or removed."""
+        return not self._deletions.names() and not self._states.requests
+
+    def next_change(self) -> float:
+        """Return when the next loop may end in another way; call it after a loop.
+
+        Until then, loops would change nothing, unless the cluster changes. What depends
+        on the age of pods and nodes is looked at every minute.
+        """
+        now = self._cluster.clock.now()
+        if self._has_pods_to_help or not self.is_idle:
+            return now
+        options = self._options
+        rests = (
+            self._last_scale_up + options.scale_down_delay_after_add,
+            self._last_deletion + options.scale_down_delay_after_delete,
+        )
+        later = [end for end in rests if end > now]
+        return min(now + _QUIET_SECONDS, self.down.next_change(), *later)
+
+    def plans(self) -> object:
+        """Return a value that changes whenever the plans for nodes change."""
+        return [*self.down.unneeded], self._deletions.names(), [*self._states.requests]
 
     def run_once(self) -> None:
         """Look at the cluster once, and act."""
@@ -196,7 +226,7 @@ class ClusterAutoscaler:
         for group, names in self._states.old_unregistered().items():
             size, least = self._cloud.sizes[group], self._cloud.groups[group].min_size
             for name in [*names][: max(0, size - least)]:
-                self._cloud.delete([name])
+                self._cloud.delete([name], "it did not register in time")
                 text = f"Removed unregistered node {name}"
                 self._report(NORMAL, "DeleteUnregistered", text, None)
 
@@ -222,7 +252,9 @@ class ClusterAutoscaler:
         now: float,
     ) -> bool:
         """Scale up if pods need it; return whether nodes may be deleted now."""
-        pods = old_enough(self._pods_to_help(), now, self._options)
+        unhelped = self._pods_to_help()
+        self._has_pods_to_help = bool(unhelped)
+        pods = old_enough(unhelped, now, self._options)
         if not pods:
             return True
         limit = self._options.max_nodes_total
@@ -274,8 +306,9 @@ class ClusterAutoscaler:
         """Scale up once."""
         plan = self._up.plan(pods, nodes, templates, now)
         if plan.outcome is ScaleUpOutcome.SUCCESSFUL:
+            reason = _reason_of(plan.helped)
             for resize in plan.resizes:
-                self._resize(resize, now)
+                self._resize(resize, reason, now)
             self._last_scale_up = now
             text = " ".join(map(str, plan.resizes))
             for pod in plan.helped if plan.resizes else ():
@@ -320,18 +353,18 @@ class ClusterAutoscaler:
     ) -> None:
         resizes = self._up.to_min_sizes(nodes, templates, now)
         for resize in resizes:
-            self._resize(resize, now)
+            self._resize(resize, "the group is below its smallest size", now)
         if resizes:
             self._last_scale_up = now
 
-    def _resize(self, resize: Resize, now: float) -> None:
+    def _resize(self, resize: Resize, reason: str, now: float) -> None:
         what = (
             f"size to {resize.new_size} instead of {resize.size} "
             f"(max: {resize.max_size})"
         )
         text = f"Scale-up: setting group {resize.group} {what}"
         self._report(NORMAL, "ScaledUpGroup", text, None)
-        self._cloud.increase(resize.group, resize.more)
+        self._cloud.increase(resize.group, resize.more, reason)
         self._states.note_scale_up(resize.group, resize.more, now)
         text = (
             f"Scale-up: group {resize.group} {what.replace('size to', 'size set to')}"
@@ -417,6 +450,14 @@ class ClusterAutoscaler:
 
     def _evict(self, pod: Pod, grace_seconds: float) -> None:
         self._cluster.evict(pod.key, grace_period_seconds=grace_seconds)
+
+
+def _reason_of(pods: Sequence[Pod]) -> str:
+    """Return which pods a scale-up is for."""
+    if not pods:
+        return ""
+    others = len(pods) - 1
+    return f"{pods[0].key} and {counted(others, 'other')}" if others else pods[0].key
 
 
 def _expanders(

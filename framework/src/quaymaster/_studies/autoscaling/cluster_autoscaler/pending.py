@@ -9,6 +9,7 @@ from typing import Final
 
 from quaymaster._api.objects import Pod
 from quaymaster._api.objects.resources import pod_requests
+from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
@@ -41,19 +42,19 @@ def old_enough(
     pods: Iterable[Pod], now: float, options: ClusterAutoscalerOptions
 ) -> list[Pod]:
     """Return the pods that are older than their delay."""
-    return [pod for pod in pods if now - _created(pod) > _delay(pod, options)]
+    return [pod for pod in pods if _age(pod, now) > _delay(pod, options)]
 
 
 def are_all_new(pods: Sequence[Pod], now: float) -> bool:
     """Return whether more pods of the same kind may come in a moment."""
-    if min(map(_created, pods), default=now) + _NEW_SECONDS > now:
+    if max((_age(pod, now) for pod in pods), default=0.0) < _NEW_SECONDS:
         return True
-    with_gpu = [_created(pod) for pod in pods if _uses_gpu(pod)]
-    return bool(with_gpu) and min(with_gpu) + _NEW_SECONDS_WITH_GPU > now
+    with_gpu = [_age(pod, now) for pod in pods if _uses_gpu(pod)]
+    return bool(with_gpu) and max(with_gpu) < _NEW_SECONDS_WITH_GPU
 
 
-def _created(pod: Pod) -> float:
-    return float(pod.metadata.creation_timestamp or 0.0)
+def _age(pod: Pod, now: float) -> float:
+    return age_of(pod.metadata.creation_timestamp, now)
 
 
 def _delay(pod: Pod, options: ClusterAutoscalerOptions) -> float:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Pod, PodSpec
 from quaymaster._api.objects.codec import ENCODER
 from quaymaster._api.objects.spec_key import SpecKey
+from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 
 __all__ = [
     "controller_uid",
@@ -52,7 +53,7 @@ def is_long_terminating(pod: Pod, now: float) -> bool:
         return False
     grace = pod.spec.termination_grace_period_seconds
     grace = _DEFAULT_GRACE_SECONDS if grace is None else grace
-    return float(deleted) + grace + _EXTRA_SECONDS < now
+    return age_of(deleted, now) > grace + _EXTRA_SECONDS
 
 
 def scheduling_key(pod: Pod) -> Hashable:

@@ -20,18 +20,16 @@ _NOT_READY: Final = frozenset(
 
 
 def is_ready(node: Node) -> bool:
-    """Return whether a node is ready by its conditions and taints."""
-    has_condition = False
+    """Return whether a node is ready by its conditions and taints.
+
+    A node without conditions, as in many manifests, is ready.
+    """
     for condition in node.status.conditions:
-        if condition.type == "Ready":
-            has_condition = True
-            if condition.status in ("False", "Unknown"):
-                return False
-        elif condition.type in _BAD_WHEN_TRUE and condition.status == "True":
+        if condition.type == "Ready" and condition.status in ("False", "Unknown"):
             return False
-    return has_condition and not any(
-        taint.key in _NOT_READY for taint in node.spec.taints
-    )
+        if condition.type in _BAD_WHEN_TRUE and condition.status == "True":
+            return False
+    return not any(taint.key in _NOT_READY for taint in node.spec.taints)
 
 
 def last_change(node: Node) -> float:

@@ -4,6 +4,7 @@ Mirrors ``core/scaledown/planner/planner.go``, ``eligibility/eligibility.go`` an
 ``unneeded/nodes.go``.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -11,6 +12,7 @@ import attrs
 
 from quaymaster._api.objects import Node
 from quaymaster._studies.autoscaling.cloud import Cloud
+from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
@@ -42,6 +44,10 @@ __all__ = ["ScaleDownPlanner", "Unneeded"]
 
 _DISABLED: Final = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 _DELETION_SECONDS: Final = 300
+_TOO_SOON: Final = (
+    UnremovableReason.NOT_UNNEEDED_LONG_ENOUGH,
+    UnremovableReason.NOT_UNREADY_LONG_ENOUGH,
+)
 
 
 @attrs.define(eq=False)
@@ -123,6 +129,17 @@ class ScaleDownPlanner:
     def clear(self) -> None:
         """Forget all nodes that are not needed."""
         self.unneeded = {}
+
+    def next_change(self) -> float:
+        """Return when time alone changes what may be removed, or infinity."""
+        ends = [
+            each.since + self._threshold(each)
+            for name, each in self.unneeded.items()
+            if name in self.unremovable.reasons
+            and self.unremovable.reasons[name].reason in _TOO_SOON
+        ]
+        look = self.unremovable.next_look()
+        return min(ends if look is None else [*ends, look], default=math.inf)
 
     def removable_now(
         self, nodes: Iterable[Node], deletions: Mapping[str, int], now: float
@@ -223,7 +240,7 @@ class ScaleDownPlanner:
         if self.unremovable.is_recent(node.name):
             return UnremovableReason.RECENTLY_UNREMOVABLE
         marked = time_of_deletion(node)
-        if marked is not None and now - marked < _DELETION_SECONDS:
+        if marked is not None and age_of(marked, now) < _DELETION_SECONDS:
             return UnremovableReason.CURRENTLY_BEING_DELETED
         if node.metadata.annotations.get(_DISABLED) == "true":
             return UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION
@@ -244,6 +261,12 @@ class ScaleDownPlanner:
         upper = most * int(time / self._shortest_loop) + most
         return min(upper, len(self.unneeded) + 2 * most)
 
+    def _threshold(self, unneeded: Unneeded) -> float:
+        """Return how long a node must be unneeded."""
+        if is_ready(unneeded.removable.node):
+            return self._options.scale_down_unneeded_time
+        return self._options.scale_down_unready_time
+
     def _why_not_now(
         self,
         unneeded: Unneeded,
@@ -252,21 +275,12 @@ class ScaleDownPlanner:
         quota: Quota,
         now: float,
     ) -> UnremovableReason | None:
-        node, options = unneeded.removable.node, self._options
+        node = unneeded.removable.node
         if node.metadata.annotations.get(_DISABLED) == "true":
             return UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION
-        ready = is_ready(node)
-        threshold = (
-            options.scale_down_unneeded_time
-            if ready
-            else options.scale_down_unready_time
-        )
+        threshold = self._threshold(unneeded)
         if threshold > 0 and unneeded.since + threshold >= now:
-            return (
-                UnremovableReason.NOT_UNNEEDED_LONG_ENOUGH
-                if ready
-                else UnremovableReason.NOT_UNREADY_LONG_ENOUGH
-            )
+            return _TOO_SOON[0] if is_ready(node) else _TOO_SOON[1]
         group = self._cloud.group_of(node.name)
         if group is None:
             return UnremovableReason.NOT_AUTOSCALED

@@ -16,6 +16,7 @@ from quaymaster._api.objects.tolerations import find_untolerated_taint
 from quaymaster._clusters.inmemory.controllers.daemon_pods import daemon_pod
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._studies.autoscaling.cloud import HOSTNAME, Cloud
+from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import (
     TO_BE_DELETED,
     has_taint,
@@ -160,7 +161,7 @@ def _is_good(node: Node, now: float) -> bool:
     """Return whether a node runs well for long enough to be an example."""
     return (
         is_ready(node)
-        and last_change(node) + _STABLE_SECONDS < now
+        and age_of(last_change(node), now) > _STABLE_SECONDS
         and not node.spec.unschedulable
         and not has_taint(node, TO_BE_DELETED)
     )

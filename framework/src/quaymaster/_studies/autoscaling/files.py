@@ -1,0 +1,53 @@
+"""Reads the file of an autoscaler.
+
+The ``kind`` of the file names the autoscaler. Packages provide more of them by the
+entry point ``quaymaster.autoscalers``: the name is the kind, and the object is a
+function that gets the content of the file and its name, and returns an
+`AutoscalerFactory`.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, TypeAlias, cast
+
+from quaymaster._base.suggestions import did_you_mean
+from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.registry.offers import offers
+from quaymaster._studies.autoscaling.errors import AutoscalerError
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
+
+__all__ = ["API_VERSION", "read_autoscaler"]
+
+API_VERSION: Final = "simulation.quaymaster.io/v1alpha1"
+_ENTRY_POINT: Final = "quaymaster.autoscalers"
+_Reader: TypeAlias = Callable[[Mapping[str, object], str], AutoscalerFactory]
+
+
+def read_autoscaler(source: str) -> AutoscalerFactory:
+    """Read the file of an autoscaler, in YAML or JSON.
+
+    Args:
+        source: The file.
+
+    Raises:
+        ConfigErrors: The file is unreadable or invalid.
+        AutoscalerError: Its kind is unknown, or it describes no autoscaler.
+    """
+    document = read_yaml(read_content(Path(source), source), source)
+    if not isinstance(document, Mapping):
+        raise AutoscalerError(source, f"expected a mapping, got {document!r}")
+    version = document.get("apiVersion")
+    if version != API_VERSION:
+        raise AutoscalerError(
+            source, f"apiVersion: expected {API_VERSION!r}, got {version!r}"
+        )
+    readers = {offer.entry.name: offer.entry for offer in offers(_ENTRY_POINT)}
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in readers:
+        expected = ", ".join(sorted(readers))
+        hint = did_you_mean(kind, readers) if isinstance(kind, str) else ""
+        raise AutoscalerError(
+            source, f"kind: expected one of {expected}, got {kind!r}{hint}"
+        )
+    reader = cast(_Reader, readers[kind].load())
+    return reader(cast(Mapping[str, object], document), source)

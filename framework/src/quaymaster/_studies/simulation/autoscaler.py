@@ -1,0 +1,103 @@
+"""The port of autoscalers: they add and remove nodes while a simulation runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+import attrs
+
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.registry.registry import PluginRegistry
+
+__all__ = ["AutoscaledNode", "Autoscaler", "AutoscalerContext", "AutoscalerFactory"]
+
+_HOUR = 3600
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class AutoscalerContext:
+    """What an autoscaler works with.
+
+    Attributes:
+        cluster: The cluster. Its clock is virtual, and its timers run the autoscaler.
+        config: The configuration of the scheduler.
+        registry: Finds plugins by name.
+        seed: The seed of what is left to chance.
+    """
+
+    cluster: InMemoryCluster
+    config: SchedulerConfig
+    registry: PluginRegistry
+    seed: int
+
+
+@attrs.frozen(kw_only=True)
+class AutoscaledNode:
+    """A node of an autoscaler; times are in seconds since the beginning.
+
+    Attributes:
+        node: Its name.
+        group: Its group.
+        ordered: When it was ordered; None if it was there from the beginning.
+        registered: When it came into the cluster; None if it has not.
+        ready: When it became ready; None if it has not.
+        removed: When it was deleted; None if it exists at the end.
+        price: What it costs per hour; None if that is unknown.
+        until: The end of the simulation.
+        added_for: Why it was ordered; empty if it was there from the beginning.
+        removed_for: Why it was deleted; empty if it exists at the end.
+    """
+
+    node: str
+    group: str
+    ordered: float | None
+    registered: float | None
+    ready: float | None
+    removed: float | None
+    price: float | None
+    until: float
+    added_for: str = ""
+    removed_for: str = ""
+
+    @property
+    def hours(self) -> float:
+        """How long it existed, from its order on, in hours."""
+        end = self.until if self.removed is None else self.removed
+        return (end - (self.ordered or 0.0)) / _HOUR
+
+    @property
+    def cost(self) -> float | None:
+        """The price of its hours; None if it is unknown."""
+        return None if self.price is None else self.price * self.hours
+
+
+class Autoscaler(Protocol):
+    """Adds and removes nodes of a simulated cluster, at times of its own.
+
+    It sets timers on the clock of the cluster and writes to the cluster, as a
+    controller does. Timers that repeat for ever must be background timers.
+    """
+
+    def start(self) -> None:
+        """Set the first timer; called once, when the scheduler has read the cluster."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it will change nothing more until the cluster changes.
+
+        A simulation without a time limit ends then. If it is false, a timer must be
+        set.
+        """
+
+    def nodes(self) -> Sequence[AutoscaledNode]:
+        """Return all nodes that it ever had, in the order in which they came."""
+
+    def reasons_to_stay(self) -> Mapping[str, str]:
+        """Return why each node of the cluster stays, in words, by name."""
+
+    def close(self) -> None:
+        """Release what it holds; called at the end of the simulation."""
+
+
+AutoscalerFactory: TypeAlias = Callable[[AutoscalerContext], Autoscaler]
+"""Makes the autoscaler of one simulation."""
