@@ -19,14 +19,11 @@ from tests.upstream.volume_binder import VolumeBinderPlayer
 
 __all__ = ["play"]
 
-_GROUPS: Final = "the gate GenericWorkload, being built"
-_TOPOLOGY: Final = "the gate TopologyAwareWorkloadScheduling, being built"
+_NO_GROUPS: Final = "the record lacks the PodGroups of the test"
 _GATES: Final[Mapping[str, str]] = {
     "DeferredPodScheduling": (
         "the gate InPlacePodVerticalScalingSchedulerPreemption, alpha, not built"
     ),
-    "GangScheduling": _GROUPS,
-    "TopologyPlacement": _TOPOLOGY,
 }
 """Plugin that does not exist here -> its gate."""
 
@@ -38,6 +35,9 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
         CallNotPlayedError: The plugin does not exist here.
     """
     name = case.tree.get("on")
+    has_groups = "PodGroup" in case.tree.get("objects", ())
+    if case.tree.get("gates", {}).get("GenericWorkload") and name and not has_groups:
+        raise CallNotPlayedError(_NO_GROUPS)
     if name is None:
         return plugin_helpers.play(case)
     if name == "volumeBinder":
