@@ -9,7 +9,6 @@ from types import ModuleType
 
 import pytest
 
-from quaymaster.scheduler import PluginRegistry
 from tests.kit.internals.packages import POINTS, PluginNames, package_files
 from tests.kit.nightly import sampled
 from tests.kit.packages import install
@@ -51,8 +50,6 @@ class Package:
             file.write_text(text, encoding="utf-8")
         install(folder, folder / "site")
         monkeypatch.syspath_prepend(folder / "site")
-        registry = PluginRegistry.discover()
-        monkeypatch.setattr(PluginRegistry, "discover", lambda: registry)
         importlib.import_module(names.package)
         self.points = points
         self.tests = ModuleType(f"test_{names.words}")

@@ -1,5 +1,6 @@
 """Plays the calls of tests to plugins."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
@@ -19,7 +20,18 @@ from tests.upstream.volume_binder import VolumeBinderPlayer
 
 __all__ = ["play"]
 
-_NO_GROUPS: Final = "the record lacks the PodGroups of the test"
+_NAMES: Final[Mapping[str, str]] = {"TopologyPlacement": "TopologyPlacementGenerator"}
+"""The name of a plugin in the records -> its name here, and in configurations."""
+
+_READERS: Final[Mapping[str, str]] = {
+    "DefaultPreemption": "GenericWorkload",
+    "DynamicResources": "DRAWorkloadResourceClaims",
+    "GangScheduling": "GenericWorkload",
+}
+"""Plugin that reads the groups of pods -> the gate with which it does."""
+
+_WITHOUT_GROUPS: Final = ("EventsToRegister", "Hint")
+"""Calls whose answer does not depend on the objects of groups."""
 _GATES: Final[Mapping[str, str]] = {
     "DeferredPodScheduling": (
         "the gate InPlacePodVerticalScalingSchedulerPreemption, alpha, not built"
@@ -35,11 +47,11 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
         CallNotPlayedError: The plugin does not exist here.
     """
     name = case.tree.get("on")
-    has_groups = "PodGroup" in case.tree.get("objects", ())
-    if case.tree.get("gates", {}).get("GenericWorkload") and name and not has_groups:
-        raise CallNotPlayedError(_NO_GROUPS)
     if name is None:
         return plugin_helpers.play(case)
+    name = _NAMES.get(name, name)
+    if _lacks_groups(case, name):
+        raise CallNotPlayedError("the record lacks the groups of the pods")
     if name == "volumeBinder":
         return play_calls_with(lambda: VolumeBinderPlayer(case), case)
     if name == "DefaultPreemption":
@@ -51,6 +63,22 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     if "DeviceClass" in case.tree.get("objects", ()) and name != "DynamicResources":
         beside = [_registry()["DynamicResources"].load()]  # it knows the allocations
     return play_case(_registry()[name].load(), case, beside=beside)
+
+
+def _lacks_groups(case: RecordedCase, plugin: str) -> bool:
+    """Whether pods are in groups that the plugin reads, and no call has a group."""
+    gate = _READERS.get(plugin, "")
+    tree = case.tree
+    gates = tree.get("gates", {})
+    if not gates.get(gate):
+        return False
+    calls = {call["call"] for call in tree["calls"]}
+    # In trees, a hint looks for the groups above a pod.
+    has_trees = gates.get("CompositePodGroup") and calls != {"EventsToRegister"}
+    if calls.issubset(_WITHOUT_GROUPS) and not has_trees:
+        return False
+    text = json.dumps(tree)
+    return '"schedulingGroup"' in text and '"PodGroup": {"PodGroup"' not in text
 
 
 @cache

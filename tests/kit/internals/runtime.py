@@ -5,7 +5,7 @@ from quaymaster._core.runtime.build import build_profile
 from quaymaster._core.runtime.calls import Implementations
 from quaymaster._core.runtime.failures import WrongAnswerError
 from quaymaster._core.runtime.guards import HookGuards, HookTimer, unguarded
-from quaymaster._core.runtime.manager import hooks_of
+from quaymaster._core.runtime.manager import HookManager
 from quaymaster._core.runtime.measures import Histogram, exponential
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.runtime.profile import Call, Profile
@@ -15,6 +15,7 @@ __all__ = [
     "Call",
     "Histogram",
     "HookGuards",
+    "HookManager",
     "HookTimer",
     "Implementations",
     "Profile",
@@ -22,6 +23,5 @@ __all__ = [
     "WrongAnswerError",
     "build_profile",
     "exponential",
-    "hooks_of",
     "unguarded",
 ]

@@ -415,7 +415,7 @@ def _report(
 ) -> None:
     """Write a report: the runs with the first seed, and the figures of all seeds."""
     # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     runs = []
     with progress_bar() as progress:

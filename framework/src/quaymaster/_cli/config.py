@@ -25,6 +25,7 @@ from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.schema import config_schema
 from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["build_plugins", "group"]
@@ -57,7 +58,7 @@ def validate(
         chosen=versions[0] if versions else None,
         without_missing=without_missing,
     )
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config, notices = read_config(configured, registry)
     build_plugins(config, registry)
     print_line(f"{file}: valid")
@@ -83,9 +84,7 @@ def show(
         chosen=versions[0] if versions else None,
         without_missing=without_missing,
     )
-    config, notices = read_config(
-        configured, PluginRegistry.discover(), asks_extenders=False
-    )
+    config, notices = read_config(configured, installed_plugins(), asks_extenders=False)
     print_document(dump_config(config), output)
     print_notices(notices)
 
@@ -93,7 +92,7 @@ def show(
 @group.command("schema", short_help="Print the JSON Schema of configurations")
 def schema() -> None:
     """Print the JSON Schema of configurations, with the args of installed plugins."""
-    print_document(config_schema(PluginRegistry.discover()), OutputFormat.JSON)
+    print_document(config_schema(installed_plugins()), OutputFormat.JSON)
 
 
 def build_plugins(config: SchedulerConfig, registry: PluginRegistry) -> None:

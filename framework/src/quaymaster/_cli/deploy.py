@@ -18,6 +18,7 @@ from quaymaster._core.config.kinds import profile_plugins
 from quaymaster._core.config.load import parse_config, read_source
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.wrapped import read_wrapped
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._surfaces.deploy.dockerfile import dockerfile_of, requirements_of
 from quaymaster._surfaces.deploy.documents import UPSTREAM_SCHEDULER, adapted
@@ -148,7 +149,7 @@ def render(
     These are a Deployment with probes and its supporting objects, the configuration,
     and the least rights that it needs: those that its plugins declare.
     """
-    registry, version = PluginRegistry.discover(), metadata.version("quaymaster")
+    registry, version = installed_plugins(), metadata.version("quaymaster")
     document, config = _configuration(
         configured, registry, scheduler_name, name, namespace
     )

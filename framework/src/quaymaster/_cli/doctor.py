@@ -27,6 +27,7 @@ from quaymaster._core.config.kinds import kinds_read, profile_plugins
 from quaymaster._core.config.load import default_config, load_config
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.access import declares_access
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._surfaces.deploy.doctor import examine
 from quaymaster._surfaces.deploy.findings import Finding, State, fine, worrying
@@ -78,7 +79,7 @@ def command(
     It writes nothing. FILE of --config may also be the ConfigMap from "deploy render".
     The exit code is 1 if something is missing.
     """
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config = _configuration(configured, registry)
     access = _as(find_access(kubeconfig=kubeconfig, context=context), user)
     build_plugins(config, registry)

@@ -34,6 +34,7 @@ from quaymaster._clusters.manifests.shipped_mappings import shipped_mappings
 from quaymaster._clusters.manifests.validation import Validation
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.files import is_record
 from quaymaster._studies.simulation.autoscaling import (
@@ -289,7 +290,7 @@ def read_inputs(
         needs_paths: Whether a file or a live cluster is required.
         kubernetes: The version whose fields are valid, if not the configuration's.
     """
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config, notices = read_config(
         options.configured, registry, asks_extenders=asks_extenders
     )

@@ -22,7 +22,7 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.perf_rows import print_results_csv, print_workloads_csv
 from quaymaster._cli.pictures import picture_path
-from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._studies.perf.against import (
     AGAINST_COLUMNS,
     Compared,
@@ -149,7 +149,7 @@ def command(
         _print_list(workloads, configured.kubernetes, output)
         return
     # Read once here, so that an error is reported once and not by each process.
-    print_notices(read_config(configured, PluginRegistry.discover())[1])
+    print_notices(read_config(configured, installed_plugins())[1])
     outcomes: list[Outcome] = []
     compared: list[Compared] = []
     for number in range(1, repeat + 1):

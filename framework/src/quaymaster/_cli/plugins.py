@@ -35,8 +35,9 @@ from quaymaster._cli.plugin_descriptions import (
 )
 from quaymaster._cli.tables import Fit, Heading
 from quaymaster._cli.values import complete_config
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.kinds import kinds_of_plugin
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registry import RegisteredPlugin
 
 __all__ = ["group"]
 
@@ -77,7 +78,7 @@ def list_plugins(output: OutputFormat) -> None:
     (the plugin registers none), or none; "?" if they depend on arguments. KINDS are
     the kinds of objects that it declares.
     """
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     for warning in registry.warnings:
         warn(f"warning: {warning}")
     usable = [plugin for plugin in registry.values() if plugin.error is None]
@@ -97,7 +98,7 @@ def list_plugins(output: OutputFormat) -> None:
 def _complete_plugin(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    names = PluginRegistry.discover()
+    names = installed_plugins()
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
@@ -110,7 +111,7 @@ def show_plugin(name: str, output: OutputFormat) -> None:
     NAME is its name in profiles. The command constructs the plugin with default
     arguments to get its events.
     """
-    described = describe(PluginRegistry.discover()[name])
+    described = describe(installed_plugins()[name])
     if output is OutputFormat.TABLE:
         print_description(described)
     else:
@@ -131,7 +132,7 @@ def list_kinds(output: OutputFormat) -> None:
     A kind with a plugin is available if a profile names the plugin; others always are.
     """
     kinds = []
-    for brought_kind in brought_kinds(PluginRegistry.discover()):
+    for brought_kind in brought_kinds(installed_plugins()):
         if isinstance(brought_kind, KindError):
             warn(f"warning: {brought_kind}")
         else:
@@ -173,7 +174,7 @@ def new_plugin(name: str, points: str, parent: Path) -> None:
     apply; its tests, mypy and ruff pass. Replace the rule with yours.
     """
     chosen = parse_points(points)
-    folder = make_package(name, chosen, parent, PluginRegistry.discover())
+    folder = make_package(name, chosen, parent, installed_plugins())
     print_text(f"{folder}\n")
 
 

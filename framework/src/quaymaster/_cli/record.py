@@ -14,7 +14,7 @@ from quaymaster._cli.results import duration
 from quaymaster._cli.signals import stopping
 from quaymaster._core.config.duration import parse_duration
 from quaymaster._core.config.kinds import declared_kinds
-from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._studies.recording.live import Recorded, record
 from quaymaster._studies.recording.traces.importing import TraceFormat, import_trace
 
@@ -98,7 +98,7 @@ def command(
         raise click.UsageError(
             "expected --from with PATHs, which are tables of a trace"
         )
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config, notices = read_config(configured, registry, asks_extenders=False)
     stop = threading.Event()
     with progress_bar() as progress, stopping(stop.set):

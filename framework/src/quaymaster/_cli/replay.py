@@ -19,7 +19,7 @@ from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
 from quaymaster._cli.rerun import print_rerun, rerun_document, rerun_rows
 from quaymaster._cli.results import print_pods_csv
-from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.recording.replaying import replay
 from quaymaster._studies.recording.rerunning import RerunResult, rerun
@@ -85,7 +85,7 @@ def command(
         raise click.UsageError(
             "--require-same compares decisions, and --what-if does not"
         )
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config, notices = read_config(configured, registry, asks_extenders=True)
     with progress_bar() as progress:
         task = progress.add_task("deciding", total=None)
@@ -107,7 +107,7 @@ def command(
 
 def _report(result: ReplayResult | RerunResult, file: str, record: str) -> None:
     # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     if isinstance(result, ReplayResult):
         write_report(file, [], title=f"Replay of {record}", replay=result)

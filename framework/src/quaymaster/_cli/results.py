@@ -10,6 +10,7 @@ from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line
 from quaymaster._cli.pending_facts import of_pods, print_facts
+from quaymaster._cli.pod_groups import POD_GROUPS
 from quaymaster._cli.tables import Fit
 from quaymaster._core.config.duration import format_duration
 from quaymaster._studies.simulation.results import (
@@ -38,7 +39,7 @@ _LONGEST: Final = timedelta.max.total_seconds() / 2
 
 def as_document(result: SimulationResult) -> dict[str, object]:
     """The result as plain data, in the form of ``-o json``; times are in seconds."""
-    return {
+    document: dict[str, object] = {
         "placements": _PLACED.documents(result.placements),
         "unscheduled": UNSCHEDULED.documents(result.unscheduled),
         "preempted": PREEMPTED.documents(result.preempted),
@@ -57,6 +58,9 @@ def as_document(result: SimulationResult) -> dict[str, object]:
         },
         "warnings": notice_documents(result.notices),
     }
+    if result.groups:
+        document["podGroups"] = POD_GROUPS.documents(result.groups)
+    return document
 
 
 def print_pods_csv(result: SimulationResult) -> None:

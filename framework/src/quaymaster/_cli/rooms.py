@@ -120,7 +120,7 @@ def as_document(found: CapacityResult) -> dict[str, object]:
     result = found.result
     return {
         **room_document(found.room),
-        "headroom": _HEADROOM.documents(found.headroom),
+        "headroom": [_headroom_document(headroom) for headroom in found.headroom],
         "summary": {
             "pods": result.pods,
             "placed": len(result.placements),
@@ -311,6 +311,9 @@ def _requests(requests: Mapping[str, int]) -> str:
     return ",".join(texts) or _NONE
 
 
+_DOMAINS: Final = 20
+"""How many topology domains are named in the answer about a PodGroup."""
+
 _HEADROOM: Final = Columns[Headroom](
     Column("pod"),
     Column("fits", heading="More that fit"),
@@ -351,7 +354,32 @@ def _print_pods(found: CapacityResult) -> None:
         print_line(f"{counted(waiting, 'pod')} {have} no node")
 
 
+def _headroom_document(headroom: Headroom) -> dict[str, object]:
+    document = _HEADROOM.document(headroom)
+    if headroom.group_size:
+        document["groupSize"] = headroom.group_size
+        document["domains"] = dict(headroom.domains)
+    return document
+
+
+def _gangs(headroom: Headroom) -> str:
+    """Return how many more copies of a PodGroup fit."""
+    copies = counted(headroom.fits, "more gang")
+    fit = "fits" if headroom.fits == 1 else "fit"
+    text = f"{copies} of {headroom.group_size} like {headroom.pod} {fit}"
+    if headroom.domains:
+        counts = [f"{name}: {count}" for name, count in headroom.domains.items()]
+        more = len(counts) - _DOMAINS
+        rest = f" and {more} more" if more > 0 else ""
+        text += f" ({', '.join(counts[:_DOMAINS])}{rest})"
+    if headroom.message:
+        return f"{text}; then {headroom.message}"
+    return f"{text}, or more (--at-most was reached)"
+
+
 def _answer(headroom: Headroom) -> str:
+    if headroom.group_size:
+        return _gangs(headroom)
     if headroom.message:
         return f"{headroom.fits} more of {headroom.pod} fit; then {headroom.message}"
     limit = f"--at-most {headroom.limit} was reached"

@@ -28,6 +28,7 @@ from quaymaster._clusters.kubernetes.resolving import find_access
 from quaymaster._core.config.watcher import ConfigWatcher
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._surfaces.deploy.findings import State
@@ -66,7 +67,7 @@ def command(
     or lost its connection to the cluster permanently: start it again.
     """
     _check_packages()
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config, notices = read_config(configured, registry)
     print_notices(
         [*notices, *connection_notices(config.client_connection, configured.file)]

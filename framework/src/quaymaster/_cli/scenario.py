@@ -45,6 +45,7 @@ from quaymaster._cli.scenario_results import (
     steps_table,
 )
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.scenarios.errors import ScenarioErrors
 from quaymaster._studies.scenarios.junit import junit_report
@@ -132,7 +133,7 @@ def run(
     The exit code is 1 if an assertion, a check or a wait of any of them fails, or if
     the cluster rejects a step. -o wide prints what the steps did.
     """
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     scenarios = _load(files, registry, configured.chosen)
     make_autoscaler = the_autoscaler(autoscaler_file)
     scaled: list[ScaledRun] = []
@@ -186,7 +187,7 @@ def validate(files: Sequence[str]) -> None:
 
     Nothing is run: the cluster may still reject a step when it runs.
     """
-    for scenario in _load(files, PluginRegistry.discover()):
+    for scenario in _load(files, installed_plugins()):
         print_line(f"{scenario.file}: valid")
         print_notices(scenario.notices)
 
@@ -200,7 +201,7 @@ def schema() -> None:
 def _report(results: Sequence[ScenarioResult], file: str) -> None:
     """Write a report of the scenarios; for several, also with their differences."""
     # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     runs = [_as_counted(result) for result in results]
     # The states of one cluster are shown side by side; those of several are not.

@@ -29,7 +29,7 @@ from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import shipped_profiles
 from quaymaster._core.config.shipped import file_or_shipped
 from quaymaster._core.config.yaml_file import read_content
-from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._studies.reproducing.calls import MAX_TRIALS, make_test
 from quaymaster._studies.simulation.explained import WhichAttempt
 
@@ -186,7 +186,7 @@ def _write_live(
     whole: bool,
 ) -> None:
     access = find_access(kubeconfig=options.kubeconfig, context=options.context or "")
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config, notices = read_config(options.configured, registry, asks_extenders=False)
     kinds = declared_kinds(config, registry)
     live = read_live(

@@ -19,7 +19,7 @@ from quaymaster.hookspecs import (
     HookAge,
 )
 from quaymaster.testing import SchedulerHarness, make_node, make_pod, profile_config
-from tests.kit.internals.runtime import Implementations, hooks_of, unguarded
+from tests.kit.internals.runtime import HookManager, Implementations, unguarded
 
 HOOKS = [(point, hook) for point in EXTENSION_POINTS for hook in point.hooks]
 each_hook = pytest.mark.parametrize(
@@ -167,10 +167,8 @@ def test_arguments_may_be_added_to_a_hook_whose_plugins_do_not_take_them(
     namespace: dict[str, Any] = {}
     exec(f"def {hook}(self, {names}): return dict(locals())", namespace)
     plugin = type("Old", (), {hook: hookimpl(namespace[hook])})()
-    manager = pluggy.PluginManager("quaymaster")
-    manager.add_hookspecs(wider(point))
-    manager.register(hooks_of(plugin), "Old")
-    manager.check_pending()
+    manager = HookManager(wider(point))
+    manager.register(plugin, "Old")
     compiled = Implementations(manager, point.hooks).compile(hook, "Old")
     assert compiled is not None
     listed = names.split(", ")[:-1]

@@ -20,7 +20,7 @@ def nodes(count: int, **labels: str) -> list[Node]:
     ]
 
 
-def on(node: str, name: str, cpu: str, **settings: object) -> Pod:
+def running(node: str, name: str, cpu: str, **settings: object) -> Pod:
     annotations = settings.get("annotations")
     assert annotations is None or isinstance(annotations, dict)
     return make_pod(
@@ -42,14 +42,14 @@ def reason(result: Consolidation, node: str) -> str:
 
 
 def test_empty_nodes_go_and_save_their_price() -> None:
-    result = outcome(on("node-0", "busy", "3"), count=3)
+    result = outcome(running("node-0", "busy", "3"), count=3)
     assert {life.node for life in result.removed} == {"node-1", "node-2"}
     assert result.saving == 0.5
     assert reason(result, "node-0") == "pods request 75% of its cpu, more than 50%"
 
 
 def test_pod_without_a_controller_keeps_its_node() -> None:
-    result = outcome(on("node-0", "lonely", "1"), on("node-1", "busy", "3"))
+    result = outcome(running("node-0", "lonely", "1"), running("node-1", "busy", "3"))
     assert result.removed == ()
     assert reason(result, "node-0") == (
         "pod default/lonely blocks: no controller would create it again"
@@ -59,7 +59,8 @@ def test_pod_without_a_controller_keeps_its_node() -> None:
 def test_annotation_lets_a_pod_move() -> None:
     safe = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
     result = outcome(
-        on("node-0", "lonely", "1", annotations=safe), on("node-1", "busy", "3")
+        running("node-0", "lonely", "1", annotations=safe),
+        running("node-1", "busy", "3"),
     )
     assert [life.node for life in result.removed] == ["node-0"]
     assert [moved.pod for moved in result.moved] == ["default/lonely"]

@@ -28,6 +28,7 @@ from quaymaster._core.cycle.explanation import Explanation
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.instances import PluginNotFoundError, plugin_at_work
 from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["SchedulerHarness"]
@@ -300,7 +301,7 @@ class SchedulerHarness:
 
 
 def _installed_and(plugins: Mapping[str, type]) -> PluginRegistry:
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     for name, plugin in plugins.items():
         registry = registry.with_plugin(plugin, name)
     return registry

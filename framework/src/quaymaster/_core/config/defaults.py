@@ -1,9 +1,5 @@
 """The default profile of the installed plugins, for callers that name neither."""
 
-import functools
-
-import attrs
-
 from quaymaster._core.config.load import default_config
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.installed import installed_plugins
@@ -27,22 +23,4 @@ def with_defaults(
     """
     if registry is None:
         registry = installed_plugins()
-    return (_default_config(registry) if config is None else config), registry
-
-
-def _default_config(registry: PluginRegistry) -> SchedulerConfig:
-    return _cached_config(_Same(registry))
-
-
-@attrs.frozen
-class _Same:
-    """A registry as a key: registries are immutable, and compared by identity."""
-
-    registry: PluginRegistry = attrs.field(eq=id)
-
-
-# Completing the default profile takes longer than a small simulation, so a loop of
-# `simulate(objects)` must not repeat it.
-@functools.lru_cache(maxsize=4)
-def _cached_config(same: _Same) -> SchedulerConfig:
-    return default_config(same.registry)
+    return (default_config(registry) if config is None else config), registry

@@ -6,6 +6,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import attrs
 from msgspec.structs import replace
 
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
@@ -85,6 +86,8 @@ def default_config(
 ) -> SchedulerConfig:
     """Return the configuration of an empty file: the default profile.
 
+    It is the same object for the same registry, since neither ever changes.
+
     Args:
         registry: Where plugins are found by name; by default the installed plugins.
         kubernetes: The version of Kubernetes whose defaults it gets.
@@ -92,8 +95,23 @@ def default_config(
     Raises:
         ConfigErrors: A plugin of the default profile is not installed.
     """
+    registry = installed_plugins() if registry is None else registry
+    return _default_config(_Same(registry), kubernetes)
+
+
+@attrs.frozen
+class _Same:
+    """A registry as a key: registries are immutable, and compared by identity."""
+
+    registry: PluginRegistry = attrs.field(eq=id)
+
+
+# Completing the default profile takes longer than a small simulation, so neither a loop
+# of `simulate(objects)` nor many harnesses may repeat it.
+@functools.lru_cache(maxsize=8)
+def _default_config(same: _Same, kubernetes: Kubernetes) -> SchedulerConfig:
     empty = {"apiVersion": API_VERSION, "kind": KIND}
-    return parse_config(empty, registry, kubernetes=kubernetes)
+    return parse_config(empty, same.registry, kubernetes=kubernetes)
 
 
 def parse_config(

@@ -16,10 +16,18 @@ _GROUPS: Final = (GROUP, KIND_GROUP, OBSERVER_GROUP)
 def installed_plugins() -> PluginRegistry:
     """Return the installed plugins; the same object until something is installed.
 
+    If a plugin could not be used, the next call finds the plugins again: it may have
+    been repaired.
+
     Raises:
         DuplicatePluginError: Two distributions offer the same plugin.
     """
-    return _discovered(tuple(tuple(offers(group)) for group in _GROUPS))
+    everything = tuple(tuple(offers(group)) for group in _GROUPS)
+    registry = _discovered(everything)
+    if any(plugin.has_failed for plugin in registry.values()):
+        _discovered.cache_clear()
+        registry = _discovered(everything)
+    return registry
 
 
 @functools.lru_cache(maxsize=1)

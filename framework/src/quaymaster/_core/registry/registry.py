@@ -116,7 +116,8 @@ class UnknownPluginError(QuaymasterError, KeyError):
         return f"unknown plugin {self.plugin!r} (installed: {names}){hint}"
 
 
-@attrs.frozen(kw_only=True, eq=False)
+# Without slots: attrs looks up cached properties of slotted classes slowly.
+@attrs.frozen(kw_only=True, eq=False, slots=False)
 class RegisteredPlugin:
     """One plugin that profiles may name; its class is imported when first needed.
 
@@ -174,6 +175,11 @@ class RegisteredPlugin:
     def error(self) -> PluginLoadError | None:
         """Why the plugin cannot be used, or None."""
         return self._loaded if isinstance(self._loaded, PluginLoadError) else None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the plugin has turned out to be unusable; imports nothing."""
+        return isinstance(vars(self).get("_loaded"), PluginLoadError)
 
     @property
     def args_class(self) -> type | None:

@@ -33,7 +33,7 @@ from quaymaster._core.runtime.deprecated import warn_of_deprecated_hooks
 from quaymaster._core.runtime.events import event_problem
 from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.runtime.lifecycle import Lifecycle
-from quaymaster._core.runtime.manager import HookManager, hooks_of
+from quaymaster._core.runtime.manager import HookManager
 from quaymaster._core.runtime.profile import Call, HookFunction, Profile
 
 __all__ = ["REJECTING_HOOKS", "ProfileError", "build_profile"]
@@ -179,8 +179,7 @@ class _Builder:
 
     def _register(self, name: str) -> None:
         try:
-            self._manager.register(hooks_of(self._plugins[name]), name)
-            self._manager.check_pending()
+            self._manager.register(self._plugins[name], name)
         except (pluggy.PluginValidationError, ValueError) as error:
             problem = " ".join(str(error).split())
             raise self._error(name, problem) from error

@@ -8,9 +8,8 @@ is built, and then called directly.
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-import pluggy
-
 from quaymaster._core.runtime.guards import HookGuards
+from quaymaster._core.runtime.manager import HookManager, Implementation
 from quaymaster._core.runtime.profile import HookFunction
 
 __all__ = ["Implementations"]
@@ -22,14 +21,13 @@ class Implementations:
     """The plugins that implement each hook.
 
     Args:
-        manager: The profile's plugin manager, with all plugins registered.
+        manager: The profile's plugins, all of them registered.
         hooks: The names of all hooks.
     """
 
-    def __init__(self, manager: pluggy.PluginManager, hooks: Iterable[str]) -> None:
+    def __init__(self, manager: HookManager, hooks: Iterable[str]) -> None:
         self._manager = manager
-        self._offered: dict[str, Sequence[str]] = {}
-        self._impls: dict[str, dict[str, pluggy.HookImpl]] = {}
+        self._implementing: dict[str, dict[str, Implementation]] = {}
         self._wrapping: dict[str, set[str]] = {}
         for hook in hooks:
             self._collect(hook)
@@ -40,7 +38,7 @@ class Implementations:
 
     def has(self, hook: str, plugin: str) -> bool:
         """Whether a plugin implements a hook."""
-        return plugin in self._impls[hook]
+        return plugin in self._implementing[hook]
 
     def compile(
         self,
@@ -60,42 +58,33 @@ class Implementations:
         Returns:
             The compiled hook; None if the plugin does not implement this hook.
         """
-        impl = self._impls[hook].get(plugin)
-        if impl is None:
+        implementation = self._implementing[hook].get(plugin)
+        if implementation is None:
             return None
-        taken = offered = self._offered[hook]
+        taken = offered = self._manager.offered(hook)
         function: HookFunction
         if wrappers:
             function = self._with_wrappers(hook, plugin, wrappers)
         else:
             # Straight to the plugin's function: pluggy's multicall takes 12 to 18 times
             # as long.
-            function, taken = impl.function, impl.argnames
+            function, taken = implementation.function, implementation.argnames
         return guards.compile(plugin, hook, offered, taken, function)
 
     def _collect(self, hook: str) -> None:
-        caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
-        assert caller.spec is not None
-        self._offered[hook] = caller.spec.argnames
-        impls = self._impls[hook] = {}
+        implementing = self._implementing[hook] = {}
         wrapping = self._wrapping[hook] = set()
-        for impl in caller.get_hookimpls():
-            if impl.wrapper or impl.hookwrapper:
-                wrapping.add(impl.plugin_name)
+        for implementation in self._manager.implementations(hook):
+            if implementation.is_wrapper:
+                wrapping.add(implementation.plugin)
             else:
-                impls.setdefault(impl.plugin_name, impl)
+                implementing.setdefault(implementation.plugin, implementation)
 
     def _with_wrappers(
         self, hook: str, plugin: str, wrappers: Sequence[str]
     ) -> HookFunction:
-        keep = {plugin, *wrappers}
-        others = [
-            registered
-            for name, registered in self._manager.list_name_plugin()
-            if name not in keep
-        ]
         # Wrappers need pluggy's multicall, which only plugins with wrappers pay for.
-        caller = self._manager.subset_hook_caller(hook, others)
-        offered = self._offered[hook]
+        caller = self._manager.wrapped(hook, {plugin, *wrappers})
+        offered = self._manager.offered(hook)
 
         return lambda *args: caller(**dict(zip(offered, args, strict=True)))

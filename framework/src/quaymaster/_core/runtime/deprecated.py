@@ -3,16 +3,15 @@
 import warnings
 from collections.abc import Callable
 
-import pluggy
-
 from quaymaster._core.contract.extension_points import EXTENSION_POINTS
 from quaymaster._core.contract.hook_marks import DeprecatedHookWarning
+from quaymaster._core.runtime.manager import HookManager
 
 __all__ = ["warn_of_deprecated_hooks"]
 
 
 def warn_of_deprecated_hooks(
-    manager: pluggy.PluginManager, describe: Callable[[str], str]
+    manager: HookManager, describe: Callable[[str], str]
 ) -> None:
     """Warn of the deprecated hooks that plugins implement or wrap.
 
@@ -27,10 +26,10 @@ def warn_of_deprecated_hooks(
         for hook in point.hooks:
             deprecated = point.age(hook).deprecated
             if deprecated is not None:
-                for impl in getattr(manager.hook, hook).get_hookimpls():
-                    described = describe(impl.plugin_name)
+                for implementation in manager.implementations(hook):
+                    described = describe(implementation.plugin)
                     message = f"{described}: hook {hook!r} is {deprecated}"
-                    _warn(message, impl.function)
+                    _warn(message, implementation.function)
 
 
 def _warn(message: str, function: object) -> None:

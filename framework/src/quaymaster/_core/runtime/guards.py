@@ -19,7 +19,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
@@ -42,9 +42,6 @@ __all__ = [
 ]
 
 Failed: TypeAlias = Callable[[str, str, str, BaseException], None]
-
-_NAMED: Final[dict[tuple[object, str], CodeType]] = {}
-"""What makes a guard, and its name -> its code, which profiles share."""
 
 MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
 """Hooks that run off the engine's thread, where they may wait for a server."""
@@ -204,31 +201,17 @@ class HookGuards(msgspec.Struct, frozen=True):
                     # the listener's limit falls below 0 while an attempt is sampled.
                     is_heard = True
                     limit, slow = timer.listener.limit, timer.listener.heard
-        # The code is generated once per set of arguments: profiles share it.
-        make = _maker(hook, tuple(offered), tuple(taken), timer is not None, is_heard)
+        make = _maker_for(
+            plugin, hook, tuple(offered), tuple(taken), timer is not None, is_heard
+        )
         guarded = make(
             function, plugin, hook, failures.answer, checked_answer, now, limit, slow
         )
-        _name_code(guarded, make, f"{hook} of {plugin}")
         for watch in self.watches:
             # Outside of the guard, so that a watch sees the checked answer, never an
             # exception of the plugin.
             guarded = watch.around(plugin, hook, offered, guarded)
         return guarded
-
-
-def _name_code(function: Any, make: object, name: str) -> None:  # noqa: ANN401 - a generated function
-    """Name a guard in stacks, where a process that watches this one finds it.
-
-    Args:
-        function: The guard.
-        make: What made the guard; all that it makes have the same code.
-        name: The name.
-    """
-    code = _NAMED.get((make, name))
-    if code is None:
-        code = _NAMED[make, name] = function.__code__.replace(co_name=name)
-    function.__code__ = code
 
 
 def unguarded(function: HookFunction) -> HookFunction:
@@ -270,13 +253,47 @@ class _Failures(msgspec.Struct, frozen=True):
 
 
 @functools.cache
-def _maker(
+def _maker_for(
+    plugin: str,
     hook: str,
     offered: tuple[str, ...],
     taken: tuple[str, ...],
     is_timed: bool,
     is_heard: bool,
 ) -> Callable[..., HookFunction]:
+    """Return a function that guards a hook of a plugin; profiles share it.
+
+    The code of its guards has the name of the hook and the plugin, which stacks show,
+    also to a process that watches this one. A profile has some 160 guards, so their
+    code is named once, and not in each guard.
+
+    Args:
+        plugin: The plugin's name.
+        hook: The hook.
+        offered: As for `_maker`.
+        taken: As for `_maker`.
+        is_timed: As for `_maker`.
+        is_heard: As for `_maker`.
+    """
+    make = _maker(hook, offered, taken, is_timed, is_heard)
+    code = make.__code__
+    constants = tuple(
+        constant.replace(co_name=f"{hook} of {plugin}")
+        if isinstance(constant, CodeType) and constant.co_name == "guarded"
+        else constant
+        for constant in code.co_consts
+    )
+    return FunctionType(code.replace(co_consts=constants), make.__globals__)
+
+
+@functools.cache
+def _maker(
+    hook: str,
+    offered: tuple[str, ...],
+    taken: tuple[str, ...],
+    is_timed: bool,
+    is_heard: bool,
+) -> FunctionType:
     """Generate a function that guards hooks with these arguments.
 
     Args:
@@ -310,7 +327,7 @@ def _maker(
     }
     name = f"{kind} of a hook with ({arguments}) of ({parameters}): {hook}"
     exec(compiled(source, name), names)
-    make: Callable[..., HookFunction] = names["make"]
+    make: FunctionType = names["make"]
     return make
 
 

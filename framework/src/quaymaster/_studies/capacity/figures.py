@@ -107,6 +107,10 @@ class Headroom:
             quota; empty if the limit was reached.
         facts: The facts behind the message, for each group of nodes that a plugin
             rejected for the same reasons, the largest first.
+        group_size: For a PodGroup, how many pods each copy has; `fits` counts copies
+            whose pods all fit. 0 for a pod.
+        domains: For a PodGroup with a topology constraint, value of its label -> how
+            many copies fit there, the most first.
     """
 
     pod: str
@@ -115,6 +119,8 @@ class Headroom:
     nodes: Mapping[str, int]
     message: str = ""
     facts: tuple[str, ...] = ()
+    group_size: int = 0
+    domains: Mapping[str, int] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

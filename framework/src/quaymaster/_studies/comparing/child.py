@@ -15,7 +15,7 @@ from quaymaster._clusters.manifests.load import load
 from quaymaster._clusters.manifests.validation import Validation
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import default_config, load_config
-from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.comparing.messages import (
     FORM,
@@ -51,7 +51,7 @@ def answer(request: Request) -> Answer:
     if request.form > FORM:
         return Answer(mistake=f"it knows requests of form {FORM}, not {request.form}")
     kubernetes = request.kubernetes or DEFAULT_KUBERNETES
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config = (
         default_config(registry, kubernetes=kubernetes)
         if request.config is None

@@ -7,6 +7,7 @@ from pathlib import Path
 import attrs
 
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.experiments.inputs import ExperimentInput
 from quaymaster._studies.experiments.metrics import Metric
@@ -127,7 +128,7 @@ def registry_with(plugins: Mapping[str, str]) -> PluginRegistry:
     Raises:
         LookupError: A class does not exist.
     """
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     for name, origin in plugins.items():
         registry = registry.with_plugin(import_class(origin), name)
     return registry

@@ -11,6 +11,7 @@ from quaymaster._api.objects import Node
 from quaymaster._core.config.load import default_config
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.state.arrays import BoolArray
 from quaymaster._studies.experiments.inputs import Workload
@@ -82,7 +83,7 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
     ) -> None:
         self._workload = workload
         self._actions: Actions = actions or NodeActions()
-        self._registry = registry or PluginRegistry.discover()
+        self._registry = registry or installed_plugins()
         self._config = config or default_config(self._registry)
         self._reward = reward
         self._options = options

@@ -12,6 +12,7 @@ from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._core.config.load import default_config, load_config
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.perf.cases import THROUGHPUT
 from quaymaster._studies.perf.errors import WorkloadError
@@ -128,7 +129,7 @@ def run_workload(
     if left_out is not None:
         return left_out
     status, reason = DONE, ""
-    registry = PluginRegistry.discover()
+    registry = installed_plugins()
     config = _config(workload, config_file, registry, kubernetes)
     options = SchedulerOptions(verify=verify)
     world = World(config, registry, seed, on_progress, options)

@@ -46,6 +46,7 @@ from quaymaster._studies.simulation.trial_error import TrialError
 from quaymaster._studies.simulation.verdicts import unscheduled_pod
 
 if TYPE_CHECKING:
+    from quaymaster._studies.simulation.explained_groups import ExplainedGroup
     from quaymaster._studies.simulation.observed import ObservedRun
     from quaymaster._studies.simulation.run_observer import RunObserver
 
@@ -404,7 +405,18 @@ class Simulation:
             started=record.started,
             kept=self._kept(),
             notices=self.notices(),
+            groups=self._groups(),
         )
+
+    def _groups(self) -> "tuple[ExplainedGroup, ...]":
+        if not self.config.kubernetes.enabled("GenericWorkload"):
+            return ()
+        # Few simulations have groups, and a small one takes as long as its imports.
+        from quaymaster._studies.simulation.ended_groups import (  # noqa: PLC0415 - above
+            ended_groups,
+        )
+
+        return ended_groups(self)
 
     def _kept(self) -> int:
         """Return how many pods have a node that no decision of this run gave them."""

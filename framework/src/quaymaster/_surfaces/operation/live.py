@@ -14,6 +14,7 @@ from quaymaster._core.contract.clock import RealClock
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.engine.reports import Observer
 from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._surfaces.operation.suspects import hold_suspects
@@ -90,7 +91,7 @@ class KubernetesScheduler:
             self.scheduler = Scheduler(
                 self.cluster,
                 config,
-                registry or PluginRegistry.discover(),
+                registry or installed_plugins(),
                 clock=self.clock,
                 seed=random.SystemRandom().getrandbits(64),
                 make_executor=GreenletExecutor,
