@@ -32,6 +32,9 @@ _READERS: Final[Mapping[str, str]] = {
 
 _WITHOUT_GROUPS: Final = ("EventsToRegister", "Hint")
 """Calls whose answer does not depend on the objects of groups."""
+
+_WITHOUT_TREES: Final = ("EventsToRegister", "PlacementFeasible")
+"""Calls whose answer does not depend on the groups above or below a group."""
 _GATES: Final[Mapping[str, str]] = {
     "DeferredPodScheduling": (
         "the gate InPlacePodVerticalScalingSchedulerPreemption, alpha, not built"
@@ -67,17 +70,14 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
 
 def _lacks_groups(case: RecordedCase, plugin: str) -> bool:
     """Whether pods are in groups that the plugin reads, and no call has a group."""
-    gate = _READERS.get(plugin, "")
     tree = case.tree
     gates = tree.get("gates", {})
-    if not gates.get(gate):
-        return False
     calls = {call["call"] for call in tree["calls"]}
-    # In trees, a hint looks for the groups above a pod.
-    has_trees = gates.get("CompositePodGroup") and calls != {"EventsToRegister"}
-    if calls.issubset(_WITHOUT_GROUPS) and not has_trees:
-        return False
     text = json.dumps(tree)
+    if gates.get("CompositePodGroup") and not calls.issubset(_WITHOUT_TREES):
+        return '"schedulingGroup"' in text or '"minGroupCount"' in text or "cpg" in text
+    if not gates.get(_READERS.get(plugin, "")) or calls.issubset(_WITHOUT_GROUPS):
+        return False
     return '"schedulingGroup"' in text and '"PodGroup": {"PodGroup"' not in text
 
 

@@ -221,8 +221,9 @@ def _group_states(
         return None
     states = new_group_states(kubernetes)
     for obj in objects:
-        if isinstance(obj, (PodGroup, CompositePodGroup)):
-            states.set_group(obj)
+        if isinstance(obj, PodGroup | CompositePodGroup):
+            if kubernetes.reads(obj.kind):
+                states.set_group(obj)
         elif isinstance(obj, Pod):
             states.put(obj)
     return states
