@@ -31,6 +31,8 @@ __all__ = [
     "print_capacity",
     "print_groups",
     "print_nodes_csv",
+    "print_room",
+    "print_room_csv",
     "room_document",
 ]
 
@@ -76,6 +78,18 @@ def print_capacity(found: CapacityResult, left_out: int, *, wide: bool) -> None:
         print_line(_answer(headroom))
         for fact in headroom.facts:
             print_line(f"  {fact}")
+
+
+def print_room(room: Room) -> None:
+    """Print the room of each node, of each group of nodes, and in total."""
+    _node_columns(room).print_section(room.nodes)
+    print_groups(room)
+    print_line(_pods_and_nodes(room.total))
+
+
+def print_room_csv(room: Room) -> None:
+    """Print a line of CSV for each node."""
+    _node_columns(room).print_csv(room.nodes)
 
 
 def print_groups(room: Room, *, is_fitted: bool = True) -> None:
@@ -347,7 +361,7 @@ def _print_prices(room: Room) -> None:
 
 def _print_pods(found: CapacityResult) -> None:
     total, result = found.room.total, found.result
-    print_line(f"{counted(total.pods, 'pod')} on {counted(total.nodes, 'node')}")
+    print_line(_pods_and_nodes(total))
     waiting = len(result.unscheduled)
     if waiting:
         have = "has" if waiting == 1 else "have"
@@ -375,6 +389,10 @@ def _gangs(headroom: Headroom) -> str:
     if headroom.message:
         return f"{text}; then {headroom.message}"
     return f"{text}, or more (--at-most was reached)"
+
+
+def _pods_and_nodes(total: GroupRoom) -> str:
+    return f"{counted(total.pods, 'pod')} on {counted(total.nodes, 'node')}"
 
 
 def _answer(headroom: Headroom) -> str:

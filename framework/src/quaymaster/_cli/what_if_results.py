@@ -12,7 +12,7 @@ from quaymaster._base.errors import counted
 from quaymaster._cli.columns import Column, Columns
 from quaymaster._cli.group_effects import GROUP_EFFECTS, print_group_effects
 from quaymaster._cli.notices import notice_documents
-from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.output import print_hint, print_line, print_table
 from quaymaster._cli.pending_facts import fact_table, of_pods, print_facts
 from quaymaster._cli.pending_rows import MOST_KINDS, pending_rows
 from quaymaster._cli.placements import (
@@ -116,7 +116,7 @@ def _print_events(result: WhatIfResult) -> None:
         (event.change, event.what, event.pod) not in rows
         for event in _all_events(result)
     ):
-        print_line("not every pod has a row: -o csv and -o json list all")
+        print_hint("not every pod has a row: -o csv and -o json list all")
 
 
 def print_events_csv(result: WhatIfResult) -> None:

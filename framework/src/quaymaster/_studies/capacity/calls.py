@@ -8,6 +8,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._api.objects.groups import PodGroup
+from quaymaster._base.displayed import Tabular
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
@@ -34,7 +35,7 @@ Gang: TypeAlias = tuple[PodGroup, Sequence[Pod]]
 
 
 @attrs.frozen(kw_only=True)
-class CapacityResult:
+class CapacityResult(Tabular):
     """The room in a cluster.
 
     Attributes:

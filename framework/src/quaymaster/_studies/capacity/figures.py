@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._studies.capacity.node_status import ClosedNode
 
 __all__ = ["GroupRoom", "Headroom", "NodeRoom", "ResourceRoom", "Room", "TypicalPod"]
@@ -141,7 +142,7 @@ class TypicalPod:
 
 
 @attrs.frozen(kw_only=True)
-class Room:
+class Room(Tabular):
     """The room in a cluster.
 
     Attributes:

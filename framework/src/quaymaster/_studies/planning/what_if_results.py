@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._studies.capacity.figures import GroupRoom
 from quaymaster._studies.changes.change import Evicted, RefusedEviction
@@ -114,7 +115,7 @@ class WhatIfStep:
 
 
 @attrs.frozen(kw_only=True)
-class WhatIfResult:
+class WhatIfResult(Tabular):
     """The answer to a what-if question.
 
     Attributes:

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._studies.simulation.explained_groups import ExplainedGroup
 
@@ -97,7 +98,7 @@ class Preemption:
 
 
 @attrs.frozen(kw_only=True)
-class SimulationResult:
+class SimulationResult(Tabular):
     """The result of a simulation.
 
     Attributes:

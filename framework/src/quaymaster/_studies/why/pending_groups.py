@@ -4,6 +4,7 @@ from collections import Counter
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._studies.why.changes import SuggestedChange
 
@@ -81,7 +82,7 @@ class PendingGroup:
 
 
 @attrs.frozen(kw_only=True)
-class PendingSummary:
+class PendingSummary(Tabular):
     """The reasons why pods are pending, in groups.
 
     Attributes:
