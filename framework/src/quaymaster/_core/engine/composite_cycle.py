@@ -49,13 +49,24 @@ class CompositeCycle(GroupCycle):
         records = _by_group(queued.pods)
         root = self._info_of(queued.group, records)
         runner, hooks = self._parts.runner, self._hooks
+        measured = self._parts.measured
         placing = TreePlacing(
-            runner, framework, root, records, self._states, hooks.pick_node
+            runner,
+            framework,
+            root,
+            records,
+            self._states,
+            hooks.pick_node,
+            measured,
         )
+        if measured is not None:
+            measured.begin()
         with nominations_in_flight(runner.nominator, root.pods):
             results = placing.run(hooks.attempting(framework))
             # The queue gets the status before PodGroupPostFilter, as upstream.
             status = results[root.group.entity_key].status
+            if measured is not None:
+                measured.decided()
             if status is not None and status.code is Code.UNSCHEDULABLE:
                 placing.post_filter(results)
             leaves = tuple(_leaves_of(root))
@@ -66,6 +77,9 @@ class CompositeCycle(GroupCycle):
         for leaf in leaves:
             result = results[leaf.group.entity_key]
             self._submit_all(framework, leaf.group, result)
+        if measured is not None:
+            name = framework.profile.config.scheduler_name
+            measured.ended(name, results[root.group.entity_key])
         self._parts.queue.add_attempted_group(queued, (), status)
 
     def _info_of(

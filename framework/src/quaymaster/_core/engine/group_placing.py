@@ -15,6 +15,7 @@ from quaymaster._core.contract.pod_groups import (
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import PickNode
 from quaymaster._core.engine.framework import Framework
+from quaymaster._core.engine.measured_groups import MeasuredGroups
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.groups.placements import PlacementChoice, PlacementSearch, Placer
 from quaymaster._core.groups.placing import Attempting, GroupPlacer
@@ -66,6 +67,7 @@ class GroupPlacing:
         records: The records of these pods.
         state: All pods of the group.
         pick_node: Breaks ties.
+        measured: Measures the cycle, if there are metrics.
 
     Attributes:
         state: The cycle state of the group.
@@ -80,6 +82,7 @@ class GroupPlacing:
         records: Sequence[QueuedPod],
         state: GroupState,
         pick_node: PickNode,
+        measured: MeasuredGroups | None = None,
     ) -> None:
         profile = framework.profile
         placer = make_placer(runner, framework, pick_node)
@@ -87,7 +90,7 @@ class GroupPlacing:
         self._search: PlacementSearch | None = None
         self._nodes = runner.snapshot.nodes
         if runner.config.kubernetes.enabled("TopologyAwareWorkloadScheduling"):
-            choice = PlacementChoice(self._nodes, profile, runner.random)
+            choice = PlacementChoice(self._nodes, profile, runner.random, measured)
             self._search = PlacementSearch(placer, self._nodes, choice)
             self._placer = self._search
         self._post_filter = PodGroupPostFilterStation(profile)

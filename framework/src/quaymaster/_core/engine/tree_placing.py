@@ -15,6 +15,7 @@ from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import PickNode
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.group_placing import make_placer
+from quaymaster._core.engine.measured_groups import MeasuredGroups
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.groups.placements import PlacementChoice, PlacementSearch
 from quaymaster._core.groups.placing import Attempting
@@ -48,6 +49,7 @@ class TreePlacing:
         queued: ``namespace/name`` of a PodGroup -> the records of its pods.
         states: All pods of each PodGroup.
         pick_node: Breaks ties.
+        measured: Measures the cycle, if there are metrics.
     """
 
     def __init__(
@@ -58,10 +60,11 @@ class TreePlacing:
         queued: Mapping[str, Sequence[QueuedPod]],
         states: GroupStates,
         pick_node: PickNode,
+        measured: MeasuredGroups | None = None,
     ) -> None:
         profile, nodes = framework.profile, runner.snapshot.nodes
         placer = make_placer(runner, framework, pick_node)
-        choice = PlacementChoice(nodes, profile, runner.random)
+        choice = PlacementChoice(nodes, profile, runner.random, measured)
         self._parts = TreeParts(
             placer=placer,
             search=PlacementSearch(placer, nodes, choice),

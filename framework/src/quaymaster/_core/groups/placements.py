@@ -5,6 +5,7 @@ v1.37, ``pkg/scheduler/schedule_one_podgroup.go``).
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from random import Random
 from typing import Protocol
 
@@ -36,6 +37,22 @@ from quaymaster._core.state.node_table import NodeTable
 __all__ = ["PlacementChoice", "PlacementSearch", "Placer", "no_placement_fits"]
 
 
+class PlacementTimer(Protocol):
+    """Measures the search for a placement."""
+
+    def sampled(self) -> AbstractContextManager[None]:
+        """Return the context in which hooks of placements are measured."""
+
+    def generated(self, profile: str, count: int) -> None:
+        """Note how many placements were generated."""
+
+    def evaluating(self) -> None:
+        """Note that a group is tried on a placement."""
+
+    def evaluated(self, profile: str, *, is_feasible: bool) -> None:
+        """Note whether the group fits on the placement."""
+
+
 class Placer(Protocol):
     """Finds nodes for a group."""
 
@@ -58,9 +75,22 @@ class PlacementChoice:
         nodes: The columns of all nodes.
         profile: The profile, whose plugins generate and rank placements.
         random: Breaks ties, unless the profile breaks them by name.
+        measured: Measures the hooks, if there are metrics.
+
+    Attributes:
+        measured: See above.
+        profile_name: The name of the profile.
     """
 
-    def __init__(self, nodes: NodeTable, profile: Profile, random: Random) -> None:
+    def __init__(
+        self,
+        nodes: NodeTable,
+        profile: Profile,
+        random: Random,
+        measured: PlacementTimer | None = None,
+    ) -> None:
+        self.measured = measured
+        self.profile_name = profile.config.scheduler_name
         self._generate = PlacementGenerateStation(profile, nodes)
         self._score = PlacementScoreStation(profile, nodes)
         self._by_name = profile.config.tie_breaker == BY_NAME
@@ -70,7 +100,8 @@ class PlacementChoice:
         self, state: CycleState, info: PodGroupInfo, rows: Rows
     ) -> Sequence[PodGroupPlacement] | Status:
         """See `PlacementGenerateStation.run`."""
-        return self._generate.run(state, info, rows)
+        with self._sampled():
+            return self._generate.run(state, info, rows)
 
     def best(
         self, state: CycleState, info: PodGroupInfo, candidates: Sequence[Candidate]
@@ -84,13 +115,18 @@ class PlacementChoice:
         """
         if len(candidates) == 1:
             return 0
-        totals = self._score.totals(state, info, candidates)
+        with self._sampled():
+            totals = self._score.totals(state, info, candidates)
         if isinstance(totals, Status):
             return totals
         best: list[int] = (totals == totals.max()).nonzero()[0].tolist()
         if self._by_name:
             return min(best, key=lambda index: candidates[index][1].placement.name)
         return best[0] if len(best) == 1 else self._random.choice(best)
+
+    def _sampled(self) -> AbstractContextManager[None]:
+        measured = self.measured
+        return nullcontext() if measured is None else measured.sampled()
 
 
 class PlacementSearch:
@@ -146,14 +182,22 @@ class PlacementSearch:
             scheduled: See `Placer`.
             attempting: See `Placer`.
         """
+        measured = self._choice.measured
         placements = self._choice.placements(state, info, rows)
         self.trials = trials = []
         if isinstance(placements, Status):
             return GroupResult(placements, [])
+        if measured is not None:
+            measured.generated(self._choice.profile_name, len(placements))
         for placement in placements:
+            if measured is not None:
+                measured.evaluating()
             own = CycleState(group=state)
             placer = self._placer_on(placement)
             result = placer.attempt(own, info, queued, scheduled, attempting)
+            if measured is not None:
+                is_feasible = result.status is None
+                measured.evaluated(self._choice.profile_name, is_feasible=is_feasible)
             trials.append(PlacementTrial(placement, own, result))
             if result.status is not None and not result.status.is_rejected:
                 return result
