@@ -142,7 +142,7 @@ def test_every_rule_of_the_parity_format_has_a_test() -> None:
     assert sorted(set(range(1, RULES + 1)) - found) == []
 
 
-CLASSES = {"int", "kind", "list", "object", "resource", "timedelta"}
+CLASSES = {"dict", "int", "kind", "list", "object", "resource", "timedelta"}
 """Names in lower case of classes, or of members of an enum."""
 
 

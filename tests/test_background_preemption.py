@@ -1,7 +1,8 @@
 """Preemption with slow calls to the cluster, on whole profiles."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import pytest
 from msgspec.structs import replace
 
 from quaymaster import Pod
@@ -11,7 +12,9 @@ from quaymaster.testing import Fault, SchedulerHarness, make_node, make_pod
 class FullNode:
     """A node that two pods fill, and a more important pod that needs all of it."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, faults: Mapping[Fault, float] = {Fault.SLOW_CALL: 1.0}, seed: int = 0
+    ) -> None:
         self.harness = SchedulerHarness(
             [
                 make_node(name="a", allocatable={"cpu": "4", "pods": "9"}),
@@ -19,8 +22,9 @@ class FullNode:
                 self.victim("last", 1),
                 make_pod(name="preemptor", requests={"cpu": "4"}, priority=9),
             ],
-            faults={Fault.SLOW_CALL: 1},
+            faults=faults,
             max_answer_seconds=1.0,
+            seed=seed,
         )
         self.cluster = self.harness.cluster
         self.harness.advance(0)
@@ -88,3 +92,18 @@ def test_others_are_scheduled_while_victims_are_deleted() -> None:
     assert world.harness.why_pending("small") is None
     assert world.gate in ("", "DefaultPreemption")
     world.advance_until(lambda: world.harness.node_of("small") == "b")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_preemptor_waits_until_the_end_of_its_last_victim_is_reported(
+    seed: int,
+) -> None:
+    # With some seeds, the answer to the last deletion comes before its event.
+    world = FullNode({Fault.SLOW_CALL: 1.0, Fault.DELAYED_EVENTS: 0.8}, seed)
+    world.harness.advance(60)
+    assert world.harness.node_of("preemptor") == "a"
+    (failed,) = [
+        event for event in world.cluster.events() if event.reason == "FailedScheduling"
+    ]
+    # An attempt in between would find the last victim on the node.
+    assert failed.series is None

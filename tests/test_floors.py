@@ -15,7 +15,7 @@ PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
 GROUPS: Mapping[str, Sequence[set[str]]] = {
     "_base": (
-        {"block_lines", "gunzip"},
+        {"block_lines", "displayed", "gunzip"},
         {
             "errors",
             "garbage",
@@ -43,7 +43,7 @@ GROUPS: Mapping[str, Sequence[set[str]]] = {
     ),
     "_kits": ({"devices", "indexes", "preemption", "volumes"},),
     "_clusters": ({"inmemory", "kubernetes", "manifests"}, {"election"}, {"driver"}),
-    "_authors": ({"testing"}, {"packages"}),
+    "_authors": ({"testing", "types_of_hooks"}, {"packages"}),
     "_studies": (
         {"simulation"},
         {

@@ -16,6 +16,7 @@ from quaymaster.scheduler import PluginRegistry
 from tests.docs import experiment_files, provisioners, results, scenario_files
 from tests.docs.conformance import CONFORMANCE, conformance_page
 from tests.docs.modules import modules_page
+from tests.kit.internals.config import SCHEMA_FILE
 
 __all__ = [
     "FOLDER",
@@ -77,6 +78,7 @@ def write() -> None:
     results.PAGE.write_text(results.results_page(), encoding="utf-8")
     _write_folder(results.SCHEMAS, results.result_schemas())
     _write_folder(FOLDER, pages())
+    SCHEMA_FILE.write_text(results.config_schema_text(), encoding="utf-8")
 
 
 def _write_folder(folder: Path, texts: Mapping[str, str]) -> None:

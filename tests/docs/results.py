@@ -12,9 +12,17 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from quaymaster.config import config_schema
+from quaymaster.scheduler import PluginRegistry
 from tests.kit.internals.cli import RESULTS, DocumentPart
 
-__all__ = ["PAGE", "SCHEMAS", "result_schemas", "results_page"]
+__all__ = [
+    "PAGE",
+    "SCHEMAS",
+    "config_schema_text",
+    "result_schemas",
+    "results_page",
+]
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "results.md"
 SCHEMAS: Final = PAGE.with_suffix("")
@@ -56,6 +64,11 @@ def result_schemas() -> Mapping[str, str]:
         f"{result.name}.schema.json": json.dumps(_schema(result.type), indent=2) + "\n"
         for result in RESULTS
     }
+
+
+def config_schema_text() -> str:
+    """Return the JSON Schema of configurations that is installed for editors."""
+    return json.dumps(config_schema(PluginRegistry.discover(), others=True)) + "\n"
 
 
 def results_page() -> str:

@@ -24,11 +24,17 @@ from tests.docs.reference import (
     plugin_index,
 )
 from tests.docs.results import PAGE as RESULTS
-from tests.docs.results import SCHEMAS, result_schemas, results_page
+from tests.docs.results import (
+    SCHEMAS,
+    config_schema_text,
+    result_schemas,
+    results_page,
+)
 from tests.docs.scenario_files import PAGE as SCENARIO_FILES
 from tests.docs.scenario_files import scenario_page
 from tests.docs.snippets import Command, read_page
 from tests.kit.fresh import FreshEnvironment
+from tests.kit.internals.config import SCHEMA_FILE
 from tests.kit.programs import run_program
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +72,12 @@ def test_page_and_schemas_of_results_are_up_to_date() -> None:
     assert RESULTS.read_text(encoding="utf-8") == results_page()
     there = {path.name: path.read_text(encoding="utf-8") for path in SCHEMAS.iterdir()}
     assert there == dict(result_schemas())
+
+
+@pytest.mark.house
+def test_installed_schema_of_configurations_is_up_to_date() -> None:
+    """Run ``python -m tests.docs.reference`` after a change of plugins' arguments."""
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == config_schema_text()
 
 
 @pytest.mark.house

@@ -16,8 +16,11 @@ from tests.e2e.ports import answers, free_ports
 from tests.e2e.processes import Program
 
 __all__ = [
+    "GROUP_FLAGS",
+    "GROUP_GATES",
     "ROLES",
     "cpu_seconds",
+    "gangs",
     "nodes",
     "pods",
     "processes",
@@ -27,6 +30,14 @@ __all__ = [
 
 ROLES: Final = ("engine", "io")
 """The two processes of ``quaymaster run``."""
+
+GROUP_GATES: Final = (
+    "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
+)
+"""The flag of all programs of a cluster with groups of pods."""
+
+GROUP_FLAGS: Final = (GROUP_GATES, "--runtime-config=scheduling.k8s.io/v1beta1=true")
+"""The flags of an API server that serves PodGroups."""
 
 _numbers = itertools.count(1)
 
@@ -59,29 +70,52 @@ def pods(
     memory: str = "500Mi",
     prefix: str = "pod",
     scheduler: str = "default-scheduler",
+    gang_size: int = 0,
 ) -> Iterator[Tree]:
-    """Return pods of one template, like those of upstream's measurements."""
+    """Return pods of one template, like those of upstream's measurements.
+
+    With a size of gangs, they belong to the groups of `gangs`.
+    """
     container = {
         "name": "pause",
         "image": "registry.k8s.io/pause:3.10.1",
         "resources": {"requests": {"cpu": cpu, "memory": memory}},
     }
+    spec: Tree = {"schedulerName": scheduler, "containers": [container]}
     for number in range(count):
+        if gang_size:
+            name = f"{prefix}-{number // gang_size:05}"
+            spec = {**spec, "schedulingGroup": {"podGroupName": name}}
         yield {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"name": f"{prefix}-{number:05}", "namespace": namespace},
-            "spec": {"schedulerName": scheduler, "containers": [container]},
+            "spec": spec,
+        }
+
+
+def gangs(count: int, namespace: str, size: int, prefix: str = "pod") -> Iterator[Tree]:
+    """Return the groups of `pods`, each of which is bound as a whole."""
+    for number in range(-(-count // size)):
+        yield {
+            "apiVersion": "scheduling.k8s.io/v1beta1",
+            "kind": "PodGroup",
+            "metadata": {"name": f"{prefix}-{number:05}", "namespace": namespace},
+            "spec": {"schedulingPolicy": {"gang": {"minCount": size}}},
         }
 
 
 def quaymaster(
-    plane: ControlPlane, *, config: Tree | None = None, kubeconfig: Path | None = None
+    plane: ControlPlane,
+    *flags: str,
+    config: Tree | None = None,
+    kubeconfig: Path | None = None,
 ) -> Program:
     """Return ``quaymaster run``, not started, without leader election.
 
     Args:
         plane: The cluster.
+        *flags: Further flags.
         config: Further fields of its KubeSchedulerConfiguration.
         kubeconfig: The file for its access; by default the administrator's.
     """
@@ -96,7 +130,7 @@ def quaymaster(
     (port,) = free_ports(1)
     command = [sys.executable, "-m", "quaymaster", "run", f"--config={file}"]
     command += [f"--kubeconfig={kubeconfig or plane.kubeconfig()}"]
-    command += [f"--secure-port={port}", f"--kubernetes={SERVED}"]
+    command += [f"--secure-port={port}", f"--kubernetes={SERVED}", *flags]
     lives = f"https://127.0.0.1:{port}/livez"
     return plane.run(command, is_ready=lambda: answers(lives))
 

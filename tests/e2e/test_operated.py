@@ -13,6 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.loads import GROUP_GATES
 from tests.e2e.ports import ask
 from tests.e2e.processes import Program, eventually
 from tests.kit.certificates import make_certificate
@@ -144,3 +145,13 @@ def test_scheduler_that_is_told_to_stop_ends_well(plane: ControlPlane) -> None:
     with plane.quaymaster() as program:
         assert program.stop() == 0
     assert program.log.read_text().rstrip().endswith("stopped")
+
+
+def test_scheduler_without_the_groups_that_it_needs_ends_with_one_message(
+    plane: ControlPlane,
+) -> None:
+    program = plane.quaymaster(None, GROUP_GATES)
+    program.start(wait=False)
+    assert program.wait() == 1
+    (line,) = program.log.read_text().splitlines()
+    assert f"{plane.url}: PodGroup (scheduling.k8s.io/v1beta1) is not served" in line

@@ -19,7 +19,15 @@ from quaymaster.hookspecs import EXTENSION_POINTS
 from quaymaster.scheduler import PluginRegistry
 from tests.kit.front_door import EXPORTS
 
-__all__ = ["MODULE", "HookTypes", "calls_of", "hook_types", "module_text"]
+__all__ = [
+    "MODULE",
+    "HookTypes",
+    "calls_of",
+    "formatted",
+    "hook_types",
+    "import_lines",
+    "module_text",
+]
 
 MODULE: Final = Path(__file__).with_name("built_in.py")
 
@@ -83,7 +91,7 @@ def module_text() -> str:
     for types in hook_types().values():
         for name, kind in types.arguments.items():
             assert given.setdefault(name, kind) == kind, f"{name} has two types"
-    text = _HEADER + "\n".join(_imports(plugins)) + "\n\n\n"
+    text = _HEADER + "\n".join(import_lines(plugins)) + "\n\n\n"
     text += "class Given(Protocol):\n"
     text += '    """The arguments that the framework passes to hooks."""\n\n'
     text += "".join(f"    {name}: {kind}\n" for name, kind in given.items())
@@ -91,7 +99,7 @@ def module_text() -> str:
         check = _package(plugin).replace("quaymaster", "check", 1)
         text += f"\n\ndef {check}(plugin: {plugin.__name__}, given: Given) -> None:\n"
         text += "".join(f"    {line}\n" for line in calls_of(plugin))
-    return _formatted(text)
+    return formatted(text)
 
 
 def _specs() -> ast.Module:
@@ -107,7 +115,7 @@ def _is_spec(node: ast.FunctionDef) -> bool:
     )
 
 
-def _imports(plugins: Iterable[type]) -> Iterator[str]:
+def import_lines(plugins: Iterable[type]) -> Iterator[str]:
     """Yield the imports of the specs and of the plugins; the formatter removes some."""
     public = {name: module for module, names in EXPORTS.items() for name in names}
     for node in _specs().body:
@@ -123,10 +131,11 @@ def _package(plugin: type) -> str:
     return plugin.__module__.partition(".")[0]
 
 
-def _formatted(text: str) -> str:
+def formatted(text: str, path: Path = MODULE) -> str:
+    """Format the text of a module, without the imports that it does not use."""
     ruff = shutil.which("ruff", path=str(Path(sys.executable).parent))
     assert ruff is not None, "ruff comes with the dev extra"
-    name = ["--stdin-filename", str(MODULE)]
+    name = ["--stdin-filename", str(path)]
     for command in (
         ["check", "--fix", "--exit-zero", "--quiet", "--select", "I,F401"],
         ["format", "--quiet"],

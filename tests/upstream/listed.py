@@ -10,6 +10,7 @@ from tests.kit.internals.testing import Json, RecordedCase
 __all__ = ["as_on_a_cluster", "is_random", "reason_of"]
 
 _FAILING_API: Final = "the test makes a request to the API server fail"
+_NO_NODES: Final = "the record lacks the nodes of scheduled pods"
 
 _LISTED: Final[Mapping[tuple[str, str], str]] = {
     (
@@ -60,6 +61,26 @@ _LISTED: Final[Mapping[tuple[str, str], str]] = {
         "runtime/runtime/TestPostFilterPlugins/skips_all_post_filters_if_state_has",
         "frameworkImpl.RunPostFilterPlugins",
     ): "only the scheduling of pod groups skips all of PostFilter: GenericWorkload",
+    (
+        "config/v1/TestApplyFeatureGates/Feature_gate_TopologyAwareWorkloadScheduling",
+        "v1.getDefaultPlugins",
+    ): "a weight of 1, the default, is not written for plugins of gates",
+    (
+        "plugins/defaultpreemption/TestPreEnqueue/GenericWorkload_enabled",
+        "PreEnqueue",
+    ): "the group's preemption before it is not played",
+    (
+        "plugins/podgrouppodscount/TestScorePlacement/existing_assigned_and_assumed_pods",
+        "ScorePlacement",
+    ): _NO_NODES,
+    (
+        "plugins/podgrouppodscount/TestScorePlacement/no_assumed_pods",
+        "ScorePlacement",
+    ): _NO_NODES,
+    (
+        "plugins/topologyaware/TestGeneratePlacements/with_already_scheduled_pod_on_node",
+        "GeneratePlacements",
+    ): _NO_NODES,
 }
 """Start of a case's name, call -> why our answer may differ."""
 

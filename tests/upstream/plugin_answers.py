@@ -32,7 +32,8 @@ _CODES: Final = (
 """The codes by their numbers in Go."""
 
 _REASON: Final = "injected status"
-_REASONS: Final = {"Filter": "injected filter status", "Score": "injecting failure."}
+_REASONS: Final = {"Filter": "injected filter status"}
+_REASON_OF_SCORES: Final = "injecting failure."
 _REASONS_OF_SCORES: Final = frozenset({"Score", "Normalize"})
 
 _Hooks = Mapping[str, Callable[..., object]]
@@ -54,7 +55,7 @@ def plugins_of(points: Mapping[str, Sequence[Json]]) -> list[type]:
             continue
         for plugin in plugins:
             name = plugin["name"]
-            own = _injected(plugin)
+            own = {**_injected(plugin), "of": name}
             injected[name] = own
             hooks.setdefault(name, {}).update(_HOOKS[point](own))
     return [_plugin_class(name, own) for name, own in hooks.items()]
@@ -88,8 +89,9 @@ def _status(injected: Json, what: str) -> Status | None:
         return None
     if code is Code.SKIP:
         return Status.skip()
-    is_score = what in _REASONS_OF_SCORES
-    reason = _REASONS["Score"] if is_score else _REASONS.get(what, _REASON)
+    # One plugin of the tests has all hooks; others only rank nodes.
+    is_score = what in _REASONS_OF_SCORES and injected["of"] != "test-plugin"
+    reason = _REASON_OF_SCORES if is_score else _REASONS.get(what, _REASON)
     return Status(code, (reason,))
 
 

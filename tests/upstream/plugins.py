@@ -1,5 +1,6 @@
 """Plays the calls of tests to plugins."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
@@ -19,14 +20,22 @@ from tests.upstream.volume_binder import VolumeBinderPlayer
 
 __all__ = ["play"]
 
-_GROUPS: Final = "the gate GenericWorkload, being built"
-_TOPOLOGY: Final = "the gate TopologyAwareWorkloadScheduling, being built"
+_NAMES: Final[Mapping[str, str]] = {"TopologyPlacement": "TopologyPlacementGenerator"}
+"""The name of a plugin in the records -> its name here, and in configurations."""
+
+_READERS: Final[Mapping[str, str]] = {
+    "DefaultPreemption": "GenericWorkload",
+    "DynamicResources": "DRAWorkloadResourceClaims",
+    "GangScheduling": "GenericWorkload",
+}
+"""Plugin that reads the groups of pods -> the gate with which it does."""
+
+_WITHOUT_GROUPS: Final = ("EventsToRegister", "Hint")
+"""Calls whose answer does not depend on the objects of groups."""
 _GATES: Final[Mapping[str, str]] = {
     "DeferredPodScheduling": (
         "the gate InPlacePodVerticalScalingSchedulerPreemption, alpha, not built"
     ),
-    "GangScheduling": _GROUPS,
-    "TopologyPlacement": _TOPOLOGY,
 }
 """Plugin that does not exist here -> its gate."""
 
@@ -40,6 +49,9 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     name = case.tree.get("on")
     if name is None:
         return plugin_helpers.play(case)
+    name = _NAMES.get(name, name)
+    if _lacks_groups(case, name):
+        raise CallNotPlayedError("the record lacks the groups of the pods")
     if name == "volumeBinder":
         return play_calls_with(lambda: VolumeBinderPlayer(case), case)
     if name == "DefaultPreemption":
@@ -51,6 +63,18 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
     if "DeviceClass" in case.tree.get("objects", ()) and name != "DynamicResources":
         beside = [_registry()["DynamicResources"].load()]  # it knows the allocations
     return play_case(_registry()[name].load(), case, beside=beside)
+
+
+def _lacks_groups(case: RecordedCase, plugin: str) -> bool:
+    """Whether pods are in groups that the plugin reads, and no call has a group."""
+    gate = _READERS.get(plugin, "")
+    tree = case.tree
+    if not tree.get("gates", {}).get(gate):
+        return False
+    if all(call["call"] in _WITHOUT_GROUPS for call in tree["calls"]):
+        return False
+    text = json.dumps(tree)
+    return '"schedulingGroup"' in text and '"PodGroup": {"PodGroup"' not in text
 
 
 @cache

@@ -5,6 +5,7 @@ An error of one topic is in its module: `quaymaster.cluster.ConflictError`.
 
 from quaymaster._base.errors import (
     KindError,
+    MissingPackageError,
     ObjectError,
     ObserverError,
     PluginError,
@@ -27,6 +28,7 @@ __all__ = [
     "DuplicatePluginError",
     "ExtenderError",
     "KindError",
+    "MissingPackageError",
     "ObjectError",
     "ObserverError",
     "PluginError",

@@ -72,14 +72,15 @@ from quaymaster._studies.simulation.stuck_rollouts import StuckRollout
 from quaymaster._studies.simulation.trial_error import TrialError
 from quaymaster._studies.simulation.upcoming import InfeasibleNodeError, Upcoming
 from quaymaster._studies.why.changes import ChangeKind, FieldChange, SuggestedChange
-from quaymaster._studies.why.suggestions import Suggestions, suggest_changes
-from quaymaster._studies.why.summary import (
+from quaymaster._studies.why.pending_groups import (
     Cause,
     CauseCount,
     PendingGroup,
     PendingSummary,
-    explain_pending,
 )
+from quaymaster._studies.why.pod_group_suggestions import suggest_group_changes
+from quaymaster._studies.why.suggestions import Suggestions, suggest_changes
+from quaymaster._studies.why.summary import explain_pending
 
 __all__ = [
     "Attempt",
@@ -158,5 +159,6 @@ __all__ = [
     "observe",
     "simulate",
     "suggest_changes",
+    "suggest_group_changes",
     "version_changes",
 ]

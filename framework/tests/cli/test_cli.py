@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
@@ -349,6 +350,20 @@ def test_plugins_list_names_distribution_and_points() -> None:
 def test_shown_config_is_a_valid_config(folder: Path) -> None:
     (folder / "shown.yaml").write_text(run("config", "show", "default").stdout)
     assert run("config", "validate", "shown.yaml").stdout == "shown.yaml: valid\n"
+
+
+def test_shown_config_names_a_schema_that_it_follows_for_editors() -> None:
+    first, *rest = run("config", "show", "default").stdout.splitlines()
+    head, _, uri = first.partition("=")
+    assert head == "# yaml-language-server: $schema"
+    schema = json.loads(Path(unquote(urlsplit(uri).path)).read_text())
+    assert schema["$schema"].endswith("2020-12/schema")
+    assert schema["title"] == yaml.safe_load("\n".join(rest))["kind"]
+    assert "NodeResourcesFit" in json.dumps(schema)
+
+
+def test_config_shown_as_json_has_no_header() -> None:
+    assert json.loads(run("config", "show", "default", "-o", "json").stdout)
 
 
 def test_config_schema_includes_the_installed_plugins_args() -> None:

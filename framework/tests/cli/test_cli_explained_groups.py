@@ -149,3 +149,61 @@ def test_an_attempt_that_was_not_made_is_refused() -> None:
 def test_options_about_pods_are_refused(option: tuple[str, ...]) -> None:
     result = run("podgroup/train", *option)
     assert f"{option[0]} needs a pod, not a PodGroup" in result.stderr
+
+
+def test_suggestions_name_the_rack_and_the_quorum_that_would_fit() -> None:
+    text = run("podgroup/wide", "--suggest").stdout
+    _, suggested = text.split("what would make podgroup/wide fit:\n")
+    assert "add 1 more node in rack-" in suggested
+    assert "lower minCount of podgroup/wide from 6 to 4" in suggested
+    assert (
+        "kubectl patch podgroup.scheduling.k8s.io wide -n default --type=merge -p "
+        '\'{"spec":{"schedulingPolicy":{"gang":{"minCount":4}}}}\'' in suggested
+    )
+
+
+def test_suggestions_are_part_of_the_result() -> None:
+    document = explained("podgroup/wide", "--suggest")
+    checked_result("explain-group", document)
+    kinds = [change["kinds"] for change in document["suggestions"]["changes"]]
+    assert ["add-node"] in kinds
+
+
+def test_suggestions_for_a_pod_are_those_of_its_group() -> None:
+    text = run("wide-2", "--suggest", "--max-trials", "2").stdout
+    assert "what would make podgroup/wide fit:" in text
+
+
+def test_a_waiting_group_says_how_many_pods_are_missing() -> None:
+    text = run("podgroup/early", "--suggest").stdout
+    missing = "2 of 3 pods exist: 1 more pod must be created before it is tried"
+    assert missing in text
+
+
+def test_pending_pods_of_a_group_are_one_row() -> None:
+    result = CliRunner().invoke(
+        app, ("explain", "--all-pending", "cluster.yaml", *GATES)
+    )
+    pods = {row[2]: row[0] for row in rows(result.stdout, "1 ", "2 ", "6 ")[:3]}
+    assert pods == {
+        "podgroup/wide": "6",
+        "podgroup/early": "2",
+        "podgroup/nogroup": "1",
+    }
+
+
+def test_simulate_counts_the_pods_of_a_group_together() -> None:
+    result = CliRunner().invoke(app, ("simulate", "cluster.yaml", *GATES))
+    assert "6 pods: PodGroup default/wide is unschedulable: " in result.stdout
+    early = "2 pods: PodGroup default/early waits for its quorum: 2 of 3 pods exist\n"
+    assert early in result.stdout
+
+
+def test_the_result_of_simulate_has_the_groups() -> None:
+    command = ("simulate", "cluster.yaml", "-o", "json", *GATES)
+    document = json.loads(CliRunner().invoke(app, command).stdout)
+    checked_result("simulate", document)
+    groups = {group["group"]: group for group in document["podGroups"]}
+    assert groups["default/train"]["placed"] == 4
+    assert sum(groups["default/train"]["domains"].values()) == 4
+    assert groups["default/early"]["outcome"] == "waiting-for-pods"

@@ -23,11 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--times", type=int, default=1, help="how often each")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--pods", type=int, default=2000, help="how many in a burst")
+    parser.add_argument("--gangs", type=int, default=0, help="pods of a gang, or 0")
     parser.add_argument("--log", action="store_true", help="print the schedulers' logs")
     options = parser.parse_args(arguments)
     bad = 0
-    with Stage.cluster() as plane:
-        stage = Stage(plane, options.pods, options.seed)
+    with Stage.cluster(has_groups=bool(options.gangs)) as plane:
+        stage = Stage(plane, options.pods, options.seed, gang_size=options.gangs)
         _say(f"seed {options.seed}")
         for name in options.fault or FAULTS:
             fault = FAULTS[name]

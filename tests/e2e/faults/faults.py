@@ -1,6 +1,7 @@
 """The faults: each begins when its function is called, and is over when it returns."""
 
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -15,6 +16,7 @@ from tests.e2e.replicas import LEASE_SECONDS, Replica
 __all__ = ["FAULTS", "Fault"]
 
 _REPLACED: Final = 30
+_REACHED: Final = 10.0  # seconds until a request that a fault waits for
 
 
 @attrs.frozen
@@ -39,6 +41,28 @@ def kill_scheduler(stage: Stage) -> None:
         replica.kill("engine")
     else:
         replica.program.kill()
+
+
+def kill_between_bindings(stage: Stage) -> None:
+    """Kill the scheduler after some bindings; the requests for others are lost."""
+    (replica,) = stage.replicas
+    proxy, left = _proxy(stage), stage.random.randint(1, 8)
+    has_failed = threading.Event()
+
+    def choose(_method: str, target: str) -> Act:
+        nonlocal left
+        if not target.endswith("/binding"):
+            return Act.PASS
+        left -= 1
+        if left >= 0:
+            return Act.PASS
+        has_failed.set()
+        return Act.FAIL
+
+    proxy.choose = choose
+    has_failed.wait(_REACHED)
+    replica.program.kill()
+    proxy.heal()
 
 
 def end_scheduler(stage: Stage) -> None:
@@ -177,6 +201,7 @@ def mix(stage: Stage) -> None:
 
 FAULTS: Final[Mapping[str, Fault]] = {
     "kill_scheduler": Fault(kill_scheduler),
+    "kill_between_bindings": Fault(kill_between_bindings, via_proxy=True),
     "end_scheduler": Fault(end_scheduler),
     "end_leader": Fault(end_leader, replicas=2),
     "kill_io": Fault(kill_io),

@@ -7,7 +7,7 @@ import attrs
 
 from tests.e2e.faults.faults import Fault
 from tests.e2e.faults.stage import Stage
-from tests.e2e.faults.verdict import problems
+from tests.e2e.faults.verdict import longest_parting, problems
 from tests.e2e.processes import ProcessError
 
 __all__ = ["Outcome", "play"]
@@ -27,6 +27,8 @@ class Outcome:
         until_all: The seconds from its end until all were bound.
         refused: The number of refused requests to bind.
         restarts: The number of restarts of schedulers.
+        longest_parting: The longest time, in seconds, in which a gang was only partly
+            bound.
     """
 
     problems: list[str]
@@ -36,6 +38,7 @@ class Outcome:
     until_all: float
     refused: int
     restarts: int
+    longest_parting: float
 
     def __str__(self) -> str:
         said = (
@@ -43,6 +46,8 @@ class Outcome:
             f"first bound after {self.until_first:.1f} s, all after "
             f"{self.until_all:.1f} s, {self.refused} refused, {self.restarts} restarts"
         )
+        if self.longest_parting:
+            said += f", gangs partly bound for {self.longest_parting:.1f} s"
         return f"{said}: {'; '.join(self.problems[:5]) or 'fine'}"
 
 
@@ -63,6 +68,8 @@ def play(stage: Stage, fault: Fault) -> Outcome:
             found.append(str(error))
         found += problems(stage)
         binds = stage.record.read().binds
+        size = stage.gang_size
+        parting = longest_parting(stage.record, size) if size else 0.0
     after = [bind.answered - over for bind in binds if bind.is_done]
     anew = [bind.received - over for bind in binds if bind.is_done]
     return Outcome(
@@ -73,4 +80,5 @@ def play(stage: Stage, fault: Fault) -> Outcome:
         until_all=max((0.0, *after)),
         refused=sum(not bind.is_done for bind in binds),
         restarts=sum(replica.restarts for replica in stage.replicas) - restarts,
+        longest_parting=parting,
     )

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from tests.e2e.client import Tree
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.faults.proxy import Proxy
 from tests.e2e.files import write_kubeconfig
 from tests.e2e.firehose import Firehose
-from tests.e2e.loads import nodes, pods, quaymaster
+from tests.e2e.loads import GROUP_FLAGS, GROUP_GATES, gangs, nodes, pods, quaymaster
 from tests.e2e.ports import free_ports
 from tests.e2e.processes import eventually
 from tests.e2e.records import FLAGS, Record
@@ -30,6 +31,7 @@ class Stage:
         plane: A cluster without objects, which `cluster` makes.
         count: The number of pods of a burst; they fill all nodes completely.
         seed: The seed of all random choices.
+        gang_size: The number of pods of a gang; 0 for pods without groups.
 
     Attributes:
         namespace: The namespace of the current burst.
@@ -38,9 +40,12 @@ class Stage:
         proxy: The proxy between them and the API server, if any.
     """
 
-    def __init__(self, plane: ControlPlane, count: int, seed: int) -> None:
+    def __init__(
+        self, plane: ControlPlane, count: int, seed: int, *, gang_size: int = 0
+    ) -> None:
         self.plane = plane
         self.count = count
+        self.gang_size = gang_size
         self.random = random.Random(seed)
         self.admin = plane.client()
         self.hose = Firehose(plane)
@@ -52,9 +57,10 @@ class Stage:
         self.hose.create(nodes(count // _PODS_PER_NODE))
 
     @staticmethod
-    def cluster() -> ControlPlane:
-        """Return a cluster for a stage, not started."""
-        return ControlPlane(users=USERS, audit=True, apiserver_flags=FLAGS)
+    def cluster(*, has_groups: bool = False) -> ControlPlane:
+        """Return a cluster for a stage, not started; with PodGroups on request."""
+        flags = (*FLAGS, *GROUP_FLAGS) if has_groups else FLAGS
+        return ControlPlane(users=USERS, audit=True, apiserver_flags=flags)
 
     @contextlib.contextmanager
     def schedulers(self, count: int, *, via_proxy: bool = False) -> Iterator[None]:
@@ -63,15 +69,20 @@ class Stage:
             if via_proxy:
                 (port,) = free_ports(1)
                 self.proxy = stack.enter_context(Proxy(self.plane, port))
+            names = [*USERS][:count]
             config = {"leaderElection": ELECTION} if count > 1 else {}
+            flags = (GROUP_GATES,) if self.gang_size else ()
             self.replicas = [
                 Replica(
                     name,
                     quaymaster(
-                        self.plane, config=config, kubeconfig=self._kubeconfig(name)
+                        self.plane,
+                        *flags,
+                        config=config,
+                        kubeconfig=self._kubeconfig(name),
                     ),
                 )
-                for name in [*USERS][:count]
+                for name in names
             ]
             stack.enter_context(running(self.replicas))
             try:
@@ -97,6 +108,13 @@ class Stage:
             self._creator.join()
             path = f"/api/v1/namespaces/{self.namespace}/pods"
             self.admin.request("DELETE", path, query={"gracePeriodSeconds": 0})
+
+    def groups(self) -> list[Tree]:
+        """Return the groups of the burst; none if its pods have no groups."""
+        if not self.gang_size:
+            return []
+        path = "/apis/scheduling.k8s.io/v1beta1/namespaces"
+        return self.admin.items(f"{path}/{self.namespace}/podgroups")
 
     def bound(self) -> int:
         """Return the number of recorded bindings of the burst."""
@@ -138,6 +156,10 @@ class Stage:
             within=within,
             what="a node for each pod",
         )
+        eventually(
+            lambda: all(group["status"].get("conditions") for group in self.groups()),
+            what="the conditions of all groups",
+        )
 
     def show_token(self, token: str) -> None:
         """Write the token that schedulers behind the proxy send."""
@@ -160,5 +182,16 @@ class Stage:
         return path
 
     def _create(self, count: int, prefix: str) -> None:
-        burst = pods(count, self.namespace, cpu="200m", memory="100Mi", prefix=prefix)
-        self.hose.create(burst)
+        size = self.gang_size
+        if size:
+            self.hose.create(gangs(count, self.namespace, size, prefix))
+        self.hose.create(
+            pods(
+                count,
+                self.namespace,
+                cpu="200m",
+                memory="100Mi",
+                prefix=prefix,
+                gang_size=size,
+            )
+        )

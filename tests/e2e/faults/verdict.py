@@ -7,7 +7,7 @@ from tests.e2e.client import Tree
 from tests.e2e.faults.stage import Stage
 from tests.e2e.records import Record
 
-__all__ = ["problems"]
+__all__ = ["longest_parting", "problems"]
 
 
 def problems(stage: Stage) -> list[str]:
@@ -19,7 +19,27 @@ def problems(stage: Stage) -> list[str]:
         *_overfull(stage.admin.items("/api/v1/nodes"), found),
         *_bound_twice(stage.record.read()),
         *(_bound_by_others(stage.record, names) if len(names) > 1 else ()),
+        *_unscheduled_groups(stage.groups()),
     ]
+
+
+def longest_parting(record: Record, gang_size: int) -> float:
+    """Return the longest time, in seconds, in which a gang was only partly bound."""
+    times: dict[tuple[str, int], list[float]] = {}
+    for bind in record.binds:
+        if bind.is_done:
+            prefix, _, number = bind.pod.rpartition("-")
+            gang = prefix, int(number) // gang_size
+            times.setdefault(gang, []).append(bind.answered)
+    return max((max(gang) - min(gang) for gang in times.values()), default=0.0)
+
+
+def _unscheduled_groups(groups: list[Tree]) -> Iterator[str]:
+    """Yield the groups whose condition does not report that they are scheduled."""
+    for group in groups:
+        conditions = group["status"].get("conditions") or [{}]
+        if [each.get("status") for each in conditions] != ["True"]:
+            yield f"group {group['metadata']['name']}: {conditions}"
 
 
 def _lost(count: int, found: list[Tree]) -> Iterator[str]:

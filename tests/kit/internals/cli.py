@@ -5,6 +5,7 @@ from quaymaster._cli.app import app
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.configuration import ConfigSource, read_config
 from quaymaster._cli.csv_rows import print_csv
+from quaymaster._cli.displays.descriptions import DISPLAYS
 from quaymaster._cli.doctor import finding_document
 from quaymaster._cli.documents.parts import DocumentPart
 from quaymaster._cli.documents.results import RESULTS
@@ -22,6 +23,7 @@ from quaymaster._cli.terminal import bold, is_styled, line_width
 from quaymaster._cli.ui_studies import make_studies
 
 __all__ = [
+    "DISPLAYS",
     "HELP_PAGES",
     "LINE_WIDTH",
     "MAIN",

@@ -5,9 +5,11 @@ from quaymaster._core.config.document import PluginRef, PluginSet
 from quaymaster._core.config.duration import parse_duration
 from quaymaster._core.config.load import _shipped_sets
 from quaymaster._core.config.merge import EntrySets, entry_sets, merge_sets
+from quaymaster._core.config.schema import SCHEMA_FILE
 
 __all__ = [
     "PARSE_CONFIG",
+    "SCHEMA_FILE",
     "EntrySets",
     "PluginRef",
     "PluginSet",

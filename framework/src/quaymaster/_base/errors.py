@@ -12,6 +12,7 @@ import attrs
 __all__ = [
     "KindError",
     "ManifestErrors",
+    "MissingPackageError",
     "ObjectError",
     "ObserverError",
     "PluginError",
@@ -34,6 +35,10 @@ _SHOWN: Final = 5
 
 class QuaymasterError(Exception):
     """The base of all errors that the framework raises on purpose."""
+
+
+class MissingPackageError(QuaymasterError, ImportError):
+    """A package that an operation needs is not installed."""
 
 
 class KindError(QuaymasterError):

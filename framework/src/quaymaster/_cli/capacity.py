@@ -64,8 +64,8 @@ class _Questions:
     metavar="POD",
     multiple=True,
     shell_complete=complete_pod,
-    help="Find how many more of a pod or workload of the input fit, such as "
-    "deploy/web. May be repeated.",
+    help="Find how many more of a pod, workload or PodGroup of the input fit, such as "
+    "deploy/web or podgroup/train. May be repeated.",
 )
 @click.option(
     "--pod",

@@ -11,7 +11,7 @@ from quaymaster._cli.reports import write_report
 from quaymaster._cli.rooms import group_table, headroom_table
 from quaymaster._studies.capacity.calls import CapacityResult
 from quaymaster._studies.capacity.prices import Prices
-from quaymaster._studies.why.summary import PendingSummary
+from quaymaster._studies.why.pending_groups import PendingSummary
 
 __all__ = ["capacity_tables", "write_capacity_report"]
 
@@ -53,7 +53,7 @@ def capacity_tables(found: CapacityResult) -> list[Any]:
 
 def _tables(found: CapacityResult) -> Iterable[Any]:
     # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     headings, rows = group_table(found.room)
     groups = [heading.text.capitalize() for heading in headings], rows

@@ -306,7 +306,8 @@ def _with_all_gates(
 
     The common input may have fields and objects of these gates.
     """
-    registry, gates = PluginRegistry.discover(), {}
+    registry = PluginRegistry.discover()
+    gates: dict[str, bool] = {}
     for file in files:
         try:
             source = attrs.evolve(configured, file=file)
@@ -415,7 +416,7 @@ def _report(
 ) -> None:
     """Write a report: the runs with the first seed, and the figures of all seeds."""
     # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     runs = []
     with progress_bar() as progress:

@@ -21,12 +21,23 @@ from quaymaster._studies.comparing.differences import (
 from quaymaster._studies.comparing.estimates import Estimate
 from quaymaster._studies.comparing.outcome import Decision
 
-__all__ = ["as_document", "figures_table", "means_of", "print_comparison", "print_csv"]
+__all__ = [
+    "FIGURE_KEYS",
+    "as_document",
+    "figure_rows",
+    "figures_table",
+    "means_of",
+    "print_comparison",
+    "print_csv",
+]
 
 _MOVED: Final = 10
 """How many workloads are listed; all are in JSON and YAML."""
 _NODES: Final = 4
 _WAITING: Final = "(pending)"
+FIGURE_KEYS: Final = ("variant", "seed", "figure", "value")
+"""The columns of CSV."""
+
 _UNITS: Final = {
     **dict.fromkeys(("pods", "placed", "pending", "preempted"), "pods"),
     **dict.fromkeys(("skew", "skew_of_workloads"), "pods"),
@@ -71,13 +82,23 @@ def print_csv(
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("variant", "seed", "figure", "value"))
-    for variant in comparison.variants:
-        for each in variant.outcomes:
-            for name, value in each.figures.items():
-                writer.writerow((variant.name, each.seed, name, _number(value)))
+    writer.writerow(FIGURE_KEYS)
+    for row in figure_rows(comparison):
+        writer.writerow(
+            (row["variant"], row["seed"], row["figure"], _number(row["value"]))
+        )
     writer.writerows(more)
     print_text(text.getvalue())
+
+
+def figure_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return a row for each variant, seed and figure, as plain data."""
+    return [
+        {"variant": variant.name, "seed": outcome.seed, "figure": name, "value": value}
+        for variant in comparison.variants
+        for outcome in variant.outcomes
+        for name, value in outcome.figures.items()
+    ]
 
 
 def print_comparison(comparison: Comparison, kept: int = 0) -> None:

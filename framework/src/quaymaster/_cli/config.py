@@ -15,6 +15,7 @@ from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
     OutputFormat,
     output_option,
+    print_command,
     print_document,
     print_line,
 )
@@ -22,7 +23,7 @@ from quaymaster._cli.values import complete_config
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.dump import dump_config
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.config.schema import config_schema
+from quaymaster._core.config.schema import SCHEMA_FILE, config_schema
 from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.installed import installed_plugins
@@ -78,13 +79,21 @@ def show(
     without_missing: bool,
     output: OutputFormat,
 ) -> None:
-    """Show a configuration with all defaults filled in and multiPoint expanded."""
+    """Show a configuration with all defaults filled in and multiPoint expanded.
+
+    The first line of YAML names the JSON Schema for editors: the one of built-in
+    plugins, which is installed with Quaymaster. "config schema" prints the one of all
+    installed plugins.
+    """
     configured = ConfigSource(
         file=file,
         chosen=versions[0] if versions else None,
         without_missing=without_missing,
     )
     config, notices = read_config(configured, installed_plugins(), asks_extenders=False)
+    if output is OutputFormat.YAML:
+        # Editors read this line only if it is not folded.
+        print_command(f"# yaml-language-server: $schema={SCHEMA_FILE.as_uri()}")
     print_document(dump_config(config), output)
     print_notices(notices)
 

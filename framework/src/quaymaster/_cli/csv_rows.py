@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quaymaster._base.errors import escaped
 from quaymaster._cli.output import print_text
+from quaymaster._cli.recorded_output import recorder
 
-__all__ = ["print_csv"]
+__all__ = ["column_names", "flat", "print_csv"]
 
 _SEPARATOR = ";"
 
@@ -22,18 +23,25 @@ def print_csv(documents: Iterable[Mapping[str, object]], keys: Sequence[str]) ->
         documents: Rows as ``-o json`` has them.
         keys: The keys of each, in the order of the columns.
     """
-    rows = [dict(_flat(document)) for document in documents]
-    columns = _columns(rows, keys)
+    recording = recorder()
+    if recording is not None:
+        recording.add_rows(list(documents), keys)
+        return
+    rows = [dict(flat(document)) for document in documents]
+    columns = column_names(rows, keys)
     text = io.StringIO()
     # RFC 4180 allows for other ends of lines; most programs on a pipe expect this one.
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([row.get(column, "") for column in columns])
+        cells = {name: _cell(value) for name, value in row.items()}
+        writer.writerow([cells.get(column, "") for column in columns])
     print_text(text.getvalue())
 
 
-def _columns(rows: Iterable[Mapping[str, str]], keys: Sequence[str]) -> list[str]:
+def column_names(
+    rows: Iterable[Mapping[str, object]], keys: Sequence[str]
+) -> list[str]:
     """Return the names of all columns; those of an object are where its key is."""
     places = {key: place for place, key in enumerate(keys)}
     names = dict.fromkeys(name for row in rows for name in row)
@@ -48,13 +56,14 @@ def _columns(rows: Iterable[Mapping[str, str]], keys: Sequence[str]) -> list[str
     return sorted((*names, *missing), key=place)
 
 
-def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def flat(document: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield the columns of a document and their values, which are not None."""
     for key, value in document.items():
         if isinstance(value, Mapping):
-            for inner, text in _flat(value):
-                yield f"{key}.{inner}", text
+            for name, inner in flat(value):
+                yield f"{key}.{name}", inner
         elif value is not None:
-            yield key, _cell(value)
+            yield key, value
 
 
 def _cell(value: object) -> str:

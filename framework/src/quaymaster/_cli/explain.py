@@ -4,7 +4,11 @@ import attrs
 import click
 
 from quaymaster._cli.attempt_values import complete_attempt, read_attempt
-from quaymaster._cli.explain_group import GroupRequest, explain_group_command
+from quaymaster._cli.explain_group import (
+    GroupRequest,
+    explain_group_command,
+    group_suggestions,
+)
 from quaymaster._cli.explained_groups import group_document, print_group_decision
 from quaymaster._cli.explanations import (
     as_document,
@@ -24,6 +28,7 @@ from quaymaster._cli.output import (
 )
 from quaymaster._cli.pending import max_trials_option, pending_summary
 from quaymaster._cli.suggestions import (
+    print_group_suggestions,
     print_suggestions,
     print_summary,
     print_summary_csv,
@@ -191,9 +196,14 @@ def _explain(
             max_pods=options.max_pods,
             as_it_is=options.is_live,
         )
-    suggestions = (
-        _suggestions(pod, inputs, options, request) if request.suggest else None
-    )
+    suggestions = None
+    if request.suggest and explained.group is not None:
+        namespace, _, name = explained.group.group.partition("/")
+        suggestions = group_suggestions(
+            f"{namespace}/podgroup/{name}", inputs, options, request.max_trials
+        )
+    elif request.suggest:
+        suggestions = _suggestions(pod, inputs, options, request)
     notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:
         _print(explained, suggestions, request, top)
@@ -230,7 +240,9 @@ def _print(
         if explained.group is not None:
             print_line()
             print_group_decision(explained.group, top=_TOP if top is None else top)
-    if suggestions is not None:
+    if suggestions is not None and explained.group is not None:
+        print_group_suggestions(suggestions)
+    elif suggestions is not None:
         print_suggestions(suggestions)
 
 

@@ -1,6 +1,7 @@
 """``quaymaster explain podgroup/NAME``."""
 
 import attrs
+import click
 
 from quaymaster._cli.explained_groups import (
     group_document,
@@ -14,12 +15,19 @@ from quaymaster._cli.output import (
     print_document,
     progress_bar,
     scheduling_in,
+    trying_in,
+)
+from quaymaster._cli.suggestions import (
+    print_group_suggestions,
+    suggestions_document,
 )
 from quaymaster._studies.simulation.explained import WhichAttempt
 from quaymaster._studies.simulation.explained_groups import ExplainedGroup
 from quaymaster._studies.simulation.explaining_groups import explain_group
+from quaymaster._studies.why.pod_group_suggestions import suggest_group_changes
+from quaymaster._studies.why.suggestions import Suggestions
 
-__all__ = ["GroupRequest", "explain_group_command"]
+__all__ = ["GroupRequest", "explain_group_command", "group_suggestions"]
 
 _TOP = 10
 
@@ -46,18 +54,38 @@ class GroupRequest:
 def explain_group_command(
     request: GroupRequest, options: InputOptions, output: OutputFormat
 ) -> None:
-    """Explain a group, and print it."""
+    """Explain a group, and print it.
+
+    Args:
+        request: The options about the group.
+        options: The options about the input.
+        output: The form of the output.
+
+    Raises:
+        click.UsageError: Suggestions cannot be printed in that form.
+    """
+    if request.suggest and output is OutputFormat.CSV:
+        raise click.UsageError("--suggest cannot be printed by -o csv")
     inputs = read_inputs(options)
     explained = _explained(request, inputs, options)
+    suggestions = None
+    if request.suggest:
+        suggestions = group_suggestions(
+            request.group, inputs, options, request.max_trials
+        )
     notices = (*inputs.notices, *explained.notices)
     every = request.attempt is WhichAttempt.ALL
     if output is OutputFormat.TABLE:
         top = _TOP if request.top is None else request.top
         print_explained_group(explained, top=top, every=every)
+        if suggestions is not None:
+            print_group_suggestions(suggestions)
     elif output is OutputFormat.CSV:
         print_explained_group_csv(explained, every=every)
     else:
         document = group_document(explained)
+        if suggestions is not None:
+            document["suggestions"] = suggestions_document(suggestions)
         document["warnings"] = notice_documents(notices)
         print_document(document, output)
     print_notices(notices)
@@ -77,5 +105,31 @@ def _explained(
             namespace=options.namespace or "",
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
+            as_it_is=options.is_live,
+        )
+
+
+def group_suggestions(
+    group: str, inputs: Inputs, options: InputOptions, max_trials: int
+) -> Suggestions:
+    """Search for the changes with which a group fits.
+
+    Args:
+        group: The group, as ``podgroup/NAME`` or ``NAMESPACE/podgroup/NAME``.
+        inputs: The input.
+        options: The options about the input.
+        max_trials: The maximum number of simulations.
+    """
+    with progress_bar() as progress, inputs.located():
+        return suggest_group_changes(
+            group,
+            inputs.objects,
+            config=inputs.config,
+            registry=inputs.registry,
+            seed=options.seed,
+            namespace=options.namespace or "",
+            max_pods=options.max_pods,
+            max_trials=max_trials,
+            on_trial=trying_in(progress),
             as_it_is=options.is_live,
         )

@@ -7,7 +7,7 @@ from quaymaster._base.errors import counted
 from quaymaster._base.natural_order import natural_key
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.csv_rows import print_csv
-from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.output import print_hint, print_line, print_table
 from quaymaster._cli.results import duration
 from quaymaster._cli.tables import Fit, Heading
 from quaymaster._core.config.model import RANDOM
@@ -23,6 +23,8 @@ __all__ = [
     "plugin_headings",
     "print_explained",
     "print_explained_csv",
+    "print_explanation",
+    "print_explanation_csv",
     "scores_document",
     "whole_reason",
 ]
@@ -113,9 +115,35 @@ def _print_attempt(explained: ExplainedPod, attempt: Attempt, top: int) -> None:
             f"after {duration(attempt.at)}{_beside(explained, attempt)}"
         )
     if attempt.explanation is not None:
-        _print_scores(attempt.explanation.scores, attempt.node, top)
-        _print_tie(attempt.explanation, attempt.node)
-        _print_rejections(attempt.explanation.rejections, top)
+        _print_verdicts(attempt.explanation, attempt.node, top)
+
+
+def print_explanation(explanation: Explanation, *, top: int) -> None:
+    """Print the verdicts on each node for a pod that is not placed here.
+
+    Args:
+        explanation: The explanation.
+        top: How many nodes are shown; 0: all.
+    """
+    fit = counted(len(explanation.scores), "node")
+    rejected = len({rejection.node for rejection in explanation.rejections})
+    print_line(f"{explanation.pod}: {fit} fit, {rejected} rejected")
+    if explanation.status is not None:
+        print_line(explanation.status.message)
+    if explanation.message:
+        print_line(explanation.message)
+    _print_verdicts(explanation, "", top)
+
+
+def print_explanation_csv(explanation: Explanation) -> None:
+    """Print a line of CSV for each node: those that fit, then the others."""
+    print_csv(_node_rows(explanation, 0), _NODE_KEYS)
+
+
+def _print_verdicts(explanation: Explanation, winner: str, top: int) -> None:
+    _print_scores(explanation.scores, winner, top)
+    _print_tie(explanation, winner)
+    _print_rejections(explanation.rejections, top)
 
 
 def _beside(explained: ExplainedPod, attempt: Attempt) -> str:
@@ -157,7 +185,7 @@ def _print_others(explained: ExplainedPod) -> None:
     )
     if len(listed) < len(attempts):
         print_line(f"and {len(attempts) - len(listed)} more before the last one")
-    print_line("--attempt N, or --attempt all, shows the others")
+    print_hint("--attempt N, or --attempt all, shows the others")
 
 
 def _print_rejections(rejections: Sequence[NodeRejection], top: int) -> None:
@@ -286,15 +314,17 @@ def print_explained_csv(explained: ExplainedPod, *, top: int, every: bool) -> No
     documents = []
     for attempt in explained.attempts:
         if every or _is_shown(explained, attempt):
-            explanation = attempt.explanation
-            scores = explanation.scores if explanation else ()
-            rows = list(map(scores_document, scores[:top] if top else scores))
-            rows += REJECTIONS.documents(
-                _by_node(explanation.rejections if explanation else ())
-            )
+            rows = _node_rows(attempt.explanation, top) if attempt.explanation else []
             documents += [{"attempt": attempt.number, **row} for row in rows]
-    keys = ("attempt", "node", "total", "plugins", *REJECTIONS.keys)
-    print_csv(documents, list(dict.fromkeys(keys)))
+    print_csv(documents, ["attempt", *_NODE_KEYS])
+
+
+def _node_rows(explanation: Explanation, top: int) -> list[dict[str, object]]:
+    scores = explanation.scores
+    return [
+        *map(scores_document, scores[:top] if top else scores),
+        *REJECTIONS.documents(_by_node(explanation.rejections)),
+    ]
 
 
 def scores_document(scores: NodeScores) -> dict[str, object]:
@@ -327,3 +357,6 @@ REJECTIONS: Final = Columns[NodeRejection](
     *WHY,
 )
 """What an attempt found out about the nodes that did not fit."""
+
+_NODE_KEYS: Final = list(dict.fromkeys(("node", "total", "plugins", *REJECTIONS.keys)))
+"""The keys of the rows of nodes."""

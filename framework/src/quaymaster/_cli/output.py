@@ -11,7 +11,8 @@ import click
 from quaymaster._base.errors import QuaymasterError, escaped
 from quaymaster._cli.folding import folded
 from quaymaster._cli.progress import progress_bar, scheduling_in, trying_in
-from quaymaster._cli.tables import Heading, Table
+from quaymaster._cli.recorded_output import TableBlock, TextBlock, recorder
+from quaymaster._cli.tables import Heading, Table, headings_of
 from quaymaster._cli.terminal import bold, line_width
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "output_option",
     "print_command",
     "print_document",
+    "print_hint",
     "print_line",
     "print_table",
     "print_text",
@@ -83,6 +85,10 @@ def print_table(
         rows: The cells of each row.
         is_fitted: Whether the table is fitted to a terminal at all.
     """
+    recording = recorder()
+    if recording is not None:
+        recording.blocks.append(TableBlock(headings_of(columns), list(rows)))
+        return
     out = sys.stdout
     width = line_width(out) if is_fitted else None
     table = Table(columns, rows).lines(width)
@@ -108,6 +114,10 @@ def print_line(text: str = "") -> None:
     If the text is indented, the lines that follow are indented further.
     """
     text = "\n".join(map(escaped, text.split("\n")))
+    recording = recorder()
+    if recording is not None:
+        recording.blocks.append(TextBlock(text))
+        return
     indent = " " * (len(text) - len(text.lstrip(" ")))
     hanging, width = f"{indent}  " if indent else "", line_width(sys.stdout)
     first, *rest = folded(text, width)
@@ -119,7 +129,17 @@ def print_line(text: str = "") -> None:
 
 def print_command(text: str) -> None:
     """Print a line that people paste into a shell: it is not folded."""
+    recording = recorder()
+    if recording is not None:
+        recording.blocks.append(TextBlock(escaped(text), is_command=True))
+        return
     print_text(f"{escaped(text)}\n")
+
+
+def print_hint(text: str) -> None:
+    """Print a line about options of a command, which recorded output does not need."""
+    if recorder() is None:
+        print_line(text)
 
 
 def announce(text: str) -> None:
@@ -170,4 +190,8 @@ def _reported_errors() -> Iterator[None]:
 
 def warn(text: str) -> None:
     """Print one line to standard error."""
+    recording = recorder()
+    if recording is not None:
+        recording.blocks.append(TextBlock(escaped(text), is_warning=True))
+        return
     click.echo(text, err=True)

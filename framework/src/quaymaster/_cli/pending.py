@@ -7,8 +7,9 @@ import click
 
 from quaymaster._cli.inputs import InputOptions, Inputs
 from quaymaster._cli.output import progress_bar, scheduling_in, trying_in
+from quaymaster._studies.why.pending_groups import PendingSummary
 from quaymaster._studies.why.suggestions import MAX_TRIALS
-from quaymaster._studies.why.summary import PendingSummary, explain_pending
+from quaymaster._studies.why.summary import explain_pending
 
 __all__ = ["max_trials_option", "pending_summary"]
 

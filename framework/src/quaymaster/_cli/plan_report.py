@@ -108,7 +108,7 @@ def _answer(found: Plan, shown: Plan) -> Iterable[Sequence[str]]:
 
 
 def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:  # noqa: ANN401 - its class is imported only if a report is written
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     return ReportTable(
         title=title, columns=tuple(headings), rows=tuple(map(tuple, rows))

@@ -107,7 +107,7 @@ def command(
 
 def _report(result: ReplayResult | RerunResult, file: str, record: str) -> None:
     # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     if isinstance(result, ReplayResult):
         write_report(file, [], title=f"Replay of {record}", replay=result)

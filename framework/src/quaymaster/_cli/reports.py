@@ -13,7 +13,7 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.observed import ObservedRun
-from quaymaster._studies.why.summary import PendingSummary
+from quaymaster._studies.why.pending_groups import PendingSummary
 
 __all__ = ["observed_inputs", "write_report"]
 

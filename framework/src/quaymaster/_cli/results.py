@@ -38,7 +38,7 @@ _LONGEST: Final = timedelta.max.total_seconds() / 2
 
 def as_document(result: SimulationResult) -> dict[str, object]:
     """The result as plain data, in the form of ``-o json``; times are in seconds."""
-    return {
+    document: dict[str, object] = {
         "placements": _PLACED.documents(result.placements),
         "unscheduled": UNSCHEDULED.documents(result.unscheduled),
         "preempted": PREEMPTED.documents(result.preempted),
@@ -57,6 +57,11 @@ def as_document(result: SimulationResult) -> dict[str, object]:
         },
         "warnings": notice_documents(result.notices),
     }
+    if result.groups:
+        from quaymaster._cli.pod_groups import POD_GROUPS  # noqa: PLC0415 - rarely
+
+        document["podGroups"] = POD_GROUPS.documents(result.groups)
+    return document
 
 
 def print_pods_csv(result: SimulationResult) -> None:

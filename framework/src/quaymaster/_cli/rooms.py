@@ -31,6 +31,8 @@ __all__ = [
     "print_capacity",
     "print_groups",
     "print_nodes_csv",
+    "print_room",
+    "print_room_csv",
     "room_document",
 ]
 
@@ -78,6 +80,18 @@ def print_capacity(found: CapacityResult, left_out: int, *, wide: bool) -> None:
             print_line(f"  {fact}")
 
 
+def print_room(room: Room) -> None:
+    """Print the room of each node, of each group of nodes, and in total."""
+    _node_columns(room).print_section(room.nodes)
+    print_groups(room)
+    print_line(_pods_and_nodes(room.total))
+
+
+def print_room_csv(room: Room) -> None:
+    """Print a line of CSV for each node."""
+    _node_columns(room).print_csv(room.nodes)
+
+
 def print_groups(room: Room, *, is_fitted: bool = True) -> None:
     """Print the room of each group of nodes and in total, and its price.
 
@@ -120,7 +134,7 @@ def as_document(found: CapacityResult) -> dict[str, object]:
     result = found.result
     return {
         **room_document(found.room),
-        "headroom": _HEADROOM.documents(found.headroom),
+        "headroom": [_headroom_document(headroom) for headroom in found.headroom],
         "summary": {
             "pods": result.pods,
             "placed": len(result.placements),
@@ -311,6 +325,9 @@ def _requests(requests: Mapping[str, int]) -> str:
     return ",".join(texts) or _NONE
 
 
+_DOMAINS: Final = 20
+"""How many topology domains are named in the answer about a PodGroup."""
+
 _HEADROOM: Final = Columns[Headroom](
     Column("pod"),
     Column("fits", heading="More that fit"),
@@ -344,14 +361,43 @@ def _print_prices(room: Room) -> None:
 
 def _print_pods(found: CapacityResult) -> None:
     total, result = found.room.total, found.result
-    print_line(f"{counted(total.pods, 'pod')} on {counted(total.nodes, 'node')}")
+    print_line(_pods_and_nodes(total))
     waiting = len(result.unscheduled)
     if waiting:
         have = "has" if waiting == 1 else "have"
         print_line(f"{counted(waiting, 'pod')} {have} no node")
 
 
+def _headroom_document(headroom: Headroom) -> dict[str, object]:
+    document = _HEADROOM.document(headroom)
+    if headroom.group_size:
+        document["groupSize"] = headroom.group_size
+        document["domains"] = dict(headroom.domains)
+    return document
+
+
+def _gangs(headroom: Headroom) -> str:
+    """Return how many more copies of a PodGroup fit."""
+    copies = counted(headroom.fits, "more gang")
+    fit = "fits" if headroom.fits == 1 else "fit"
+    text = f"{copies} of {headroom.group_size} like {headroom.pod} {fit}"
+    if headroom.domains:
+        counts = [f"{name}: {count}" for name, count in headroom.domains.items()]
+        more = len(counts) - _DOMAINS
+        rest = f" and {more} more" if more > 0 else ""
+        text += f" ({', '.join(counts[:_DOMAINS])}{rest})"
+    if headroom.message:
+        return f"{text}; then {headroom.message}"
+    return f"{text}, or more (--at-most was reached)"
+
+
+def _pods_and_nodes(total: GroupRoom) -> str:
+    return f"{counted(total.pods, 'pod')} on {counted(total.nodes, 'node')}"
+
+
 def _answer(headroom: Headroom) -> str:
+    if headroom.group_size:
+        return _gangs(headroom)
     if headroom.message:
         return f"{headroom.fits} more of {headroom.pod} fit; then {headroom.message}"
     limit = f"--at-most {headroom.limit} was reached"

@@ -32,6 +32,7 @@ from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._surfaces.deploy.findings import State
+from quaymaster._surfaces.deploy.group_checks import unserved_groups
 from quaymaster._surfaces.deploy.local_checks import packages_installed
 from quaymaster._surfaces.deploy.server_checks import version_skew
 from quaymaster._surfaces.operation.live import ClusterLostError, KubernetesScheduler
@@ -75,6 +76,7 @@ def command(
     connection = config.client_connection
     kubeconfig = kubeconfig or connection.kubeconfig or None
     access = find_access(kubeconfig=kubeconfig, context=context)
+    _check_groups(access, config.kubernetes)
     metrics = SchedulerMetrics()
     with logging_to_stderr(logging_format) as announce:
         live = KubernetesScheduler(
@@ -122,6 +124,16 @@ def _announce_skew(
         skew = version_skew(answer.body, kubernetes)
         if skew.state is not State.OK or kubernetes.version in skew.text:
             announce(f"the server is {skew.text}")
+
+
+def _check_groups(access: Access, kubernetes: Kubernetes) -> None:
+    """Report kinds of groups that the server does not serve; it may be unreachable.
+
+    Otherwise the scheduler would wait for their list, and schedule nothing.
+    """
+    with suppress(ApiError), closing(ApiClient(access, timeout=_TIMEOUT)) as client:
+        for problem in unserved_groups(client, kubernetes):
+            raise click.ClickException(f"{access.server}: {problem}")
 
 
 def _check_packages() -> None:

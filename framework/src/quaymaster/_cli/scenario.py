@@ -201,7 +201,7 @@ def schema() -> None:
 def _report(results: Sequence[ScenarioResult], file: str) -> None:
     """Write a report of the scenarios; for several, also with their differences."""
     # Imported only if a report is written.
-    from quaymaster._surfaces.reporting.report import ReportTable  # noqa: PLC0415
+    from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
     runs = [_as_counted(result) for result in results]
     # The states of one cluster are shown side by side; those of several are not.

@@ -17,15 +17,16 @@ from quaymaster._studies.why.change_lists import (
     shared_remarks,
 )
 from quaymaster._studies.why.changes import FieldChange, SuggestedChange
-from quaymaster._studies.why.suggestions import Suggestions
-from quaymaster._studies.why.summary import (
+from quaymaster._studies.why.pending_groups import (
     Cause,
     CauseCount,
     PendingGroup,
     PendingSummary,
 )
+from quaymaster._studies.why.suggestions import Suggestions
 
 __all__ = [
+    "print_group_suggestions",
     "print_suggestions",
     "print_summary",
     "print_summary_csv",
@@ -46,9 +47,27 @@ def print_suggestions(suggestions: Suggestions) -> None:
     for remark in suggestions.remarks:
         print_line(remark)
     whole = f"the {suggestions.pending} pods of {suggestions.subject} that have no node"
-    print_line(
-        f"what would place {whole if suggestions.pending > 1 else suggestions.pod}:"
+    _print_tried(
+        suggestions,
+        f"what would place {whole if suggestions.pending > 1 else suggestions.pod}:",
     )
+
+
+def print_group_suggestions(suggestions: Suggestions) -> None:
+    """Print the changes with which a PodGroup fits, the smallest first."""
+    print_line()
+    for remark in suggestions.remarks:
+        print_line(remark)
+    if suggestions.candidates:
+        _print_tried(suggestions, f"what would make {suggestions.subject} fit:")
+    elif not suggestions.pending:
+        print_line("all its pods have a node: no change is needed")
+    elif not suggestions.remarks:
+        print_line("there is no change to try")
+
+
+def _print_tried(suggestions: Suggestions, heading: str) -> None:
+    print_line(heading)
     if not suggestions.changes:
         tried = counted(suggestions.candidates, "change")
         print_line(f"  no tried change: {tried}, and pairs of them")

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import click
 
-from quaymaster._base.errors import counted
 from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
-from quaymaster._cli.output import print_line, warn
+from quaymaster._cli.output import print_line
 from quaymaster._cli.pictures import picture_path
 from quaymaster._cli.progress import ProgressBar, progress_bar
-from quaymaster._studies.experiments.experiment import Cell
+from quaymaster._cli.sweep_results import print_sweep
 from quaymaster._studies.experiments.load import load_experiment
 from quaymaster._studies.experiments.schema import experiment_schema
 from quaymaster._studies.experiments.sweeping import (
@@ -23,7 +22,6 @@ from quaymaster._studies.experiments.sweeping import (
 __all__ = ["command"]
 
 SOME_FAILED = 1
-_SHOWN = 5
 
 
 @click.command("sweep")
@@ -97,7 +95,7 @@ def command(
             stop_at_failure=stop_at_failure,
             on_progress=_showing_in(progress),
         )
-    _print(result)
+    print_sweep(result)
     if picture is not None:
         _draw(result, picture)
     if result.failed:
@@ -131,33 +129,6 @@ def _showing_in(progress: ProgressBar) -> SweepProgressFn:
         )
 
     return update
-
-
-def _print(result: SweepResult) -> None:
-    for run in result.failed[:_SHOWN]:
-        warn(f"failed: {run.cell}: {run.cause}")
-    if len(result.failed) > _SHOWN:
-        warn(f"{len(result.failed) - _SHOWN} more failed: see {result.folder}/runs.csv")
-    _warn_of_inputs(result)
-    earlier = result.total - result.made - len(result.failed) - result.missing
-    print_line(
-        f"{counted(result.total, 'run')}: {result.made} made, {earlier} done before, "
-        f"{len(result.failed)} failed"
-    )
-    print_line(f"results: {result.folder}")
-
-
-def _warn_of_inputs(result: SweepResult) -> None:
-    """Print each warning of runs once, with the first run that has it."""
-    runs: dict[str, list[Cell]] = {}
-    for cell, run in result.runs:
-        for warning in run.warnings:
-            runs.setdefault(warning, []).append(cell)
-    for warning, cells in list(runs.items())[:_SHOWN]:
-        more = f" and {counted(len(cells) - 1, 'more run')}" if len(cells) > 1 else ""
-        warn(f"{cells[0]}{more}: {warning}")
-    if len(runs) > _SHOWN:
-        warn(f"{counted(len(runs) - _SHOWN, 'more warning')} about the inputs")
 
 
 def _span(seconds: float) -> str:

@@ -9,7 +9,7 @@ from quaymaster._base.errors import escaped
 from quaymaster._cli.fitting import Fit, Fitted, TextColumn, fitted
 from quaymaster._cli.folding import folded, shortened
 
-__all__ = ["Fit", "Heading", "Message", "PrintedTable", "Table"]
+__all__ = ["Fit", "Heading", "Message", "PrintedTable", "Table", "headings_of"]
 
 
 @attrs.frozen
@@ -74,9 +74,7 @@ class Table:
     def __init__(
         self, columns: Sequence[str | Heading], rows: Iterable[Sequence[object]]
     ) -> None:
-        headings = [
-            Heading(column) if isinstance(column, str) else column for column in columns
-        ]
+        headings = headings_of(columns)
         rows = list(rows)
         self._columns = [
             TextColumn(
@@ -105,6 +103,13 @@ class Table:
             messages=_numbered(table.messages, width),
             notes=table.notes,
         )
+
+
+def headings_of(columns: Iterable[str | Heading]) -> list[Heading]:
+    """Return headings; those that are texts are never fitted."""
+    return [
+        Heading(column) if isinstance(column, str) else column for column in columns
+    ]
 
 
 def _message(cell: object) -> tuple[str, str]:

@@ -10,8 +10,9 @@ import attrs
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.columns import Column, Columns
+from quaymaster._cli.group_effects import GROUP_EFFECTS, print_group_effects
 from quaymaster._cli.notices import notice_documents
-from quaymaster._cli.output import print_line, print_table
+from quaymaster._cli.output import print_hint, print_line, print_table
 from quaymaster._cli.pending_facts import fact_table, of_pods, print_facts
 from quaymaster._cli.pending_rows import MOST_KINDS, pending_rows
 from quaymaster._cli.placements import (
@@ -81,6 +82,7 @@ def print_answer(result: WhatIfResult) -> None:
     print_table([Heading(columns[0].upper(), Fit.NAME), *headings], rows)
     _print_events(result)
     print_facts(of_pods(_pending(result)))
+    print_group_effects(result)
     columns, rows = spread_table(result)
     if rows:
         print_line()
@@ -114,7 +116,7 @@ def _print_events(result: WhatIfResult) -> None:
         (event.change, event.what, event.pod) not in rows
         for event in _all_events(result)
     ):
-        print_line("not every pod has a row: -o csv and -o json list all")
+        print_hint("not every pod has a row: -o csv and -o json list all")
 
 
 def print_events_csv(result: WhatIfResult) -> None:
@@ -299,7 +301,7 @@ def _state_document(state: ClusterState) -> dict[str, object]:
 
 
 def _step_document(step: WhatIfStep) -> dict[str, object]:
-    return {
+    document: dict[str, object] = {
         "change": step.change,
         "at": step.at,
         "ended": step.ended,
@@ -320,6 +322,9 @@ def _step_document(step: WhatIfStep) -> dict[str, object]:
         "notes": list(step.notes),
         "after": _state_document(step.after),
     }
+    if step.groups:
+        document["podGroups"] = GROUP_EFFECTS.documents(step.groups)
+    return document
 
 
 _EVENTS: Final = Columns[_Event](

@@ -287,6 +287,17 @@ def test_descriptions_and_defaults_come_from_the_arguments_class() -> None:
     )
 
 
+def test_schema_for_others_suggests_installed_plugins_and_allows_more() -> None:
+    root = dict(config_schema(REGISTRY, others=True))
+    enabled = {"multiPoint": {"enabled": [{"name": "Tide"}, {"name": "Ebb"}]}}
+    config = [{"name": "Ebb", "args": {"level": 1}}]
+    document = HEADER | {"profiles": [{"plugins": enabled, "pluginConfig": config}]}
+    assert not list(complaints(document, root, root))
+    assert not is_valid(document)
+    wrong = with_args(height="no number")
+    assert list(complaints(wrong, root, root))
+
+
 def test_a_plugin_that_cannot_be_loaded_is_left_out() -> None:
     broken = REGISTRY.with_plugin(
         print,  # type: ignore[arg-type] # what the test is about

@@ -22,6 +22,8 @@ from tests.kit.group_cluster import PRIORITIES, harness_with_groups
 
 CAPACITY = 4
 HIGH = 10
+PERMIT_SECONDS = 300.0
+"""How long a pod waits on Permit for the rest of its gang."""
 
 
 @attrs.frozen
@@ -171,6 +173,9 @@ def test_no_pod_is_lost_and_nothing_stays_reserved(
     groups: list[Group], nodes: int, late: int, faults: dict[str, set[int]]
 ) -> None:
     harness, plugin = play(groups, nodes, late, faults)
+    # A pod whose gang another pod left on Permit waits there.
+    harness.advance(PERMIT_SECONDS)
+    harness.settle()
     pods = harness.cluster.list(Pod).items
     bound = {pod.name for pod in pods if pod.node_name}
     counted = [pod for node in plugin.handle.snapshot for pod in node.pods.values()]

@@ -175,3 +175,27 @@ def test_rules_of_device_taints_are_read_where_their_gate_is_on(
         f"{verb} devicetaintrules.resource.k8s.io" for verb in ("get", "list", "watch")
     }
     assert rights & followed == (followed if are_read else set())
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_scheduler_follows_groups_and_patches_their_status_with_the_gate(
+    is_on: bool,
+) -> None:
+    registry = PluginRegistry.discover()
+    kubernetes = Kubernetes("1.37", {"GenericWorkload": is_on})
+    config = default_config(registry, kubernetes=kubernetes)
+    group = "scheduling.k8s.io"
+    rights = {
+        str(need.right): need.who[0]
+        for need in rights_of(config, registry)
+        if need.right.group == group
+    }
+    expected = {
+        f"get podgroups.{group}": "the scheduler",
+        f"list podgroups.{group}": "the scheduler",
+        f"watch podgroups.{group}": "the scheduler",
+        f"patch podgroups/status.{group}": (
+            "the scheduler (whether a group is scheduled)"
+        ),
+    }
+    assert rights == (expected if is_on else {})

@@ -115,6 +115,8 @@ class HeadroomPart(DocumentPart, frozen=True):
         nodes: Node -> how many more are on it then.
         message: Why the next one does not fit; empty if the limit was reached.
         facts: The facts behind the message.
+        group_size: For a PodGroup, how many pods each copy has; whole copies count.
+        domains: For a PodGroup, topology domain -> how many copies fit there.
     """
 
     pod: str
@@ -123,6 +125,8 @@ class HeadroomPart(DocumentPart, frozen=True):
     nodes: dict[str, int]
     message: str
     facts: list[str]
+    group_size: int | UnsetType = UNSET
+    domains: dict[str, int] | UnsetType = UNSET
 
 
 class CapacitySummary(DocumentPart, frozen=True):

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from quaymaster._studies.simulation.explained_groups import GroupOutcome
+
 __all__ = [
     "ClosedNodePart",
     "DecidedPart",
@@ -10,6 +12,7 @@ __all__ = [
     "NodeScoresPart",
     "PlacedPart",
     "PluginScorePart",
+    "PodGroupPart",
     "PodReasonsPart",
     "PreemptedPart",
     "RejectionPart",
@@ -67,6 +70,30 @@ class UnscheduledPart(DocumentPart, frozen=True):
     message: str
     reasons: list[str]
     facts: list[str]
+
+
+class PodGroupPart(DocumentPart, frozen=True):
+    """A PodGroup at the end of a simulation.
+
+    Attributes:
+        group: Its namespace and name.
+        outcome: Its state.
+        pods: How many pods it has.
+        placed: How many of them have a node.
+        min_count: The pods that must fit together; null without a gang policy.
+        topology_key: The label of nodes whose value its pods must share; may be empty.
+        domains: Value of that label -> the number of its pods on such nodes.
+        message: What it waits for, or why it does not fit.
+    """
+
+    group: str
+    outcome: GroupOutcome
+    pods: int
+    placed: int
+    min_count: int | None
+    topology_key: str
+    domains: dict[str, int]
+    message: str
 
 
 class PodReasonsPart(DocumentPart, frozen=True):

@@ -6,6 +6,7 @@ from quaymaster._cli.documents.parts import (
     DecidedPart,
     DocumentPart,
     NodeScoresPart,
+    PodGroupPart,
     WarningPart,
 )
 from quaymaster._cli.documents.simulate import SimulationPart
@@ -153,8 +154,10 @@ class RerunDocument(SimulationPart, frozen=True):
         ours: The waiting times and the utilization with our decisions.
         theirs: The same in the record.
         seconds: The length of the record.
+        pod_groups: The PodGroups, if there are any and GenericWorkload is on.
     """
 
     ours: CoursePart
     theirs: CoursePart
     seconds: float
+    pod_groups: list[PodGroupPart] | UnsetType = UNSET

@@ -6,6 +6,7 @@ from quaymaster._cli.documents.autoscaler import AutoscalerPart
 from quaymaster._cli.documents.capacity import RoomDocument
 from quaymaster._cli.documents.parts import (
     DocumentPart,
+    PodGroupPart,
     PodReasonsPart,
     PreemptedPart,
     UnscheduledPart,
@@ -138,11 +139,13 @@ class SimulateDocument(SimulationPart, frozen=True):
         reasons: The reasons of the pods without a node, the most frequent first.
         summary: The numbers of the simulation.
         warnings: What was left out or assumed.
+        pod_groups: The PodGroups, if there are any and GenericWorkload is on.
         timings: The durations of hooks, with --timings.
         capacity: The room afterwards, with --capacity.
         autoscaler: The nodes that came and went, with --autoscaler.
     """
 
+    pod_groups: list[PodGroupPart] | UnsetType = UNSET
     timings: TimingsPart | UnsetType = UNSET
     capacity: RoomDocument | UnsetType = UNSET
     autoscaler: AutoscalerPart | UnsetType = UNSET

@@ -14,10 +14,12 @@ from quaymaster._cli.documents.parts import (
     UnscheduledPart,
     WarningPart,
 )
+from quaymaster._studies.planning.group_effects import GroupFate
 
 __all__ = [
     "ClusterStatePart",
     "EvictedPart",
+    "GroupEffectPart",
     "RefusedEvictionPart",
     "WhatIfDocument",
     "WhatIfStepPart",
@@ -86,6 +88,28 @@ class RefusedEvictionPart(DocumentPart, frozen=True):
     is_gone: bool
 
 
+class GroupEffectPart(DocumentPart, frozen=True):
+    """What a change does to a PodGroup.
+
+    Attributes:
+        group: Its namespace and name.
+        fate: Whether it stays whole, breaks, or has its quorum now.
+        before: How many of its pods had a node before.
+        after: How many of its pods have one after.
+        pods: How many pods it has after.
+        min_count: The pods that must run together; null without a gang policy.
+        message: What it waits for, or why it does not fit.
+    """
+
+    group: str
+    fate: GroupFate
+    before: int
+    after: int
+    pods: int
+    min_count: int | None
+    message: str
+
+
 class WhatIfStepPart(DocumentPart, frozen=True):
     """The effect of one change, after the cluster has settled.
 
@@ -109,6 +133,7 @@ class WhatIfStepPart(DocumentPart, frozen=True):
         stuck_rollouts: The rollouts that make no progress.
         notes: What else a user should know.
         after: The cluster after it has settled.
+        pod_groups: The PodGroups that the change touches, if there are any.
     """
 
     change: str
@@ -130,6 +155,7 @@ class WhatIfStepPart(DocumentPart, frozen=True):
     stuck_rollouts: list[StuckRolloutPart]
     notes: list[str]
     after: ClusterStatePart
+    pod_groups: list[GroupEffectPart] | UnsetType = UNSET
 
 
 class WhatIfSummary(DocumentPart, frozen=True):

@@ -9,7 +9,13 @@ from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.config.model import ProfileConfig, SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 
-__all__ = ["declared_kinds", "kinds_read", "plugin_names", "profile_plugins"]
+__all__ = [
+    "declared_kinds",
+    "groups_read",
+    "kinds_read",
+    "plugin_names",
+    "profile_plugins",
+]
 
 _GROUPS: Final[Sequence[type[ApiObject]]] = (CompositePodGroup, PodGroup)
 """The kinds that the scheduler itself follows while their feature gates are on."""
@@ -49,6 +55,15 @@ def kinds_read(
     """
     read = dict.fromkeys((*_GROUPS, *registry.read_by(profile_plugins(config))))
     return [kind for kind in read if _is_read(kind, config.kubernetes)]
+
+
+def groups_read(kubernetes: Kubernetes) -> Sequence[type[ApiObject]]:
+    """Return the kinds of groups that the scheduler itself follows.
+
+    Args:
+        kubernetes: The version and feature gates.
+    """
+    return [kind for kind in _GROUPS if _is_read(kind, kubernetes)]
 
 
 def _is_read(kind: type[ApiObject], kubernetes: Kubernetes) -> bool:

@@ -1,12 +1,18 @@
 """The marks of hooks: in the contract, and in the plugins that implement them."""
 
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
 import attrs
 import pluggy
 
+from quaymaster._base.suggestions import did_you_mean
 from quaymaster._base.versions.kubernetes import KUBERNETES_VERSIONS
+
+if TYPE_CHECKING:
+    from quaymaster._core.contract.typed_marks import TypedMarks
+else:
+    TypedMarks = object
 
 __all__ = [
     "PROJECT",
@@ -94,8 +100,109 @@ def age_of(hook: object) -> HookAge:
     return age
 
 
-hookimpl = pluggy.HookimplMarker(PROJECT)
-"""Marks a method that implements a hook; see pluggy's documentation for options."""
+class HookMark:
+    """Marks a method that implements a hook, with options.
+
+    Args:
+        options: The options of pluggy's mark.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._mark = pluggy.HookimplMarker(PROJECT)
+        self._options = options
+
+    def __call__(self, method: HookT, /) -> HookT:
+        """Mark a method."""
+        return self._mark(method, **self._options)
+
+
+class HookMarker(TypedMarks):
+    """Marks methods that implement hooks.
+
+    ``@hookimpl`` marks any hook; ``quaymaster.mypy`` checks its types. An attribute
+    with the name of a hook, ``@hookimpl.filter``, marks that hook, and every type
+    checker compares arguments and result with the hookspec.
+    """
+
+    @overload
+    def __call__(self, method: HookT, /) -> HookT: ...
+
+    @overload
+    def __call__(
+        self,
+        *,
+        wrapper: Literal[True],
+        tryfirst: bool = ...,
+        trylast: bool = ...,
+        optionalhook: bool = ...,
+        specname: str | None = ...,
+    ) -> Callable[[HookT], HookT]: ...
+
+    @overload
+    def __call__(
+        self,
+        *,
+        hookwrapper: bool = ...,
+        tryfirst: bool = ...,
+        trylast: bool = ...,
+        optionalhook: bool = ...,
+        specname: str | None = ...,
+    ) -> HookMark: ...
+
+    def __call__(
+        self,
+        method: Any = None,
+        *,
+        wrapper: bool = False,
+        hookwrapper: bool = False,
+        tryfirst: bool = False,
+        trylast: bool = False,
+        optionalhook: bool = False,
+        specname: str | None = None,
+    ) -> Any:
+        """Mark a method, or return a mark with options; see pluggy's documentation."""
+        mark = HookMark(
+            {
+                "wrapper": wrapper,
+                "hookwrapper": hookwrapper,
+                "tryfirst": tryfirst,
+                "trylast": trylast,
+                "optionalhook": optionalhook,
+                "specname": specname,
+            }
+        )
+        return mark if method is None else mark(method)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, hook: str) -> Callable[[HookT], HookT]:
+            if hook not in _hook_names():
+                hint = did_you_mean(hook, _hook_names())
+                message = f"no hook is called {hook!r}{hint}"
+                raise AttributeError(message, name=hook, obj=self)
+
+            def mark(method: HookT) -> HookT:
+                name = getattr(method, "__name__", hook)
+                if name != hook:
+                    raise TypeError(f"@hookimpl.{hook} marks a method named {name!r}")
+                return self(method)
+
+            return mark
+
+
+def _hook_names() -> frozenset[str]:
+    # The extension points need the marks of this module.
+    from quaymaster._core.contract.extension_points import EXTENSION_POINTS  # noqa: PLC0415
+
+    return frozenset(hook for point in EXTENSION_POINTS for hook in point.hooks)
+
+
+hookimpl: Final = HookMarker()
+"""Marks a method that implements a hook; see pluggy's documentation for options.
+
+``@hookimpl.filter`` marks the hook ``filter`` so that type checkers compare the method
+with its hookspec; so do the names of all hooks.
+"""
 
 
 def since_kubernetes(version: str) -> Callable[[HookT], HookT]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.contract.status import Code, Status
 
@@ -87,7 +88,7 @@ class NodeScores:
 
 
 @attrs.frozen(kw_only=True)
-class Explanation:
+class Explanation(Tabular):
     """The explanation of an attempt to schedule a pod.
 
     Attributes:

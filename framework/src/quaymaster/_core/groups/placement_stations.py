@@ -5,7 +5,7 @@ v1.37, ``pkg/scheduler/framework/runtime/framework.go``).
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from quaymaster._core.state.arrays import Int64Array, RowArray, freeze
 from quaymaster._core.state.node_table import NodeTable
 
 __all__ = ["Candidate", "PlacementGenerateStation", "PlacementScoreStation"]
+
+_A_PAIR: Final = 2
 
 Candidate: TypeAlias = tuple[CycleState, PodGroupAssignments]
 """A placement on which the group fits, with its cycle state."""
@@ -70,10 +72,15 @@ class PlacementGenerateStation:
     ) -> Sequence[PodGroupPlacement] | Status:
         nodes = self._nodes
         all_rows = nodes.row_numbers(nodes.rows)
+        # One array for all placements: a set of the rows for each would take half of
+        # the time of the whole search.
+        has_node = np.zeros(int(all_rows.max(initial=-1)) + 1, dtype=np.bool_)
+        has_node[all_rows] = True
         checked = []
         for placement in placements:
-            rows: RowArray = np.unique(nodes.row_numbers(placement.rows))
-            strange = np.setdiff1d(rows, all_rows)
+            rows = _ascending(nodes.row_numbers(placement.rows))
+            is_inside = (rows >= 0) & (rows < len(has_node))
+            strange = rows[~is_inside] if not is_inside.all() else rows[~has_node[rows]]
             if len(strange):
                 text = f"row {strange[0]} of placement {placement.name!r} has no node"
                 return failed(
@@ -83,6 +90,13 @@ class PlacementGenerateStation:
                 )
             checked.append(PodGroupPlacement(placement.name, rows))
         return checked
+
+
+def _ascending(rows: RowArray) -> RowArray:
+    """Return rows in ascending order, each once."""
+    if len(rows) < _A_PAIR or bool((rows[1:] > rows[:-1]).all()):
+        return rows
+    return np.unique(rows)
 
 
 class PlacementScoreStation:

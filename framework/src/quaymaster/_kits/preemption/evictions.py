@@ -255,7 +255,10 @@ class Evictions:
         informers will have its event: activating the preemptor at once would only find
         the same victim again. An assumed victim may have lost its node while the gate
         was closed. An event at a closed gate is not repeated, and may have been the
-        only event that requeues the preemptor, such as the end of a finished victim.
+        only event that requeues the preemptor, such as the end of a finished victim. So
+        a preemptor that was held back is activated, unless the deletion of a victim is
+        still to be reported: until then its room is not complete, and it might choose
+        another node.
         """
         # Identity: since the deletion of the last victim, the preemptor may have been
         # tried again, and may have other evictions now.
@@ -274,8 +277,14 @@ class Evictions:
         has_event = rejected or any(self._has_event(work, pod) for pod in ended)
         if self._activates_at_end and rejected and work.ends_in_memory:
             has_event = False
-        if work.is_held_back or not has_event or not work.all_cleared:
+        is_missed = work.is_held_back and not any(map(self._will_end, ended))
+        if is_missed or not has_event or not work.all_cleared:
             self._handle.activate(work.preemptor.pods)
+
+    def _will_end(self, victim: Pod) -> bool:
+        """Whether the end of a victim is still to be reported."""
+        stored = self._stored(victim)
+        return stored is not None and not stored.is_finished
 
     def _has_event(self, work: _Work, victim: Pod) -> bool:
         """Whether the deletion of a victim requeues the preemptor, or has done so."""

@@ -1,19 +1,26 @@
 """The function `capacity`, which measures the room in a cluster."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._api.objects.groups import PodGroup
+from quaymaster._base.displayed import Tabular
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.capacity.figures import Headroom, Room
+from quaymaster._studies.capacity.gang_headroom import find_gang_headroom, gang_of
 from quaymaster._studies.capacity.headroom import MORE_PODS, find_headroom
 from quaymaster._studies.capacity.measuring import measure_room
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.simulation.clusters import filled_cluster
+from quaymaster._studies.simulation.group_names import group_name
 from quaymaster._studies.simulation.kinds import POD_KINDS
 from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.observed import ObservedRun
@@ -23,9 +30,12 @@ from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["CapacityResult", "capacity"]
 
+Gang: TypeAlias = tuple[PodGroup, Sequence[Pod]]
+"""A PodGroup, and the pods that each copy of it has."""
+
 
 @attrs.frozen(kw_only=True)
-class CapacityResult:
+class CapacityResult(Tabular):
     """The room in a cluster.
 
     Attributes:
@@ -72,7 +82,8 @@ def capacity(
             have them.
         prices: Prices of nodes without an annotation.
         fit: Pods and workloads of the input, such as ``deploy/web``, of which to find
-            how many more fit.
+            how many more fit. A PodGroup, such as ``podgroup/train``, is copied with
+            its pods, and only whole copies count.
         pods: Other pods of which to find that, each with its name in the result.
         namespace: The only namespace to search for those of ``fit``; empty for all.
         as_it_stands: Whether only pods count that have a node already, and no pod is
@@ -115,7 +126,16 @@ def capacity(
             if as_it_stands and fit
             else run.cluster
         )
-        requested = [(name, Wanted(name, namespace, named).find()) for name in fit]
+        search = partial(
+            _headroom,
+            run,
+            limit=limit,
+            settle=not as_it_stands,
+            on_progress=on_progress,
+        )
+        subjects: list[tuple[str, Pod | Gang]] = [
+            (name, _subject(name, namespace, named)) for name in fit
+        ]
         room = measure_room(run, by=by, prices=prices, fragmentation=True)
         result = run.result()
         observed = run.observed() if observe else None
@@ -124,17 +144,52 @@ def capacity(
             result=result,
             observed=observed,
             headroom=tuple(
-                find_headroom(
-                    run,
-                    pod,
-                    asked=name,
-                    limit=limit,
-                    settle=not as_it_stands,
-                    on_progress=on_progress,
-                )
-                for name, pod in [*requested, *pods]
+                search(name, subject) for name, subject in [*subjects, *pods]
             ),
         )
+
+
+def _subject(name: str, namespace: str, cluster: InMemoryCluster) -> Pod | Gang:
+    """Return the pod or the PodGroup that a user names.
+
+    Raises:
+        PodNotFoundError: No object or several objects have the name.
+        GroupNotFoundError: The same, for a PodGroup.
+    """
+    group = group_name(name, namespace)
+    if group is not None:
+        return gang_of(group, cluster)
+    return Wanted(name, namespace, cluster).find()
+
+
+def _headroom(
+    run: Simulation,
+    name: str,
+    subject: Pod | Gang,
+    *,
+    limit: int,
+    settle: bool,
+    on_progress: ProgressFn | None,
+) -> Headroom:
+    if isinstance(subject, Pod):
+        return find_headroom(
+            run,
+            subject,
+            asked=name,
+            limit=limit,
+            settle=settle,
+            on_progress=on_progress,
+        )
+    group, members = subject
+    return find_gang_headroom(
+        run,
+        group,
+        members,
+        name=name,
+        limit=limit,
+        settle=settle,
+        on_progress=on_progress,
+    )
 
 
 def _placed(objects: Sequence[ApiObject]) -> list[ApiObject]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._studies.capacity.node_status import ClosedNode
 
 __all__ = ["GroupRoom", "Headroom", "NodeRoom", "ResourceRoom", "Room", "TypicalPod"]
@@ -107,6 +108,10 @@ class Headroom:
             quota; empty if the limit was reached.
         facts: The facts behind the message, for each group of nodes that a plugin
             rejected for the same reasons, the largest first.
+        group_size: For a PodGroup, how many pods each copy has; `fits` counts copies
+            whose pods all fit. 0 for a pod.
+        domains: For a PodGroup with a topology constraint, value of its label -> how
+            many copies fit there, the most first.
     """
 
     pod: str
@@ -115,6 +120,8 @@ class Headroom:
     nodes: Mapping[str, int]
     message: str = ""
     facts: tuple[str, ...] = ()
+    group_size: int = 0
+    domains: Mapping[str, int] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)
@@ -135,7 +142,7 @@ class TypicalPod:
 
 
 @attrs.frozen(kw_only=True)
-class Room:
+class Room(Tabular):
     """The room in a cluster.
 
     Attributes:

@@ -24,7 +24,7 @@ from quaymaster._studies.capacity.figures import Headroom
 from quaymaster._studies.simulation.pending_facts import pending_facts
 from quaymaster._studies.simulation.run import Simulation
 
-__all__ = ["MORE_PODS", "find_headroom"]
+__all__ = ["MORE_PODS", "OWNER", "find_headroom"]
 
 MORE_PODS: Final = 10_000
 """The default maximum of pods to try."""
@@ -36,7 +36,7 @@ _FIRST_BATCH: Final = 16
 _LARGEST_BATCH: Final = 1024
 _LONGEST_STEM: Final = 200  # a name has at most 253 characters
 _NEVER: Final = "Never"
-_OWNER: Final = OwnerReference(
+OWNER: Final = OwnerReference(
     api_version="simulation.quaymaster.io/v1alpha1",
     kind="Headroom",
     name="headroom",
@@ -195,7 +195,7 @@ class _Copies:
             namespace=old.namespace,
             labels=old.labels,
             annotations=_without_end(old.annotations),
-            owner_references=(_OWNER,),
+            owner_references=(OWNER,),
         )
         pod = Pod(metadata=metadata, spec=spec, status=PodStatus())
         self._made.append(self._cluster.create(pod))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._studies.comparing.differences import (
     Difference,
     Divergence,
@@ -35,7 +36,7 @@ class VariantResult:
 
 
 @attrs.frozen(kw_only=True)
-class Comparison:
+class Comparison(Tabular):
     """The result of a comparison.
 
     Attributes:

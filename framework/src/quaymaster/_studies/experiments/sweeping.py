@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.errors import Problem
 from quaymaster._base.files import write_whole
 from quaymaster._studies.experiments.ended import Ended, RunFailure, try_cell
@@ -63,7 +64,7 @@ class FailedRun:
 
 
 @attrs.frozen(kw_only=True)
-class SweepResult:
+class SweepResult(Tabular):
     """The result of a sweep.
 
     Attributes:

@@ -13,7 +13,7 @@ from quaymaster._base.files import write_whole
 from quaymaster._studies.experiments.running import RunResult
 from quaymaster._studies.experiments.store import write_csv
 
-__all__ = ["Row", "curves_table", "results_table", "write_results"]
+__all__ = ["Row", "curves_table", "results_table", "typed_column", "write_results"]
 
 Row: TypeAlias = tuple[Mapping[str, object], RunResult]
 """The labels of a run, and its result."""
@@ -50,7 +50,7 @@ def results_table(labels: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     }
     for name in names:
         columns[name] = [result.values.get(name) for _, result in rows]
-    return pa.table({name: _column(values) for name, values in columns.items()})
+    return pa.table({name: typed_column(values) for name, values in columns.items()})
 
 
 def curves_table(labels: Sequence[str], rows: Sequence[Row]) -> pa.Table:
@@ -63,7 +63,7 @@ def curves_table(labels: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     lengths = [sum(len(x) for x, _ in result.curves.values()) for _, result in rows]
     columns = {}
     for name in labels:
-        values = _column([given.get(name) for given, _ in rows])
+        values = typed_column([given.get(name) for given, _ in rows])
         places = [row for row, length in enumerate(lengths) for _ in range(length)]
         columns[name] = values.take(pa.array(places, pa.int64()))
     curves = [item for _, result in rows for item in result.curves.items()]
@@ -86,7 +86,7 @@ def _write_table(table: pa.Table, folder: Path, name: str) -> None:
     write_csv(folder / f"{name}.csv", table.column_names, zip(*columns, strict=True))
 
 
-def _column(values: Sequence[object]) -> pa.Array:
+def typed_column(values: Sequence[object]) -> pa.Array:
     """Make a column of one type; values of mixed types are written as JSON."""
     present = [value for value in values if value is not None]
     if all(isinstance(value, bool) for value in present) and present:

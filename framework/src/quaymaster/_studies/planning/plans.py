@@ -6,6 +6,7 @@ from decimal import Decimal
 import attrs
 
 from quaymaster._api.objects import Node
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._studies.capacity.node_status import ClosedNode
 from quaymaster._studies.planning.costs import Costs
@@ -105,7 +106,7 @@ class UnplacedKind:
 
 
 @attrs.frozen(kw_only=True)
-class Plan:
+class Plan(Tabular):
     """The nodes with which everything fits, or the reason why there is no such plan.
 
     Attributes:

@@ -15,6 +15,7 @@ from quaymaster._studies.capacity.measuring import measure_room
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.changes.change import ClusterChange, Effect
 from quaymaster._studies.changes.pods import is_of_daemon_set, is_of_node
+from quaymaster._studies.planning.group_effects import group_effects
 from quaymaster._studies.planning.moves import Places, moves_between, places_of
 from quaymaster._studies.planning.what_if_results import (
     ClusterState,
@@ -195,6 +196,7 @@ class _Question:
             workloads=self._workloads((*pending, *still_pending)),
             stuck_rollouts=self._rollouts.take(is_settled=True),
             notes=tuple(effect.notes),
+            groups=group_effects(before.groups, after.groups, _touched(effect)),
             after=after,
         )
 
@@ -238,14 +240,22 @@ class _Question:
             if not is_of_daemon_set(pod) and not is_of_node(pod)
         }
         room = measure_room(simulation, prices=self._prices, each_node=False)
+        result = simulation.result(with_facts=self._facts)
         return ClusterState(
             at=simulation.now,
             placed=len(placed),
-            pending=simulation.result(with_facts=self._facts).unscheduled,
+            pending=result.unscheduled,
             nodes=len(nodes),
             nodes_used=len(used),
             room=room.total,
+            groups=result.groups,
         )
+
+
+def _touched(effect: Effect) -> frozenset[str]:
+    """Return the keys of the pods that lost their node by a change."""
+    evicted = (eviction.pod for eviction in (*effect.evicted, *effect.timed_out))
+    return frozenset([*evicted, *effect.lost, *effect.unmanaged])
 
 
 def _end_of(effect: Effect, simulation: Simulation) -> float:

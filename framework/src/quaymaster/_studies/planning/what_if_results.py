@@ -6,10 +6,13 @@ from typing import TypeVar
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._studies.capacity.figures import GroupRoom
 from quaymaster._studies.changes.change import Evicted, RefusedEviction
+from quaymaster._studies.planning.group_effects import GroupEffect
 from quaymaster._studies.planning.moves import Move
+from quaymaster._studies.simulation.explained_groups import ExplainedGroup
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import Preemption, UnscheduledPod
 from quaymaster._studies.simulation.step_placements import PlacedPod, WorkloadSpread
@@ -32,6 +35,7 @@ class ClusterState:
         nodes_used: How many of them have a pod that is not static and not of a
             DaemonSet.
         room: The amounts that nodes offer and pods request, and the prices.
+        groups: The PodGroups, by key; empty without the feature gate GenericWorkload.
     """
 
     at: float = attrs.field(eq=False)
@@ -40,6 +44,7 @@ class ClusterState:
     nodes: int
     nodes_used: int
     room: GroupRoom
+    groups: tuple[ExplainedGroup, ...] = attrs.field(default=(), repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -74,6 +79,8 @@ class WhatIfStep:
         stuck_rollouts: The rollouts that are not complete and make no progress, in the
             end.
         notes: What else a user should know.
+        groups: The PodGroups whose pods lost their node, and those whose quorum is met
+            or broken because of the change.
         after: The cluster after it has settled.
     """
 
@@ -96,6 +103,7 @@ class WhatIfStep:
     workloads: Mapping[str, str] = attrs.field(factory=dict)
     stuck_rollouts: tuple[StuckRollout, ...] = ()
     notes: tuple[str, ...] = ()
+    groups: tuple[GroupEffect, ...] = ()
     after: ClusterState
 
     @property
@@ -107,7 +115,7 @@ class WhatIfStep:
 
 
 @attrs.frozen(kw_only=True)
-class WhatIfResult:
+class WhatIfResult(Tabular):
     """The answer to a what-if question.
 
     Attributes:

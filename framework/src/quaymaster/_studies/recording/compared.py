@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._core.cycle.explanation import NodeRejection, NodeScores
 
@@ -105,7 +106,7 @@ class ComparedDecision:
 
 
 @attrs.frozen(kw_only=True)
-class ReplayResult:
+class ReplayResult(Tabular):
     """The result of a replay.
 
     Attributes:

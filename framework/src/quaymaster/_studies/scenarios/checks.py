@@ -20,6 +20,7 @@ __all__ = [
     "Balance",
     "Checks",
     "Evictions",
+    "GroupCheck",
     "NodeCount",
     "PendingTime",
     "Placed",
@@ -193,6 +194,22 @@ class Balance:
 
 
 @attrs.frozen(kw_only=True)
+class GroupCheck:
+    """PodGroups are in a state. The feature gate GenericWorkload must be on.
+
+    Attributes:
+        name: Their name; * matches any text. By default all; one must exist.
+        namespace: Their namespace.
+        state: Scheduled: the quorum of the group runs, and none of its pods is pending;
+            Quorum: at least its quorum runs; Pending: none of its pods runs.
+    """
+
+    name: str | None = attrs.field(default=None, validator=non_empty())
+    namespace: str | None = attrs.field(default=None, validator=non_empty())
+    state: Literal["Scheduled", "Quorum", "Pending"] = "Scheduled"
+
+
+@attrs.frozen(kw_only=True)
 class Evictions:
     """How many pods were evicted, preempted or lost.
 
@@ -222,6 +239,7 @@ class Checks:
         balance: How evenly running pods are spread over zones.
         pending_time: No selected pod waits too long for a node.
         evictions: How many pods were evicted, preempted or lost.
+        pod_groups: PodGroups are in a state.
     """
 
     placed: Placed | None = None
@@ -231,11 +249,15 @@ class Checks:
     balance: Balance | None = None
     pending_time: PendingTime | None = None
     evictions: Evictions | None = None
+    pod_groups: GroupCheck | None = None
 
     def validate(self) -> Iterator[ArgsError]:
         """Check that there is one condition."""
         if len(self.given()) != 1:
-            names = "placed, pods, nodes, utilization, balance, pendingTime, evictions"
+            names = (
+                "placed, pods, nodes, utilization, balance, pendingTime, evictions, "
+                "podGroups"
+            )
             yield ArgsError("", f"expected exactly one of {names}")
 
     def given(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Final
 from quaymaster._base.errors import counted
 from quaymaster._studies.scenarios.checks import Checks, Evictions, PendingTime, Placed
 from quaymaster._studies.scenarios.choosing import pod_test
+from quaymaster._studies.scenarios.group_judging import judge_groups
 from quaymaster._studies.scenarios.intervals import Window
 from quaymaster._studies.scenarios.measuring import (
     judge_balance,
@@ -43,6 +44,8 @@ def judge(check: Checks, events: Events, window: Window | None) -> Verdict:
         return judge_nodes(check.nodes, events, at_end)
     if check.utilization is not None:
         return judge_utilization(check.utilization, events, at_end)
+    if check.pod_groups is not None:
+        return judge_groups(check.pod_groups, events, at_end)
     assert check.balance is not None  # as validated
     return judge_balance(check.balance, events, at_end)
 

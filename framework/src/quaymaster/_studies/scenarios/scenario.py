@@ -6,6 +6,7 @@ from pathlib import Path
 import attrs
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
@@ -150,7 +151,7 @@ class StepResult:
 
 
 @attrs.frozen(kw_only=True)
-class ScenarioResult:
+class ScenarioResult(Tabular):
     """The result of a scenario. Times are seconds since the beginning.
 
     Attributes:

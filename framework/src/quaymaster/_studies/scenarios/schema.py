@@ -24,6 +24,7 @@ _CONDITIONS = (
     "balance",
     "pendingTime",
     "evictions",
+    "podGroups",
 )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from quaymaster._api.objects.groups import PodGroup
 from quaymaster._base.errors import Problem, counted
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
@@ -359,7 +360,16 @@ class _Run:
             history=self._history,
             evictions=evictions_of(self._history, effects, preempted),
             end=self._simulation.now,
+            quorums=self._quorums(),
         )
+
+    def _quorums(self) -> dict[str, int]:
+        """Return the quorum of each PodGroup that there is."""
+        simulation = self._simulation
+        if not simulation.config.kubernetes.enabled("GenericWorkload"):
+            return {}
+        groups = simulation.cluster.list(PodGroup).items
+        return {group.key: group.min_count for group in groups}
 
     def _report_progress(self) -> None:
         if self._on_progress is not None:

@@ -1,6 +1,6 @@
 """The verdict of a check, and the events that it is based on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final, Literal
 
@@ -40,11 +40,14 @@ class Events:
         history: The history of pods and nodes.
         evictions: The pods that lost their node, in order.
         end: The end of the observed time.
+        quorums: ``namespace/name`` of each PodGroup -> its quorum; 1 without a gang
+            policy. Empty without the feature gate GenericWorkload.
     """
 
     history: History
     evictions: Sequence[Eviction]
     end: float
+    quorums: Mapping[str, int] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

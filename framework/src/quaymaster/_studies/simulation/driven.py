@@ -8,6 +8,7 @@ from typing import Final, Self, TypeVar, overload
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._base.displayed import Displayed
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
@@ -35,7 +36,7 @@ PluginT = TypeVar("PluginT")
 _DEFAULT_PROFILE: Final = "default-scheduler"
 
 
-class Run:
+class Run(Displayed):
     """A scheduler and its in-memory cluster, driven one step at a time.
 
     ```python

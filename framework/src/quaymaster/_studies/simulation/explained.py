@@ -4,6 +4,7 @@ import enum
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.cycle.explanation import (
@@ -82,7 +83,7 @@ class WhyNot:
 
 
 @attrs.frozen(kw_only=True)
-class ExplainedPod:
+class ExplainedPod(Tabular):
     """Why a pod is on its node, or on none.
 
     Attributes:

@@ -48,6 +48,20 @@ class GroupOutcome(enum.StrEnum):
     """Pods name it, but the PodGroup does not exist. The pods wait for it."""
 
 
+_STATES: Final = {
+    GroupOutcome.SCHEDULED: "is scheduled",
+    GroupOutcome.PARTLY_SCHEDULED: "is partly scheduled",
+    GroupOutcome.UNSCHEDULABLE: "is unschedulable",
+    GroupOutcome.ERROR: "has an error",
+    GroupOutcome.WAITING: "waits for its quorum",
+    GroupOutcome.GATED: "is gated",
+    GroupOutcome.MISSING: "does not exist",
+}
+
+
+_QUORATE: Final = frozenset({GroupOutcome.SCHEDULED, GroupOutcome.PARTLY_SCHEDULED})
+
+
 @attrs.frozen(kw_only=True)
 class GroupMember:
     """A pod of a group at the end of a simulation.
@@ -184,6 +198,26 @@ class ExplainedGroup:
         return sum(bool(member.node) for member in self.members)
 
     @property
+    def is_quorate(self) -> bool:
+        """Whether its quorum is met, or needs nothing."""
+        return self.outcome in _QUORATE
+
+    @property
+    def sentence(self) -> str:
+        """Its state in a few words, with the reason."""
+        text = f"PodGroup {self.group} {_STATES[self.outcome]}"
+        return f"{text}: {self.message}" if self.message else text
+
+    @property
+    def domains(self) -> Mapping[str, int]:
+        """The values of the topology key, with the number of pods on such nodes."""
+        counts: dict[str, int] = {}
+        for member in self.members:
+            if member.node and self.topology_key:
+                counts[member.domain] = counts.get(member.domain, 0) + 1
+        return counts
+
+    @property
     def missing(self) -> int:
         """How many pods must still be created before it is tried."""
         return max(0, (self.min_count or 1) - len(self.members))
@@ -191,4 +225,7 @@ class ExplainedGroup:
     @property
     def shown(self) -> GroupAttempt | None:
         """The attempt that is shown, or None."""
-        return self.attempts[self.attempt - 1] if self.attempt else None
+        for attempt in self.attempts:
+            if attempt.number == self.attempt:
+                return attempt
+        return None

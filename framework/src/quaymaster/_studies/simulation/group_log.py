@@ -34,6 +34,7 @@ class GroupLog:
     Args:
         takes: Whether to follow a group; by default all are followed.
         with_nodes: Whether to keep why each node was rejected.
+        keeps_last: Whether to keep only the last attempt of each group.
     """
 
     def __init__(
@@ -41,9 +42,11 @@ class GroupLog:
         takes: Callable[[PodGroupInfo], bool] = lambda _group: True,
         *,
         with_nodes: bool = True,
+        keeps_last: bool = False,
     ) -> None:
         self._takes = takes
         self._with_nodes = with_nodes
+        self._keeps_last = keeps_last
         self._attempts: dict[str, list[GroupAttempt]] = {}
         self._victims: dict[str, list[str]] = {}
 
@@ -67,9 +70,12 @@ class GroupLog:
             return
         attempts = self._attempts.setdefault(key, [])
         victims = self._victims.pop(key, ())
-        attempt = _attempt(report, now, len(attempts) + 1, self._with_nodes)
+        number = attempts[-1].number + 1 if attempts else 1
+        attempt = _attempt(report, now, number, self._with_nodes)
         if report.result.is_waiting:
             attempt = attrs.evolve(attempt, preempted=tuple(victims))
+        if self._keeps_last:
+            attempts.clear()
         attempts.append(attempt)
 
     def of(self, key: str) -> tuple[GroupAttempt, ...]:

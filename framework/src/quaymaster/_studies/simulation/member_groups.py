@@ -7,9 +7,9 @@ import attrs
 from quaymaster._api.objects import Pod
 from quaymaster._core.cycle.explanation import Explanation
 from quaymaster._core.engine.attempts import Attempt
+from quaymaster._studies.simulation.ended_groups import explained_group
 from quaymaster._studies.simulation.explained import ExplainedPod
 from quaymaster._studies.simulation.explained_groups import GroupAttempt
-from quaymaster._studies.simulation.explaining_groups import explained_group
 from quaymaster._studies.simulation.group_log import GroupLog
 from quaymaster._studies.simulation.run import Simulation
 

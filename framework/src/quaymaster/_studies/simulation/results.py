@@ -6,7 +6,9 @@ from typing import TypeAlias
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
+from quaymaster._studies.simulation.explained_groups import ExplainedGroup
 
 __all__ = [
     "Placement",
@@ -96,7 +98,7 @@ class Preemption:
 
 
 @attrs.frozen(kw_only=True)
-class SimulationResult:
+class SimulationResult(Tabular):
     """The result of a simulation.
 
     Attributes:
@@ -108,6 +110,7 @@ class SimulationResult:
         notices: What was left out or assumed.
         started: When the virtual time began, in seconds since the Unix epoch.
         kept: How many pods had their node from the beginning and still have it.
+        groups: The PodGroups, by key; empty without the feature gate GenericWorkload.
     """
 
     placements: tuple[Placement, ...]
@@ -118,6 +121,7 @@ class SimulationResult:
     notices: tuple[Notice, ...] = ()
     started: float = 0.0
     kept: int = 0
+    groups: tuple[ExplainedGroup, ...] = ()
 
     @property
     def makespan(self) -> float:
@@ -132,8 +136,18 @@ class SimulationResult:
         )
 
     def reasons(self) -> Sequence[tuple[tuple[str, ...], int]]:
-        """Count the unscheduled pods by their reasons, the most frequent first."""
+        """Count the unscheduled pods by their reasons, the most frequent first.
+
+        The pods of a PodGroup have one reason: that of their group.
+        """
+        of_groups = {
+            member.pod: (group.sentence,)
+            for group in self.groups
+            if not group.is_quorate
+            for member in group.members
+        }
         counts = Counter(
-            tuple(sorted(pod.reasons)) or (pod.message,) for pod in self.unscheduled
+            of_groups.get(pod.pod) or tuple(sorted(pod.reasons)) or (pod.message,)
+            for pod in self.unscheduled
         )
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -51,7 +51,7 @@ from quaymaster._studies.why.trials import is_agent, pending_pods
 from quaymaster._studies.why.usable_nodes import usable_nodes
 from quaymaster._studies.why.workload_edits import changed_rollouts, higher_priorities
 
-__all__ = ["candidates", "first_node_kind", "more_nodes"]
+__all__ = ["candidates", "first_node_kind", "more_nodes", "nodes_for", "suitable_first"]
 
 _ARCHITECTURE: Final = "kubernetes.io/arch"
 _INSUFFICIENT: Final = "Insufficient "
@@ -60,7 +60,13 @@ _ORDER: Final = {kind: number for number, kind in enumerate(ChangeKind)}
 
 
 def candidates(
-    run: Simulation, pods: Sequence[Pod], subject: Subject, profiles: Sequence[str]
+    run: Simulation,
+    pods: Sequence[Pod],
+    subject: Subject,
+    profiles: Sequence[str],
+    *,
+    of_group: Iterable[Candidate] | None = None,
+    rejections: Sequence[NodeRejection] | None = None,
 ) -> list[Candidate]:
     """Return the changes that may place a pod, probably smaller ones first.
 
@@ -69,6 +75,9 @@ def candidates(
         pods: The pods of the subject, of which the first is examined.
         subject: The object that a user would change.
         profiles: The scheduler names of all profiles.
+        of_group: Changes of a PodGroup and its nodes, instead of those of nodes.
+        rejections: Why nodes are rejected for the first pod; by default those of its
+            last attempt.
     """
     pod = pods[0]
     editing = Editing(subject, run.cluster)
@@ -78,12 +87,15 @@ def candidates(
     if gates:
         return gates
     attempts = run.scheduler.past_attempts.of(pod.key)
-    rejections = (attempts[-1].rejections if attempts else None) or ()
+    if rejections is None:
+        rejections = (attempts[-1].rejections if attempts else None) or ()
     offered = chain(
         _of_spec(editing, pod, rejections, run.cluster),
         suggested_by_plugins(editing, pod, run),
         _of_workload(editing, pod, run.cluster),
-        _of_nodes(pod, run.cluster, _waiting(editing, run.cluster)),
+        _of_nodes(pod, run.cluster, _waiting(editing, run.cluster))
+        if of_group is None
+        else of_group,
     )
     return sorted(offered, key=lambda candidate: _ORDER[candidate.kind])
 
@@ -137,6 +149,17 @@ def _of_workload(
     yield from higher_priorities(editing, pod, cluster.list(PriorityClass).items)
 
 
+def nodes_for(pod: Pod, cluster: InMemoryCluster, pending: int) -> Iterator[Candidate]:
+    """Return the changes of nodes that may place a pod.
+
+    Args:
+        pod: The pod.
+        cluster: The cluster in which it is pending.
+        pending: How many pods the nodes are for.
+    """
+    return _of_nodes(pod, cluster, pending)
+
+
 def _of_nodes(pod: Pod, cluster: InMemoryCluster, pending: int) -> Iterator[Candidate]:
     nodes = _nodes(cluster)
     cordoned = (node for node in nodes.values() if node.spec.unschedulable)
@@ -150,7 +173,7 @@ def _of_nodes(pod: Pod, cluster: InMemoryCluster, pending: int) -> Iterator[Cand
     zones = zones_of_volumes(_volumes(pod, cluster))
     required = required_labels(pod.spec) or [{}]
     yield from added_nodes(
-        _suitable_first(pod, cluster),
+        suitable_first(pod, cluster),
         [{**labels, **zones} for labels in required],
         pending,
     )
@@ -165,7 +188,7 @@ def more_nodes(pods: Sequence[Pod], cluster: InMemoryCluster) -> Iterator[Candid
     """
     nodes = _nodes(cluster).values()
     yield from uncordoned_nodes(node for node in nodes if node.spec.unschedulable)
-    yield from series_of_nodes(_suitable_first(pods[0], cluster), len(pods))
+    yield from series_of_nodes(suitable_first(pods[0], cluster), len(pods))
 
 
 def first_node_kind(pod: Pod, cluster: InMemoryCluster) -> object:
@@ -173,11 +196,16 @@ def first_node_kind(pod: Pod, cluster: InMemoryCluster) -> object:
 
     It is equal for pods for which the same nodes are added; None without any node.
     """
-    return next(kinds_of(_suitable_first(pod, cluster)), None)
+    return next(kinds_of(suitable_first(pod, cluster)), None)
 
 
-def _suitable_first(pod: Pod, cluster: InMemoryCluster) -> list[Node]:
-    """Return the nodes, beginning with those that a pod can use if they have room."""
+def suitable_first(pod: Pod, cluster: InMemoryCluster) -> list[Node]:
+    """Return the nodes, beginning with those that a pod can use if they have room.
+
+    Args:
+        pod: The pod.
+        cluster: The cluster with the nodes.
+    """
     nodes = _nodes(cluster).values()
     usable = {node.name for node in usable_nodes(pod, nodes)}
     requests = pod_request_list(pod)

@@ -9,7 +9,7 @@ import attrs
 
 from quaymaster._base.errors import counted
 from quaymaster._studies.why.changes import FieldChange, SuggestedChange
-from quaymaster._studies.why.summary import PendingGroup
+from quaymaster._studies.why.pending_groups import PendingGroup
 
 __all__ = [
     "ChangeGroups",

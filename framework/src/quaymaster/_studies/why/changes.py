@@ -87,6 +87,9 @@ class ChangeKind(enum.StrEnum):
     ADD_NODE = "add-node"
     """Nodes like an existing one are added."""
 
+    MIN_COUNT = "min-count"
+    """The quorum of a PodGroup is lowered."""
+
     RESERVED_NODES = "reserved-nodes"
     """One taint is tolerated, of nodes that are reserved for other pods."""
 

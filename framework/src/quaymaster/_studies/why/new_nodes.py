@@ -34,7 +34,7 @@ from quaymaster._studies.why.possible_nodes import (
     is_possible_model,
 )
 
-__all__ = ["added_nodes", "kinds_of", "series_of_nodes"]
+__all__ = ["added_copies", "added_nodes", "kinds_of", "series_of_nodes"]
 
 _SHAPES: Final = 8
 """How many kinds of nodes are tried as one more node."""
@@ -60,7 +60,7 @@ def added_nodes(
     shapes = list(islice(_shapes(nodes), _SHAPES))
     alternatives = list(requirements)
     for node in shapes:
-        yield single(_added(nodes, node, {}, 1))
+        yield single(added_copies(nodes, node, {}, 1))
     for node in shapes:
         yield from map(single, _with_labels(nodes, node, alternatives))
     yield from series_of_nodes(nodes, pending)
@@ -106,8 +106,8 @@ def _copied(
     nodes: Sequence[Node], models: Sequence[Node], count: int
 ) -> SuggestedChange:
     if len(models) == 1:
-        return _added(nodes, models[0], {}, count)
-    changes = [_added(nodes, node, {}, count) for node in models]
+        return added_copies(nodes, models[0], {}, count)
+    changes = [added_copies(nodes, node, {}, count) for node in models]
     whole = reduce(both, changes)
     names = ", ".join(node.name for node in models[:-1])
     text = (
@@ -190,10 +190,10 @@ def _with_labels(
     ]
     fewest, required = min(differences, key=lambda pair: len(pair[0]), default=({}, {}))
     if fewest and can_exist(fewest, nodes):
-        yield _added(nodes, node, fewest, 1, required)
+        yield added_copies(nodes, node, fewest, 1, required)
 
 
-def _added(
+def added_copies(
     nodes: Sequence[Node],
     node: Node,
     labels: Mapping[str, str],

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
+from quaymaster._base.displayed import Displayed
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
@@ -53,7 +54,7 @@ _ONE_OF: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True)
-class Suggestions:
+class Suggestions(Displayed):
     """Changes of the input that place a pod.
 
     Attributes:
@@ -166,6 +167,8 @@ def search(
     is_one_enough: bool = False,
     sizes: Collection[int] = (1, 2),
     goal: Goal | None = None,
+    offered: Sequence[Candidate] | None = None,
+    subject: Subject | None = None,
 ) -> Suggestions:
     """Find the changes that place some pods of one subject.
 
@@ -178,12 +181,15 @@ def search(
         is_one_enough: Whether to stop at the first change that works.
         sizes: Whether single changes, pairs of changes, or both are tried.
         goal: The required effect; by default, of a change of this simulation's input.
+        offered: The changes to try; by default those of the subject and of the nodes.
+        subject: The object that a user would change; by default that of the first pod.
     """
     given = trials.given
-    subject = Subjects(given.objects).of(pods[0], run.cluster)
+    subject = subject or Subjects(given.objects).of(pods[0], run.cluster)
     goal = goal or Goal.of(pods, run, given.objects, result)
-    profiles = [profile.scheduler_name for profile in given.config.profiles]
-    offered = candidates(run, pods, subject, profiles)
+    if offered is None:
+        profiles = [profile.scheduler_name for profile in given.config.profiles]
+        offered = candidates(run, pods, subject, profiles)
     before = trials.count
     changes: list[SuggestedChange] = []
     is_complete = True

@@ -6,140 +6,33 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._base.notices import Notice
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.cycle.sole_rejections import sole_rejections
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.simulation.group_log import GroupLog
 from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.pending_facts import PendingFacts
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
-from quaymaster._studies.why.changes import SuggestedChange
 from quaymaster._studies.why.group_changes import GroupChanges, PodGroup
+from quaymaster._studies.why.group_rows import (
+    rows_of_groups,
+    split_members,
+    suggested_for_groups,
+)
+from quaymaster._studies.why.pending_groups import (
+    Cause,
+    PendingGroup,
+    PendingSummary,
+)
 from quaymaster._studies.why.subject import Subject, Subjects
 from quaymaster._studies.why.suggestions import MAX_TRIALS
 from quaymaster._studies.why.trials import Input, Trials, pending_pods
 
-__all__ = ["Cause", "CauseCount", "PendingGroup", "PendingSummary", "explain_pending"]
-
-
-@attrs.frozen(kw_only=True)
-class Cause:
-    """The reason why some nodes were rejected for a pod, or why it was not tried.
-
-    Attributes:
-        plugin: The plugin that rejected; empty if none did, or if PreFilter excluded
-            the nodes.
-        reason: Its message.
-        nodes: The number of nodes; 0 if the cause does not concern nodes.
-        alone: The number of these nodes that nothing else keeps from the pod.
-    """
-
-    plugin: str
-    reason: str
-    nodes: int
-    alone: int = 0
-
-
-@attrs.frozen(kw_only=True)
-class CauseCount:
-    """A cause of all groups together.
-
-    Attributes:
-        plugin: As in `Cause`.
-        reason: As in `Cause`.
-        pods: How many pods the cause keeps from some node.
-        helped: How many of them have a node that only this cause keeps from them, or
-            no other cause. So many pods may get a node once it is removed, if there is
-            room.
-    """
-
-    plugin: str
-    reason: str
-    pods: int
-    helped: int
-
-
-@attrs.frozen(kw_only=True)
-class PendingGroup:
-    """Pending pods of the same owner with the same causes.
-
-    Attributes:
-        subject: Their owner in kubectl's notation: ``deployment/web``.
-        namespace: Its namespace.
-        scheduler: The scheduler name of the pods.
-        reason: One word, as in `UnscheduledPod.reason`.
-        pods: The keys of the pods, sorted.
-        message: Why the first of them has no node, in upstream's words.
-        causes: The causes for the first of them: first those that alone keep nodes from
-            it, then the most frequent.
-        change: The smallest change that places all of them, if requested and found. It
-            is the same object for groups that one change places together.
-        remarks: Facts about the first of them, as in `Suggestions`, if a change was
-            requested.
-        facts: The facts of plugins behind the message of the first of them.
-    """
-
-    subject: str
-    namespace: str
-    scheduler: str
-    reason: str
-    pods: tuple[str, ...]
-    message: str
-    causes: tuple[Cause, ...]
-    change: SuggestedChange | None = None
-    remarks: tuple[str, ...] = ()
-    facts: tuple[str, ...] = ()
-
-
-@attrs.frozen(kw_only=True)
-class PendingSummary:
-    """The reasons why pods are pending, in groups.
-
-    Attributes:
-        groups: The largest first.
-        placed: How many pods have got a node.
-        kept: How many pods had a node in the input, and still have it.
-        nodes: How many nodes there are.
-        trials: How many simulations were run to try changes.
-        is_complete: Whether all changes were tried; if not, more trials may find more.
-        notices: What was left out or assumed.
-    """
-
-    groups: tuple[PendingGroup, ...]
-    placed: int
-    kept: int = 0
-    nodes: int
-    trials: int = 0
-    is_complete: bool = True
-    notices: tuple[Notice, ...] = ()
-
-    @property
-    def pods(self) -> int:
-        """How many pods have no node."""
-        return sum(len(group.pods) for group in self.groups)
-
-    @property
-    def causes(self) -> tuple[CauseCount, ...]:
-        """The causes of all groups: first those whose removal helps most pods."""
-        pods: Counter[tuple[str, str]] = Counter()
-        helped: Counter[tuple[str, str]] = Counter()
-        for group in self.groups:
-            for cause in group.causes:
-                name = (cause.plugin, cause.reason)
-                pods[name] += len(group.pods)
-                if cause.alone or len(group.causes) == 1:
-                    helped[name] += len(group.pods)
-        ordered = sorted(pods, key=lambda name: (-helped[name], -pods[name], name))
-        return tuple(
-            CauseCount(
-                plugin=name[0], reason=name[1], pods=pods[name], helped=helped[name]
-            )
-            for name in ordered
-        )
+__all__ = ["explain_pending"]
 
 
 def explain_pending(
@@ -189,16 +82,22 @@ def explain_pending(
     )
     with given.simulation() as run:
         wanted = [Wanted(pod, namespace, run.cluster) for pod in pods]
+        log = GroupLog(keeps_last=True)
+        run.follow_groups(log)
         run.settle(on_progress)
         waiting = _waiting(run, wanted, namespace)
-        groups = _groups(run, waiting, Subjects(given.objects))
+        members, others = split_members(run, waiting)
+        of_groups = rows_of_groups(run, members, log)
+        groups = _groups(run, others, Subjects(given.objects))
         result = run.result()
         trials = Trials(given, max_trials, on_trial)
         is_complete = True
         if suggest:
-            groups, is_complete = _suggested(run, groups, trials)
+            of_groups, is_complete = suggested_for_groups(run, of_groups, log, trials)
+            groups, is_searched = _suggested(run, groups, trials)
+            is_complete = is_complete and is_searched
     return PendingSummary(
-        groups=tuple(groups),
+        groups=tuple(sorted([*of_groups, *groups], key=_size)),
         placed=len(result.placements),
         kept=result.kept,
         nodes=result.nodes,
@@ -206,6 +105,10 @@ def explain_pending(
         is_complete=is_complete,
         notices=result.notices,
     )
+
+
+def _size(group: PendingGroup) -> tuple[int, str, str]:
+    return -len(group.pods), group.namespace, group.subject
 
 
 def _waiting(run: Simulation, wanted: Sequence[Wanted], namespace: str) -> list[Pod]:
@@ -230,13 +133,10 @@ def _groups(
         name = (subject, left.scheduler, left.reason, reasons)
         found.setdefault(name, []).append(pod)
     facts = PendingFacts(run.scheduler)
-    groups = [
+    return [
         _group(run, facts, subject, reason, members)
         for (subject, _, reason, _), members in found.items()
     ]
-    return sorted(
-        groups, key=lambda group: (-len(group.pods), group.namespace, group.subject)
-    )
 
 
 def _group(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._surfaces.deploy.findings import Finding, missing
+from quaymaster._surfaces.deploy.group_checks import groups_agree
 from quaymaster._surfaces.deploy.local_checks import extenders_reached
 from quaymaster._surfaces.deploy.patient import Patient
 from quaymaster._surfaces.deploy.rights_check import rights_given
@@ -15,6 +16,7 @@ __all__ = ["examine"]
 _CHECKS = (
     server_answers,
     kinds_served,
+    groups_agree,
     rights_given,
     lease_held,
     nobody_else_schedules,

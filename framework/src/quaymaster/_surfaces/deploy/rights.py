@@ -1,9 +1,10 @@
 """The rights that a configuration needs on an API server: these, and no others.
 
 Classes of plugins declare what they read and write. The rights of the scheduler itself
-mirror the role ``system:kube-scheduler`` of Kubernetes v1.36
+mirror the role ``system:kube-scheduler`` of Kubernetes v1.37
 (``plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go``), except those that are
-not needed: only preemption deletes pods, and only one lease is used.
+not needed: only preemption deletes pods, only one lease is used, and no scheduler
+writes the status of CompositePodGroups.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,11 +12,11 @@ from typing import Final
 
 import attrs
 
-from quaymaster._api.objects import ApiObject, Lease, Node, Pod
+from quaymaster._api.objects import ApiObject, Lease, Node, Pod, PodGroup
 from quaymaster._api.objects.kinds import group_of, is_builtin, plural_of
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.kubernetes.authorities import AUTHORITIES
-from quaymaster._core.config.kinds import profile_plugins
+from quaymaster._core.config.kinds import groups_read, profile_plugins
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.config.settings import LeaderElection
 from quaymaster._core.contract.declarations import Verb
@@ -36,6 +37,7 @@ _EVENTS: Final = "events.k8s.io"
 _REVIEWS: Final = "the pages of metrics (authentication and authorisation)"
 _EVENT_WRITER: Final = f"{SCHEDULER} (Events about pods)"
 _CONDITIONS: Final = f"{SCHEDULER} (why a pod is not scheduled)"
+_GROUP_CONDITIONS: Final = f"{SCHEDULER} (whether a group is scheduled)"
 _ELECTION: Final = "the leader election"
 _CERTIFICATES: Final = "the pages of metrics (client certificates)"
 
@@ -102,6 +104,7 @@ def _rights(
 ) -> Iterator[tuple[Right, str]]:
     yield from _following((Node, Pod), SCHEDULER)
     yield Right("patch", "pods/status"), _CONDITIONS
+    yield from _of_groups(config.kubernetes)
     yield from (
         (Right(verb, "events", _EVENTS), _EVENT_WRITER) for verb in _EVENT_VERBS
     )
@@ -115,6 +118,16 @@ def _rights(
 
 
 _EVENT_VERBS: Final = ("create", "patch")
+
+
+def _of_groups(kubernetes: Kubernetes) -> Iterator[tuple[Right, str]]:
+    """Yield the rights for groups, if their feature gates are on."""
+    kinds = groups_read(kubernetes)
+    yield from _following(kinds, SCHEDULER)
+    if PodGroup in kinds:
+        resource = f"{plural_of(PodGroup)}/status"
+        group = group_of(PodGroup.api_version)
+        yield Right("patch", resource, group), _GROUP_CONDITIONS
 
 
 def _rights_of_plugin(

@@ -8,17 +8,19 @@ from typing import Any, Final
 
 import msgspec
 
+from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kinds import group_of, plural_of
 from quaymaster._base.versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
 from quaymaster._clusters.kubernetes.errors import ApiError
 from quaymaster._surfaces.deploy.findings import Finding, fine, missing, worrying
+from quaymaster._surfaces.deploy.group_checks import why_unserved
 from quaymaster._surfaces.deploy.patient import Patient
+from quaymaster._surfaces.deploy.served import served_plurals
 
 __all__ = ["kinds_served", "server_answers", "version_skew"]
 
 _MOST_SKEW: Final = 5.0  # seconds; the header counts whole ones
 _VERSION: Final = re.compile(r"v1\.(\d+)\.")
-_NOT_FOUND: Final = 404
 _WHOAMI: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
@@ -95,7 +97,7 @@ def _clock(header: str, moment: float) -> Finding:
 def kinds_served(patient: Patient) -> Iterator[Finding]:
     """Check that the server has all kinds that plugins read."""
     versions = dict.fromkeys(kind.api_version for kind in patient.kinds)
-    served = {version: _plurals(patient, version) for version in versions}
+    served = {version: served_plurals(patient.client, version) for version in versions}
     absent = [
         kind
         for kind in patient.kinds
@@ -103,22 +105,16 @@ def kinds_served(patient: Patient) -> Iterator[Finding]:
     ]
     for kind in absent:
         where = f"{kind.kind} ({kind.api_version}) is not served"
-        hint = "is its CustomResourceDefinition there?"
-        # Groups of Kubernetes have no dot, or end in k8s.io.
-        group = group_of(kind.api_version)
-        is_own = "." in group and not group.endswith(".k8s.io")
-        yield missing("kinds", f"{where}: {hint}" if is_own else where)
+        hint = _hint(kind)
+        yield missing("kinds", f"{where}: {hint}" if hint else where)
     if not absent:
         yield fine("kinds", f"all {len(patient.kinds)} are served")
 
 
-def _plurals(patient: Patient, version: str) -> frozenset[str]:
-    try:
-        match = patient.read(f"/{'apis' if '/' in version else 'api'}/{version}")
-    except ApiError as error:
-        if error.code != _NOT_FOUND:
-            raise
-        return frozenset()
-    return frozenset(
-        resource.get("name", "") for resource in match.get("resources", ())
-    )
+def _hint(kind: type[ApiObject]) -> str:
+    """Return how a missing kind can be served; empty if that is unknown."""
+    # Groups of Kubernetes have no dot, or end in k8s.io.
+    group = group_of(kind.api_version)
+    if "." in group and not group.endswith(".k8s.io"):
+        return "is its CustomResourceDefinition there?"
+    return why_unserved(kind)

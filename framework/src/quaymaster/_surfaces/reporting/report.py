@@ -11,21 +11,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-import attrs
 import msgspec
 
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.observed import ObservedRun
-from quaymaster._studies.why.summary import PendingSummary
+from quaymaster._studies.why.pending_groups import PendingSummary
 from quaymaster._surfaces.reporting.columns import run_columns
+from quaymaster._surfaces.reporting.group_tables import group_tables
 from quaymaster._surfaces.reporting.replays import replay_columns
 from quaymaster._surfaces.reporting.suggested import suggestions_document
+from quaymaster._surfaces.reporting.tables import ReportTable
 
 __all__ = [
     "ReportError",
-    "ReportTable",
     "assets",
     "check_installed",
     "live_page",
@@ -49,25 +49,6 @@ _CHARTS: Final = ("bokeh.min.js", "bokeh-api.min.js")
 
 class ReportError(QuaymasterError):
     """A report cannot be made."""
-
-
-@attrs.frozen(kw_only=True)
-class ReportTable:
-    """A table that a report shows beside what it shows of the runs.
-
-    Attributes:
-        title: Its heading.
-        columns: The headings of its columns.
-        rows: The cells of each row: texts and numbers.
-        failed: The numbers of the rows about failures, from 0.
-        is_last: Whether it comes after what the page shows of the runs.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str | int | float | None, ...], ...]
-    failed: tuple[int, ...] = ()
-    is_last: bool = False
 
 
 def report(
@@ -136,7 +117,7 @@ def report_document(
                 "failed": table.failed,
                 "last": table.is_last,
             }
-            for table in tables
+            for table in (*tables, *group_tables(runs))
         ],
         "replay": replay and replay_columns(replay),
         "steps": steps,

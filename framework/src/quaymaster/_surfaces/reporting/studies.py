@@ -9,7 +9,7 @@ from quaymaster._api.objects import ApiObject
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import ProgressFn
-from quaymaster._surfaces.reporting.report import ReportTable
+from quaymaster._surfaces.reporting.tables import ReportTable
 
 __all__ = ["Study", "StudyInput", "StudyPage"]
 

@@ -10,7 +10,7 @@ from quaymaster._studies.why.change_lists import (
     remarks_of,
     shared_remarks,
 )
-from quaymaster._studies.why.summary import PendingGroup, PendingSummary
+from quaymaster._studies.why.pending_groups import PendingGroup, PendingSummary
 
 __all__ = ["suggestions_document"]
 

@@ -1,7 +1,10 @@
 """Answers of hooks in the format of the records."""
 
+from collections.abc import Sequence
+
 from quaymaster._authors.testing.recorded.case import Json
 from quaymaster._core.contract.cluster_events import ActionType, ClusterEventWithHint
+from quaymaster._core.contract.pod_groups import PodGroupPlacement
 from quaymaster._core.contract.results import (
     NominatingInfo,
     NominatingMode,
@@ -11,13 +14,16 @@ from quaymaster._core.contract.results import (
     PreFilterResult,
 )
 from quaymaster._core.contract.status import Status
+from quaymaster._core.state.node_table import NodeTable
 
 __all__ = [
     "event_tree",
     "permit_answer",
+    "placements_answer",
     "post_filter_answer",
     "pre_filter_answer",
     "pre_flight_answer",
+    "results_answer",
     "status_answer",
     "status_tree",
 ]
@@ -38,6 +44,22 @@ def status_tree(status: Status | None) -> Json:
 def status_answer(status: Status | None) -> Json:
     """Write the answer of a hook that returns a status alone."""
     return {"status": status_tree(status)}
+
+
+def results_answer(value: object, status: Status | None) -> Json:
+    """Write the answer of a hook that returns a value and a status."""
+    return {"results": [value, None if status is None else status_tree(status)]}
+
+
+def placements_answer(
+    placements: Sequence[PodGroupPlacement], nodes: NodeTable
+) -> Json:
+    """Write the answer of PlacementGenerate."""
+    trees = [
+        {"name": placement.name, "nodes": list(nodes.names_at(placement.rows))}
+        for placement in placements
+    ]
+    return results_answer({"placements": trees}, None)
 
 
 def pre_filter_answer(result: PreFilterResult | Status | None) -> Json:

@@ -14,14 +14,24 @@ from quaymaster._authors.testing.recorded.case import (
     Json,
     RecordedCase,
 )
+from quaymaster._authors.testing.recorded.groups import (
+    assignments_of,
+    group_info,
+    groups_in,
+    placement_of,
+    progress_of,
+    raw_scores,
+)
 from quaymaster._authors.testing.recorded.hints import registrations_for, wakes
 from quaymaster._authors.testing.recorded.infos import RecordedNodes
 from quaymaster._authors.testing.recorded.objects import object_from, typed_object
 from quaymaster._authors.testing.recorded.states import RecordedStates
 from quaymaster._authors.testing.recorded.statuses import RecordedStatuses
+from quaymaster._core.contract.pod_groups import PodGroupPlacement
 from quaymaster._core.contract.results import PostFilterResult, PreBindWait
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.runtime.guards import unguarded
 
 __all__ = ["RecordedPlayer"]
 
@@ -54,7 +64,7 @@ class RecordedPlayer(PluginHarness):
             args=tree.get("args") if takes_args else None,
             nodes=[info.node for info in listed],
             pods=[pod for info in listed for pod in info.pods.values()],
-            objects=list(_objects_of(tree)),
+            objects=[*_objects_of(tree), *groups_in(tree)],
             beside=beside,
             kubernetes=kubernetes,
         )
@@ -176,6 +186,65 @@ class RecordedPlayer(PluginHarness):
             result = PostFilterResult(result)
         return answers.post_filter_answer(result)
 
+    def _placement_generate(self, call: Json) -> Json:
+        group, parent = call["in"]
+        nodes = self.snapshot.nodes
+        result = self._hook(
+            "placementGenerate",
+            "placement_generate",
+            self.state,
+            group_info(group, self._recorded_pods),
+            nodes,
+            placement_of(parent, nodes),
+        )
+        if isinstance(result, Status):
+            return answers.results_answer(None, result)
+        return answers.placements_answer(result, nodes)
+
+    def _placement_feasible(self, call: Json) -> Json:
+        group, progress = call["in"]
+        info = group_info(group, self._recorded_pods)
+        for plugin, function in self._framework.profile.placement_feasible:
+            if plugin == self._name:
+                answer: Status | None = unguarded(function)(
+                    self.state, info, progress_of(progress)
+                )
+                return answers.status_answer(answer)
+        raise CallNotPlayedError(f"{self._name} has no hook placement_feasible")
+
+    def _placement_score(self, call: Json) -> Json:
+        group, assignments = call["in"]
+        nodes = self.snapshot.nodes
+        score = self._hook(
+            "placementScore",
+            "placement_score",
+            self.state,
+            group_info(group, self._recorded_pods),
+            nodes,
+            assignments_of(assignments, nodes, self._recorded_pods),
+        )
+        if isinstance(score, Status):
+            return answers.status_answer(score)
+        return {"score": int(score), **answers.status_answer(None)}
+
+    def _normalize_placements(self, call: Json) -> Json:
+        group, trees = call["in"]
+        raw = raw_scores(trees)
+        info = group_info(group, self._recorded_pods)
+        placements = [PodGroupPlacement("", slice(0, 0)) for _ in trees]
+        result = self._hook(
+            "placementScore",
+            "normalize_placement_score",
+            self.state,
+            info,
+            placements,
+            raw,
+        )
+        status = result if isinstance(result, Status) else None
+        scores = raw if result is None or isinstance(result, Status) else result
+        listed = [{"Score": score} for score in scores.tolist()]
+        return {**answers.status_answer(status), "scores": listed}
+
     def _reserve(self, call: Json) -> Json:
         return answers.status_answer(
             self.reserve(self._pod_of(call), call["node_name"])
@@ -246,6 +315,7 @@ def _objects_of(tree: Mapping[str, Any]) -> Sequence[ApiObject]:
 
 
 _NOT_PLAYED: Final[Mapping[str, str]] = {
+    "PodGroupPostFilter": "the record lacks the algorithm, which the hook runs again",
     "SignPod": "signatures of pods have another form in Go (SignFragment)",
 }
 """Upstream's name of a hook -> why it is not played."""
@@ -261,6 +331,10 @@ _PLAYS: Final[Mapping[str, Callable[[RecordedPlayer, Json], Json]]] = {
     "Score": RecordedPlayer._score,
     "NormalizeScore": RecordedPlayer._normalize_score,
     "PostFilter": RecordedPlayer._post_filter,
+    "GeneratePlacements": RecordedPlayer._placement_generate,
+    "PlacementFeasible": RecordedPlayer._placement_feasible,
+    "ScorePlacement": RecordedPlayer._placement_score,
+    "NormalizePlacementScore": RecordedPlayer._normalize_placements,
     "Reserve": RecordedPlayer._reserve,
     "Unreserve": RecordedPlayer._unreserve,
     "Permit": RecordedPlayer._permit,

@@ -1,0 +1,1 @@
+"""What notebooks, rich consoles and data frames get of results."""

@@ -1,0 +1,135 @@
+"""Output that is recorded as blocks and rows instead of printed.
+
+What prints a result describes its tables once. Notebooks, rich consoles and data frames
+get the same tables: they record the output of the same function.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, TypeAlias
+
+import attrs
+
+from quaymaster._cli.tables import Heading
+
+__all__ = [
+    "Block",
+    "MapBlock",
+    "MappedNode",
+    "RecordedOutput",
+    "TableBlock",
+    "TextBlock",
+    "recorded_output",
+    "recorder",
+]
+
+
+@attrs.frozen
+class TableBlock:
+    """A table.
+
+    Attributes:
+        headings: The headings of its columns.
+        rows: The cells of each row.
+    """
+
+    headings: Sequence[Heading]
+    rows: Sequence[Sequence[object]]
+
+
+@attrs.frozen
+class TextBlock:
+    """A line of text.
+
+    Attributes:
+        text: The line; empty between paragraphs.
+        is_command: Whether people paste it into a shell.
+        is_warning: Whether it is a warning.
+    """
+
+    text: str
+    is_command: bool = False
+    is_warning: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class MappedNode:
+    """A node on a map.
+
+    Attributes:
+        name: Its name.
+        group: Its group; may be empty.
+        share: The requested share of its scarcest resource, from 0 to 1.
+        is_open: Whether it accepts pods.
+        details: What else a reader wants to know about it.
+    """
+
+    name: str
+    group: str
+    share: float
+    is_open: bool
+    details: str
+
+
+@attrs.frozen
+class MapBlock:
+    """A map of nodes.
+
+    Attributes:
+        nodes: The nodes, by group.
+    """
+
+    nodes: tuple[MappedNode, ...]
+
+
+Block: TypeAlias = TableBlock | TextBlock | MapBlock
+
+
+@attrs.define(eq=False)
+class RecordedOutput:
+    """The output of a function.
+
+    Attributes:
+        blocks: What it has printed for people.
+        documents: The rows that it has printed as CSV.
+        keys: The keys of these rows.
+    """
+
+    blocks: list[Block] = attrs.field(factory=list)
+    documents: list[Mapping[str, object]] = attrs.field(factory=list)
+    keys: list[str] = attrs.field(factory=list)
+
+    def add_rows(
+        self, documents: Sequence[Mapping[str, object]], keys: Sequence[str]
+    ) -> None:
+        """Record rows of CSV."""
+        self.documents += documents
+        self.keys = list(dict.fromkeys((*self.keys, *keys)))
+
+
+# A context variable, because the functions that print have no argument for it: each
+# thread and each task records its own output.
+_RECORDER: Final[ContextVar[RecordedOutput | None]] = ContextVar(
+    "recorder", default=None
+)
+
+
+def recorder() -> RecordedOutput | None:
+    """Return what records the output of this context; None if it is printed."""
+    return _RECORDER.get()
+
+
+@contextmanager
+def recorded_output() -> Iterator[RecordedOutput]:
+    """Record the output of a block instead of printing it.
+
+    Yields:
+        What was recorded.
+    """
+    output = RecordedOutput()
+    token = _RECORDER.set(output)
+    try:
+        yield output
+    finally:
+        _RECORDER.reset(token)

@@ -1,0 +1,112 @@
+"""``what-if``, ``scenario``, ``plan`` and reports know groups of pods."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.kit.gang_files import GATES, gang_yaml, rack_yaml, yaml_file
+from tests.kit.internals.cli import app
+from tests.kit.results import checked_result
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  parallelism: 3
+  completions: 3
+  template:
+    spec:
+      restartPolicy: Never
+      schedulingGroup: {podGroupName: train}
+      containers: [{name: main, image: trainer, resources: {requests: {cpu: "2"}}}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    group = gang_yaml("train", 3, pods=0, in_rack=True)
+    (tmp_path / "cluster.yaml").write_text(yaml_file(rack_yaml(1), group, JOB))
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, arguments)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_a_drain_that_leaves_too_little_room_breaks_a_gang() -> None:
+    result = run("what-if", "cluster.yaml", "--drain", "node-1-1", *GATES)
+    assert "drain node-1-1: podgroup default/train breaks: " in result.stdout
+    assert "3 had one, minCount 3" in result.stdout
+
+
+def test_a_gang_that_moves_as_a_whole_stays_whole() -> None:
+    added = yaml_file(Path("cluster.yaml").read_text(), rack_yaml(2))
+    Path("cluster.yaml").write_text(added)
+    drains = ("--drain", "node-1-1", "--drain", "node-1-2")
+    result = run("what-if", "cluster.yaml", *drains, *GATES)
+    fates = [line for line in result.stdout.splitlines() if "podgroup" in line]
+    assert all("breaks" not in line for line in fates)
+
+
+def test_the_result_of_what_if_has_the_groups_that_break() -> None:
+    command = ("what-if", "cluster.yaml", "--drain", "node-1-1", "-o", "json", *GATES)
+    document = json.loads(run(*command).stdout)
+    checked_result("what-if", document)
+    [effect] = document["steps"][0]["podGroups"]
+    assert effect["fate"] == "broken"
+    assert effect["before"] == 3
+
+
+SCENARIO = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Scenario
+featureGates: {GenericWorkload: true, TopologyAwareWorkloadScheduling: true}
+input: {files: [cluster.yaml]}
+steps:
+- {at: 1m, drain: {nodes: node-1-1}}
+assertions:
+- {name: starts, at: 30s, podGroups: {name: train}}
+- {name: keeps its quorum, from: 30s, podGroups: {name: tr*, state: Quorum}}
+- {name: is absent, podGroups: {name: other}}
+- {name: waits, at: 30s, podGroups: {namespace: default, state: Pending}}
+"""
+
+
+def test_a_scenario_asserts_the_state_of_groups() -> None:
+    Path("keep.yaml").write_text(SCENARIO)
+    document = json.loads(run("scenario", "run", "keep.yaml", "-o", "json").stdout)
+    checked_result("scenario", document)
+    assertions = {each["name"]: each for each in document[0]["assertions"]}
+    passed = {name: each["passed"] for name, each in assertions.items()}
+    assert passed == {
+        "starts": True,
+        "keeps its quorum": False,
+        "is absent": False,
+        "waits": False,
+    }
+    assert assertions["keeps its quorum"]["objects"] == ["podgroup/default/train"]
+    assert assertions["is absent"]["found"] == "there was no such PodGroup"
+
+
+def test_a_plan_makes_a_gang_whole_in_its_rack() -> None:
+    wide = yaml_file(rack_yaml(1), gang_yaml("wide", 6, pods=6, in_rack=True))
+    Path("cluster.yaml").write_text(wide)
+    rack = "topology.kubernetes.io/rack=rack-1"
+    group = f"name=more,cpu=4,memory=16Gi,label:{rack}"
+    result = run("plan", "cluster.yaml", "--node-group", group, *GATES)
+    assert "plan: 1 more node\n" in result.stdout
+    assert result.exit_code == 0
+
+
+def test_nodes_outside_the_rack_do_not_help_a_gang() -> None:
+    wide = yaml_file(rack_yaml(1), gang_yaml("wide", 6, pods=6, in_rack=True))
+    Path("cluster.yaml").write_text(wide)
+    group = "name=more,cpu=4,memory=16Gi,max=2"
+    result = run("plan", "cluster.yaml", "--node-group", group, *GATES)
+    assert result.exit_code != 0
