@@ -22,8 +22,8 @@ def gated(kubernetes: Kubernetes, settings: Document, findings: Findings) -> Kub
         settings: The configuration.
         findings: Collects mistakes.
     """
-    # A value of another type is reported already.
     own: object = settings.feature_gates
+    # A value of another type is reported already.
     if not isinstance(own, Mapping) or not own:
         return kubernetes
     gates = {**own, **kubernetes.feature_gates}
