@@ -12,6 +12,12 @@ from quaymaster._authors.testing.contract.effects import EFFECTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
 from quaymaster._authors.testing.contract.facts import FACTS
 from quaymaster._authors.testing.contract.failures import FAILURES
+from quaymaster._authors.testing.contract.groups import (
+    GROUP_RESCUE,
+    PLACEMENT_SCORES,
+    PLACEMENTS,
+    QUORUM,
+)
 from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.memory import MEMORY
@@ -48,6 +54,10 @@ CHECKS: Final[Mapping[str, Check]] = {
         SCORE_RANGE,
         NORMALIZATION,
         TIES,
+        PLACEMENTS,
+        PLACEMENT_SCORES,
+        QUORUM,
+        GROUP_RESCUE,
         SIGNATURE,
         SCOPE,
         SKIPS,
