@@ -21,6 +21,7 @@ from quaymaster._authors.testing.contract.groups import (
 from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.memory import MEMORY
+from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
@@ -50,6 +51,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         TWIN,
         DETERMINISM,
         STALENESS,
+        OBJECT_CHANGES,
         TIME,
         SCORE_RANGE,
         NORMALIZATION,
