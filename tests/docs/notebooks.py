@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import nbformat
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
 __all__ = ["NOTEBOOKS", "current"]
@@ -24,10 +25,12 @@ def current() -> Mapping[Path, str]:
     """Execute all notebooks; return the texts of their files and pages."""
     texts = {}
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
-        NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+        notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]  # it has no types
+        # Other users of the machine cannot read this transport.
+        kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")
+        NotebookClient(notebook, km=kernel, timeout=300).execute()
         notebook = _plain(notebook)
-        texts[path] = nbformat.writes(notebook) + "\n"
+        texts[path] = nbformat.writes(notebook) + "\n"  # type: ignore[no-untyped-call]  # as above
         texts[path.with_suffix(".md")] = _page(path.name, notebook)
     return texts
 
@@ -89,6 +92,6 @@ def _changed() -> dict[Path, str]:
 if __name__ == "__main__":
     changed = _changed()
     if "--check" in sys.argv:
-        sys.exit("\n".join(f"not current: {path.name}" for path in changed))
+        sys.exit("\n".join(f"not current: {path.name}" for path in changed) or 0)
     for path, text in changed.items():
         path.write_text(text, encoding="utf-8")
