@@ -110,3 +110,25 @@ def test_nodes_outside_the_rack_do_not_help_a_gang() -> None:
     group = "name=more,cpu=4,memory=16Gi,max=2"
     result = run("plan", "cluster.yaml", "--node-group", group, *GATES)
     assert result.exit_code != 0
+
+
+def test_compare_shows_what_the_gates_change() -> None:
+    wide = yaml_file(rack_yaml(1, 2), gang_yaml("wide", 6, pods=6, in_rack=True))
+    Path("cluster.yaml").write_text(wide)
+    gates = GATES[1]
+    result = run("compare", "cluster.yaml", "--compare-gates", gates, "-o", "json")
+    document = json.loads(result.stdout)
+    checked_result("compare", document)
+    without, with_gates = document["variants"]
+    assert [without["name"], with_gates["name"]] == ["1.37", "1.37 with gates"]
+    assert without["figures"]["placed"]["mean"] == 6
+    assert with_gates["figures"]["placed"]["mean"] == 0
+    assert with_gates["figures"]["pod_groups"]["mean"] == 1
+    assert with_gates["figures"]["pod_groups_with_quorum"]["mean"] == 0
+
+
+def test_a_gate_without_the_gates_that_it_needs_is_refused() -> None:
+    gate = "TopologyAwareWorkloadScheduling=true"
+    result = run("compare", "cluster.yaml", "--compare-gates", gate)
+    assert "Invalid value for --compare-gates" in result.stderr
+    assert result.exit_code != 0

@@ -1,7 +1,8 @@
 """What tests see of ``quaymaster._surfaces.reporting``."""
 
+from quaymaster._surfaces.reporting.columns import run_columns
 from quaymaster._surfaces.reporting.group_tables import group_tables
 from quaymaster._surfaces.reporting.web import make_app, make_server
 from quaymaster._surfaces.reporting.workbench import Workbench
 
-__all__ = ["Workbench", "group_tables", "make_app", "make_server"]
+__all__ = ["Workbench", "group_tables", "make_app", "make_server", "run_columns"]

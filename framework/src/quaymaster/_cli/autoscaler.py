@@ -1,48 +1,20 @@
-"""The option ``--autoscaler``, and what an autoscaler did."""
+"""The option ``--autoscaler``, and the autoscaler of a run."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import attrs
 import click
 
-from quaymaster._cli.columns import Column, Columns, Shown
-from quaymaster._cli.output import print_line
-from quaymaster._cli.results import moment
-from quaymaster._cli.tables import Fit
-from quaymaster._studies.simulation.autoscaler import (
-    AutoscaledNode,
-    Autoscaler,
-    AutoscalerContext,
-    AutoscalerFactory,
-)
+if TYPE_CHECKING:
+    from quaymaster._studies.simulation.autoscaler import (
+        Autoscaler,
+        AutoscalerContext,
+        AutoscalerFactory,
+    )
 
 __all__ = ["ScaledRun", "autoscaler_option", "the_autoscaler"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-@attrs.frozen(kw_only=True)
-class _Group:
-    """What a group of nodes cost.
-
-    Attributes:
-        group: Its name.
-        first: Its nodes at the beginning.
-        last: Its nodes at the end.
-        added: How many came.
-        removed: How many went.
-        hours: The hours of all its nodes together.
-        cost: Their price; None if it is unknown.
-    """
-
-    group: str
-    first: int
-    last: int
-    added: int
-    removed: int
-    hours: float
-    cost: float | None
 
 
 class ScaledRun:
@@ -55,33 +27,35 @@ class ScaledRun:
         autoscaler: What it has made; None before, or without a factory.
     """
 
-    def __init__(self, factory: AutoscalerFactory | None) -> None:
+    def __init__(self, factory: "AutoscalerFactory | None") -> None:
         self.autoscaler: Autoscaler | None = None
         self._factory = factory
 
     @property
-    def factory(self) -> AutoscalerFactory | None:
+    def factory(self) -> "AutoscalerFactory | None":
         """A factory that keeps what it makes."""
         return None if self._factory is None else self._make
 
     def print(self, *, wide: bool = False) -> None:
         """Print which nodes came and went, if there is an autoscaler."""
         if self.autoscaler is not None:
-            _print_autoscaled(self.autoscaler, wide=wide)
+            from quaymaster._cli.autoscaled import (  # noqa: PLC0415 - rarely needed
+                print_autoscaled,
+            )
+
+            print_autoscaled(self.autoscaler, wide=wide)
 
     def document(self) -> dict[str, object]:
         """Return what it did, as an entry of a document; empty without one."""
         if self.autoscaler is None:
             return {}
-        nodes = self.autoscaler.nodes()
-        return {
-            "autoscaler": {
-                "nodes": _NODES.documents(nodes),
-                "groups": _GROUPS.documents(_groups(nodes)),
-            }
-        }
+        from quaymaster._cli.autoscaled import (  # noqa: PLC0415 - rarely needed
+            autoscaler_document,
+        )
 
-    def _make(self, context: AutoscalerContext) -> Autoscaler:
+        return {"autoscaler": autoscaler_document(self.autoscaler)}
+
+    def _make(self, context: "AutoscalerContext") -> "Autoscaler":
         assert self._factory is not None
         self.autoscaler = self._factory(context)
         return self.autoscaler
@@ -103,7 +77,7 @@ def autoscaler_option(*, required: bool = False) -> Callable[[F], F]:
     )
 
 
-def the_autoscaler(file: str | None) -> AutoscalerFactory | None:
+def the_autoscaler(file: str | None) -> "AutoscalerFactory | None":
     """Return the autoscaler of a file, or None without a file.
 
     Raises:
@@ -117,66 +91,3 @@ def the_autoscaler(file: str | None) -> AutoscalerFactory | None:
     )
 
     return read_autoscaler(file)
-
-
-def _print_autoscaled(autoscaler: Autoscaler, *, wide: bool) -> None:
-    nodes = autoscaler.nodes()
-    changed = [each for each in nodes if each.ordered is not None or each.removed_for]
-    print_line()
-    _NODES.print_section(changed, is_wide=wide)
-    _GROUPS.print_section(_groups(nodes), is_wide=wide)
-    if not changed:
-        print_line("the autoscaler changed nothing")
-
-
-def _groups(nodes: Sequence[AutoscaledNode]) -> Sequence[_Group]:
-    names = dict.fromkeys(each.group for each in nodes)
-    return [_group(name, [e for e in nodes if e.group == name]) for name in names]
-
-
-def _group(name: str, nodes: Sequence[AutoscaledNode]) -> _Group:
-    return _Group(
-        group=name,
-        first=sum(each.ordered is None for each in nodes),
-        last=sum(each.removed is None for each in nodes),
-        added=sum(each.ordered is not None for each in nodes),
-        removed=sum(each.removed is not None for each in nodes),
-        hours=sum(each.hours for each in nodes),
-        cost=_sum(each.cost for each in nodes),
-    )
-
-
-def _sum(costs: Iterable[float | None]) -> float | None:
-    total = 0.0
-    for cost in costs:
-        if cost is None:
-            return None
-        total += cost
-    return total
-
-
-def _money(cost: float | None) -> str:
-    return "-" if cost is None else f"{cost:.2f}"
-
-
-_NODES: Final = Columns[AutoscaledNode](
-    Column("node", fit=Fit.NODE),
-    Column("group"),
-    Column("ordered", text=moment),
-    Column("registered", text=moment, shown=Shown.WIDE),
-    Column("ready", text=moment),
-    Column("removed", text=moment),
-    Column("addedFor", heading="Added for", fit=Fit.NAME),
-    Column("removedFor", heading="Removed for", is_optional=True),
-    Column("hours", text="{:.2f}".format, shown=Shown.WIDE),
-    Column("cost", text=_money, shown=Shown.WIDE),
-)
-_GROUPS: Final = Columns[_Group](
-    Column("group", heading="Group of nodes"),
-    Column("first"),
-    Column("last"),
-    Column("added"),
-    Column("removed"),
-    Column("hours", text="{:.2f}".format),
-    Column("cost", text=_money),
-)

@@ -15,6 +15,12 @@ from quaymaster._cli.compared_changes import (
     csv_rows,
     print_changes,
 )
+from quaymaster._cli.compared_gates import (
+    compare_gates_option,
+    gates_suffix,
+    of_same_gates,
+    with_more_gates,
+)
 from quaymaster._cli.comparisons import (
     as_document,
     figures_table,
@@ -101,6 +107,7 @@ class _Given(NamedTuple):
     help="Report how evenly pods are spread over the values of this node label. May "
     "be repeated.",
 )
+@compare_gates_option()
 @prices_option()
 @repack_option()
 @report_option()
@@ -111,6 +118,7 @@ def command(
     options: InputOptions,
     seeds: int,
     topology_keys: tuple[str, ...],
+    more_gates: tuple[str, ...],
     prices: Prices,
     repack: bool,
     report_file: str | None,
@@ -136,7 +144,13 @@ def command(
     state, and the change that causes each.
 
     quaymaster compare --kubernetes 1.36 --kubernetes 1.37 shop.yaml
+
+    With --compare-gates, each configuration is compared without and with these gates.
+
+    quaymaster compare --compare-gates GenericWorkload=true training.yaml
     """
+    configured = with_more_gates(options.configured, more_gates)
+    options = attrs.evolve(options, configured=configured)
     measures = Measures(
         prices=prices,
         topology_keys=tuple(map(label_called, topology_keys)),
@@ -296,7 +310,13 @@ def _newest(configured: ConfigSource) -> Kubernetes | None:
     if not configured.beside:
         return None
     versions = [version for version in _versions(configured) if version is not None]
-    return max(versions, key=lambda version: KUBERNETES_VERSIONS.index(version.version))
+    return max(
+        versions,
+        key=lambda version: (
+            KUBERNETES_VERSIONS.index(version.version),
+            len(version.feature_gates),
+        ),
+    )
 
 
 def _with_all_gates(
@@ -306,7 +326,8 @@ def _with_all_gates(
 
     The common input may have fields and objects of these gates.
     """
-    registry, gates = PluginRegistry.discover(), {}
+    registry = PluginRegistry.discover()
+    gates: dict[str, bool] = {}
     for file in files:
         try:
             source = attrs.evolve(configured, file=file)
@@ -324,7 +345,8 @@ def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -
     """The name of a variant: with the version if there are several."""
     if version is None or not options.configured.beside:
         return path or ""
-    return f"{path} {version.version}" if path else version.version
+    name = version.version + gates_suffix(version, options.configured)
+    return f"{path} {name}" if path else name
 
 
 def _path(arguments: _Given, found: VersionChanges) -> str:
@@ -338,7 +360,10 @@ def _changes(
     versions = [
         version for version in _versions(options.configured) if version is not None
     ]
+    versions = of_same_gates(versions)
     versions.sort(key=lambda version: KUBERNETES_VERSIONS.index(version.version))
+    if len(versions) < 2:
+        return []
     found = []
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("looking for causes", total=None)

@@ -43,6 +43,7 @@ _UNITS: Final = {
     **dict.fromkeys(("skew", "skew_of_workloads"), "pods"),
     **dict.fromkeys(("wait_p50", "wait_p99", "wait_max", "makespan"), "seconds"),
     **dict.fromkeys(("nodes", "nodes_used"), "nodes"),
+    **dict.fromkeys(("pod_groups", "pod_groups_with_quorum"), "groups"),
     **dict.fromkeys(("utilization", "imbalance", "fragmentation"), "share, 0 to 1"),
     "attempts": "attempts",
     "price_per_hour": "per hour",

@@ -13,7 +13,7 @@ from quaymaster._base.versions.kubernetes import (
     KubernetesError,
 )
 
-__all__ = ["kubernetes_options"]
+__all__ = ["kubernetes_options", "read_gates"]
 
 _TRUTHS: Final[Mapping[str, bool]] = {
     **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
@@ -83,7 +83,7 @@ _GATES: Final = click.option(
 def _read_kubernetes(
     versions: tuple[str, ...], gates: Iterable[str]
 ) -> tuple[Kubernetes, ...]:
-    found = _read_gates(gates)
+    found = read_gates(gates)
     if not versions and found:
         versions = (DEFAULT_KUBERNETES.version,)
     try:
@@ -94,8 +94,14 @@ def _read_kubernetes(
         raise click.BadParameter(error.problem, param_hint=hint) from error
 
 
-def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
+def read_gates(
+    texts: Iterable[str], option: str = "--feature-gates"
+) -> dict[str, bool]:
     """Read feature gates as kube-scheduler writes them; the last value counts.
+
+    Args:
+        texts: The values of the option.
+        option: The option, for errors.
 
     Raises:
         BadParameter: An entry is not ``GATE=true`` or ``GATE=false``.
@@ -108,7 +114,7 @@ def _read_gates(texts: Iterable[str]) -> dict[str, bool]:
         truth = _TRUTHS.get(value.strip())
         if not equals or not gate.strip() or truth is None:
             message = f"expected GATE=true or GATE=false, got {entry!r}"
-            raise click.BadParameter(message, param_hint="--feature-gates")
+            raise click.BadParameter(message, param_hint=option)
         gates[gate.strip()] = truth
     return gates
 

@@ -10,7 +10,6 @@ from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.notices import notice_documents
 from quaymaster._cli.output import print_line
 from quaymaster._cli.pending_facts import of_pods, print_facts
-from quaymaster._cli.pod_groups import POD_GROUPS
 from quaymaster._cli.tables import Fit
 from quaymaster._core.config.duration import format_duration
 from quaymaster._studies.simulation.results import (
@@ -59,6 +58,8 @@ def as_document(result: SimulationResult) -> dict[str, object]:
         "warnings": notice_documents(result.notices),
     }
     if result.groups:
+        from quaymaster._cli.pod_groups import POD_GROUPS  # noqa: PLC0415 - rarely
+
         document["podGroups"] = POD_GROUPS.documents(result.groups)
     return document
 

@@ -52,7 +52,6 @@ from quaymaster._cli.tracing import trace_option, warn_of_unseen_pods
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.trace import Trace
-from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.calls import simulate
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import SimulationResult
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from quaymaster._studies.capacity.figures import Room
     from quaymaster._studies.capacity.measuring import RoomObserver
     from quaymaster._studies.recording.simulating import RecordObserver
+    from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
     from quaymaster._studies.simulation.run_observer import RunObserver
 
 __all__ = ["command"]
@@ -250,7 +250,7 @@ def _simulated(
     observers: Sequence[AnyObserver],
     *,
     facts: bool,
-    autoscaler: AutoscalerFactory | None,
+    autoscaler: "AutoscalerFactory | None",
 ) -> SimulationResult:
     """Simulate once, for the result and for all observers."""
     try:

@@ -87,10 +87,11 @@ def test_declared_kind_is_read_without_a_notice(read: Reader) -> None:
     assert (not loaded.skipped, loaded.notices) == (True, ())
 
 
-def test_kind_that_is_not_declared_is_skipped(read: Reader) -> None:
+def test_kind_that_is_not_declared_is_not_followed(read: Reader) -> None:
     loaded = read(GROUP, kinds=())
     assert loaded.objects == ()
-    assert loaded.skipped == {"PodGroup (scheduling.x-k8s.io/v1alpha1)": 1}
+    (notice,) = loaded.notices
+    assert "--custom-kinds coscheduling makes a PodGroup of it" in notice.message
 
 
 def test_custom_resource_definition_of_a_declared_kind_is_skipped(read: Reader) -> None:

@@ -90,7 +90,7 @@ def test_pod_keeps_its_group_while_the_gate_is_on(tmp_path: Path) -> None:
     assert [pod.group_key for pod in read(tmp_path, OFF, pod).of(Pod)] == [""]
 
 
-def test_group_of_another_api_group_is_not_a_mistake(tmp_path: Path) -> None:
+def test_group_of_another_api_group_is_not_followed(tmp_path: Path) -> None:
     foreign = {
         "apiVersion": "scheduling.x-k8s.io/v1alpha1",
         "kind": "PodGroup",
@@ -99,8 +99,9 @@ def test_group_of_another_api_group_is_not_a_mistake(tmp_path: Path) -> None:
     }
     for kubernetes in (OFF, ON):
         loaded = read(tmp_path, kubernetes, foreign)
-        assert loaded.skipped == {"PodGroup (scheduling.x-k8s.io/v1alpha1)": 1}
-        assert loaded.notices == ()
+        assert loaded.of(PodGroup) == []
+        (notice,) = loaded.notices
+        assert "--custom-kinds coscheduling makes a PodGroup of it" in notice.message
 
 
 def test_fields_of_disabled_gates_are_dropped_with_a_warning(tmp_path: Path) -> None:

@@ -2,7 +2,12 @@
 
 from quaymaster._cli.documents.parts import DocumentPart
 
-__all__ = ["AutoscaledGroupPart", "AutoscaledNodePart", "AutoscalerPart"]
+__all__ = [
+    "AutoscaledGroupPart",
+    "AutoscaledNodePart",
+    "AutoscalerPart",
+    "UnhelpedPart",
+]
 
 
 class AutoscaledNodePart(DocumentPart, frozen=True):
@@ -55,13 +60,29 @@ class AutoscaledGroupPart(DocumentPart, frozen=True):
     cost: float | None
 
 
+class UnhelpedPart(DocumentPart, frozen=True):
+    """Why a group does not grow for some pending pods.
+
+    Attributes:
+        pods: The namespaces and names of the pods.
+        group: The group.
+        why: The reason.
+    """
+
+    pods: list[str]
+    group: str
+    why: str
+
+
 class AutoscalerPart(DocumentPart, frozen=True):
     """What an autoscaler did.
 
     Attributes:
         nodes: All nodes that it ever had, in the order in which they came.
         groups: Its groups.
+        unhelped: Why no group grows for the pods that are pending at the end.
     """
 
     nodes: list[AutoscaledNodePart]
     groups: list[AutoscaledGroupPart]
+    unhelped: list[UnhelpedPart]

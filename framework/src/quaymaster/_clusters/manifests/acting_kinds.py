@@ -199,7 +199,11 @@ _EFFECTS: Final[Mapping[str, Mapping[str, str]]] = {
         "VirtualMachineInstance": _CREATES,
         "VirtualMachineInstanceReplicaSet": _CREATES,
     },
-    "kueue.x-k8s.io": {"ClusterQueue": _ADMITS, "LocalQueue": _ADMITS},
+    "kueue.x-k8s.io": {
+        "ClusterQueue": _ADMITS,
+        "LocalQueue": _ADMITS,
+        "Workload": _ADMITS,
+    },
     "leaderworkerset.x-k8s.io": {"LeaderWorkerSet": _CREATES},
     "policy.karmada.io": {
         "ClusterPropagationPolicy": _CREATES,
@@ -213,6 +217,7 @@ _EFFECTS: Final[Mapping[str, Mapping[str, str]]] = {
         "RayService": _CREATES,
     },
     "scheduling.koordinator.sh": {"PodMigrationJob": _MOVES, "Reservation": _ADMITS},
+    "scheduling.x-k8s.io": {"PodGroup": _ADMITS},
     "scheduling.volcano.sh": {"PodGroup": _ADMITS, "Queue": _ADMITS},
     "serving.knative.dev": {
         "Configuration": _CREATES,

@@ -14,6 +14,7 @@ from quaymaster._api.objects import (
     CronJob,
     Job,
     Namespace,
+    PodGroup,
     SpecPool,
     decode,
     from_wire,
@@ -120,6 +121,7 @@ class Collector:
     def result(self) -> Loaded:
         """Return the loaded objects; raise an error if there is any problem."""
         self._add_jobs()
+        self._add_groups()
         has_content = self._problems or self._objects or self._has_foreign
         if self._paths and not has_content:
             self._complain(", ".join(self._paths), message="no objects in it")
@@ -258,6 +260,10 @@ class Collector:
         self, tree: Mapping[str, object], typed: ObjectType, source: Source
     ) -> bool:
         """Add an object without a class; return whether it runs or gets a notice."""
+        return self._with_foreign().add(tree, typed, source)
+
+    def _with_foreign(self) -> "ForeignObjects":
+        """Return the objects without a class, which are collected from the first on."""
         if self._foreign is None:
             # Few inputs have such objects, and a small simulation takes about as long
             # as its imports.
@@ -266,9 +272,12 @@ class Collector:
             )
 
             self._foreign = ForeignObjects(
-                self._custom_kinds, self._kinds, run_cron_jobs=self._run_cron_jobs
+                self._custom_kinds,
+                self._kinds,
+                run_cron_jobs=self._run_cron_jobs,
+                kubernetes=self._table.kubernetes,
             )
-        return self._foreign.add(tree, typed, source)
+        return self._foreign
 
     def _add_jobs(self) -> None:
         """Add the Jobs that run the pods of objects without a class."""
@@ -284,6 +293,24 @@ class Collector:
                 for problem in error.problems:
                     path = problem.path.replace("spec.template", job.path, 1)
                     self._complain(f"{source} ({job.owner})", path, problem.message)
+
+    def _add_groups(self) -> None:
+        """Add the PodGroups of custom objects, and put pods into them."""
+        if self._foreign is None and not self._custom_kinds:
+            return
+        objects = tuple(self._objects)
+        groups, members = self._with_foreign().groups(objects, self._problems)
+        for index, obj in members.items():
+            self._objects[index] = obj
+        structure = self._table.structure_of(PodGroup.api_version, PodGroup.kind)
+        for group, origin in groups:
+            source = self._sources[origin] if isinstance(origin, int) else origin
+            tree = without_disabled_fields(group, structure, self._table)
+            try:
+                self._keep(from_wire(tree, PodGroup, pool=self._pool), source)
+            except ObjectError as error:
+                for problem in error.problems:
+                    self._complain(str(source), problem.path, problem.message)
 
     def _add_object(self, entry: ObjectText, cls: type[ApiObject]) -> None:
         obj: ApiObject | None = None

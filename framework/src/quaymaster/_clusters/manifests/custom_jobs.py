@@ -8,28 +8,29 @@ from typing import Final
 import attrs
 
 from quaymaster._base.errors import Problem
+from quaymaster._clusters.manifests.custom_groups import GroupShare, share_of
 from quaymaster._clusters.manifests.custom_kinds import (
     Count,
     CustomKind,
     PodSource,
     UnfollowedField,
 )
+from quaymaster._clusters.manifests.paths import Tree, field_at, first_field, is_unset
 from quaymaster._core.config.naming import join_path, show
 
 __all__ = [
     "CustomJob",
     "custom_jobs",
     "job_of_cron_job",
+    "metadata_of_part",
     "name_of",
     "unfollowed_fields",
+    "valid_name",
 ]
 
 _LONGEST_NAME: Final = 63  # that of a Job is also the value of a label
+_LONGEST_GROUP_NAME: Final = 253
 _ENDING: Final = ("Never", "OnFailure")
-
-_NAMES: Final = re.compile(r"\[\"([^\"]+)\"\]|([^.\[\]]+)")
-
-Tree = Mapping[str, object]
 
 
 @attrs.frozen(kw_only=True)
@@ -42,12 +43,14 @@ class CustomJob:
         path: The path of the pod template in that object.
         is_final: Whether its pods get this template. Operators of custom kinds may
             complete theirs, with volumes for example.
+        share: The part of a PodGroup that its pods are, or None.
     """
 
     tree: Tree
     owner: str
     path: str
     is_final: bool = False
+    share: GroupShare | None = None
 
 
 def custom_jobs(
@@ -65,7 +68,7 @@ def custom_jobs(
     for source in kind.pods:
         for path, part, item in _items(owner, source, problems):
             pods = _Pods(owner, kind, source, path, part, item)
-            template = _first(item, source.template)
+            template = first_field([item], source.template)
             if template is None and _is_elsewhere(item, source):
                 continue
             if template is None or not isinstance(template[1], Mapping):
@@ -75,11 +78,12 @@ def custom_jobs(
                 message = f"expected a pod template at {expected}"
                 problems.append(Problem(path=path, message=message))
             elif not _is_true(item, source.suspend):
-                for tree in _groups(pods, template[1], problems):
+                for tree, share in _groups(pods, template[1], problems):
                     yield CustomJob(
                         tree=tree,
                         owner=name_of(owner),
                         path=join_path(path, template[0]),
+                        share=share,
                     )
 
 
@@ -95,8 +99,10 @@ class _Pods:
     item: Tree
 
 
-def _groups(pods: _Pods, template: Tree, problems: list[Problem]) -> Iterator[Tree]:
-    """Yield a Job for each group of pods."""
+def _groups(
+    pods: _Pods, template: Tree, problems: list[Problem]
+) -> Iterator[tuple[Tree, GroupShare | None]]:
+    """Yield a Job for each group of pods, and its share in a PodGroup."""
     source, part = pods.source, pods.part
     jobs = _product(pods.item, source.jobs, pods.path, problems)
     for index in range(jobs):
@@ -106,13 +112,39 @@ def _groups(pods: _Pods, template: Tree, problems: list[Problem]) -> Iterator[Tr
         labelled = _labelled(template, pods, index)
         with_copies = _with_copies(labelled, pods.owner, pods.kind)
         spec = {**spec, "template": _ending(with_copies)}
-        yield _job(pods.owner, f"{part}-{index}" if source.jobs else part, spec)
+        name = f"{part}-{index}" if source.jobs else part
+        yield _job(pods.owner, name, spec), _share(pods, spec, index, problems)
+
+
+def _share(
+    pods: _Pods, spec: Tree, index: int, problems: list[Problem]
+) -> GroupShare | None:
+    """Return the share of a Job's pods in a PodGroup, or None."""
+    # Only the first Job of an item reports its mistakes.
+    mistakes = [] if index else problems
+    values = _values(pods, index)
+    trees = [pods.item, pods.owner]
+    count = _running(spec)
+    share = share_of(pods.kind.pod_groups, trees, values, count, mistakes)
+    if share is None:
+        return None
+    return attrs.evolve(share, name=valid_name(share.name))
+
+
+def _running(spec: Tree) -> int:
+    """Return how many pods of a Job run at once."""
+    numbers = [
+        number
+        for number in (spec.get("parallelism", 1), spec.get("completions"))
+        if isinstance(number, int)
+    ]
+    return min(numbers, default=0)
 
 
 def _job_spec(pods: _Pods, problems: list[Problem]) -> Tree:
     """Return the spec of a group's Job, without its template."""
     source = pods.source
-    own = None if source.job is None else _at(pods.item, source.job)
+    own = None if source.job is None else field_at(pods.item, source.job)
     if not isinstance(own, Mapping):
         count = _product(pods.item, source.count, pods.path, problems)
         return {"parallelism": count, "completions": count}
@@ -127,19 +159,24 @@ def _labelled(template: Tree, pods: _Pods, index: int) -> Tree:
     """Return a template with the labels that the operator adds."""
     if not pods.source.labels:
         return template
+    values = _values(pods, index)
+    own = _metadata(template)
+    labels = own.get("labels")
+    added = {key: _filled(text, values) for key, text in pods.source.labels.items()}
+    labels = {**(labels if isinstance(labels, Mapping) else {}), **added}
+    return {**template, "metadata": {**own, "labels": labels}}
+
+
+def _values(pods: _Pods, index: int) -> Mapping[str, str]:
+    """Return the placeholders and their values."""
     metadata = _metadata(pods.owner)
-    values = {
+    return {
         "{name}": str(metadata.get("name") or ""),
         "{namespace}": str(metadata.get("namespace") or "default"),
         "{part}": pods.part,
         "{lowerPart}": pods.part.lower(),
         "{index}": str(index),
     }
-    own = _metadata(template)
-    labels = own.get("labels")
-    added = {key: _filled(text, values) for key, text in pods.source.labels.items()}
-    labels = {**(labels if isinstance(labels, Mapping) else {}), **added}
-    return {**template, "metadata": {**own, "labels": labels}}
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
@@ -160,8 +197,8 @@ def _set_fields(
     item: Tree, path: str, unfollowed: Iterable[UnfollowedField]
 ) -> Iterator[tuple[str, str]]:
     for field in unfollowed:
-        value = _at(item, field.path)
-        if not _is_unset(value) and (field.default is None or value != field.default):
+        value = field_at(item, field.path)
+        if not is_unset(value) and (field.default is None or value != field.default):
             yield join_path(path, field.path), field.effect
 
 
@@ -206,7 +243,7 @@ def _items(
     if source.each is None:
         yield "", source.name or "", owner
         return
-    items = _at(owner, source.each)
+    items = field_at(owner, source.each)
     if items is not None and not isinstance(items, Mapping | list):
         message = f"expected a list or an object, got {show(items)}"
         problems.append(Problem(path=source.each, message=message))
@@ -215,7 +252,7 @@ def _items(
             message = f"expected an object, got {show(item)}"
             problems.append(Problem(path=path, message=message))
             continue
-        own = None if source.name_from is None else _at(item, source.name_from)
+        own = None if source.name_from is None else field_at(item, source.name_from)
         yield path, source.name or (own if isinstance(own, str) else name), item
 
 
@@ -233,7 +270,10 @@ def _product(
 ) -> int:
     product = 1
     for count in counts:
-        where, value = _first(item, count.paths) or (count.paths[0], count.default)
+        where, value = first_field([item], count.paths) or (
+            count.paths[0],
+            count.default,
+        )
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             message = f"expected an integer of at least 0, got {show(value)}"
             problems.append(Problem(path=join_path(path, where), message=message))
@@ -244,39 +284,20 @@ def _product(
 
 def _bounded(item: Tree, count: Count, value: int) -> int:
     """Return a number within the limits that the item itself sets."""
-    _, least = _first(item, count.least) or ("", None)
-    _, most = _first(item, count.most) or ("", None)
+    _, least = first_field([item], count.least) or ("", None)
+    _, most = first_field([item], count.most) or ("", None)
     if isinstance(least, int) and value < least:
         return least
     return min(value, most) if isinstance(most, int) else value
 
 
-def _first(item: Tree, paths: tuple[str, ...]) -> tuple[str, object] | None:
-    for path in paths:
-        value = _at(item, path)
-        if value is not None:
-            return path, value
-    return None
-
-
-def _at(tree: object, path: str) -> object:
-    for quoted, plain in _NAMES.findall(path):
-        name = quoted or plain
-        tree = tree.get(name) if isinstance(tree, Mapping) else None
-    return tree
-
-
 def _is_true(tree: Tree, path: str | None) -> bool:
-    return path is not None and _at(tree, path) is True
+    return path is not None and field_at(tree, path) is True
 
 
 def _is_elsewhere(item: Tree, source: PodSource) -> bool:
     """Return whether an item refers to another object with its template."""
-    return source.elsewhere is not None and _at(item, source.elsewhere) is not None
-
-
-def _is_unset(value: object) -> bool:
-    return value is None or value is False or value in ("", 0, [], {})
+    return source.elsewhere is not None and field_at(item, source.elsewhere) is not None
 
 
 def _with_copies(template: Tree, owner: Tree, kind: CustomKind) -> Tree:
@@ -286,9 +307,9 @@ def _with_copies(template: Tree, owner: Tree, kind: CustomKind) -> Tree:
         return template
     copied: dict[str, object] = {}
     for copy in kind.copies:
-        value = _at(owner, copy.path)
-        value = copy.default if _is_unset(value) else value
-        if value is not None and _is_unset(spec.get(copy.field)):
+        value = field_at(owner, copy.path)
+        value = copy.default if is_unset(value) else value
+        if value is not None and is_unset(spec.get(copy.field)):
             copied[copy.field] = value
     return {**template, "spec": {**spec, **copied}} if copied else template
 
@@ -302,6 +323,13 @@ def _ending(template: Tree) -> Tree:
 
 
 def _job(owner: Tree, name: str, spec: Tree) -> dict[str, dict[str, object]]:
+    own = metadata_of_part(owner)
+    own["name"] = _name(str(_metadata(owner).get("name") or ""), name)
+    return {"metadata": own, "spec": dict(spec)}
+
+
+def metadata_of_part(owner: Tree) -> dict[str, object]:
+    """Return the metadata of an object that a custom object controls, unnamed."""
     metadata = _metadata(owner)
     place = f"{owner.get('apiVersion')}/{name_of(owner)}"
     reference = {
@@ -311,13 +339,16 @@ def _job(owner: Tree, name: str, spec: Tree) -> dict[str, dict[str, object]]:
         "uid": metadata.get("uid") or str(uuid.uuid5(uuid.NAMESPACE_URL, place)),
         "controller": True,
     }
-    own: dict[str, object] = {
-        "name": _name(str(metadata.get("name") or ""), name),
-        "ownerReferences": [reference],
-    }
+    own: dict[str, object] = {"ownerReferences": [reference]}
     if metadata.get("namespace"):
         own["namespace"] = metadata["namespace"]
-    return {"metadata": own, "spec": dict(spec)}
+    return own
+
+
+def valid_name(text: str) -> str:
+    """Return a text as the name of an object."""
+    name = re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
+    return name[:_LONGEST_GROUP_NAME].rstrip("-.")
 
 
 def _metadata(tree: Tree) -> Tree:

@@ -24,6 +24,7 @@ from typing import Final
 
 import attrs
 
+from quaymaster._clusters.manifests.group_rules import PATH, GroupRule, Members
 from quaymaster._clusters.manifests.shipped_mappings import shipped_mappings
 from quaymaster._core.config.converter import structure
 from quaymaster._core.config.errors import ConfigErrors
@@ -43,10 +44,6 @@ __all__ = [
     "read_custom_kinds",
 ]
 
-_PATH: Final = matching(
-    r"[^.\[\]]+(\.[^.\[\]]+|\[\"[^\"\[\]]+\"\])*",
-    'names of fields with dots in between, or ["NAME"] for names with dots',
-)
 _LABEL: Final = matching(
     r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", "lower-case letters, digits and '-'"
 )
@@ -64,11 +61,11 @@ class Count:
         most: The possible paths of the largest number.
     """
 
-    paths: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(_PATH)])
+    paths: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(PATH)])
     default: int = 1
     plus: int = 0
-    least: tuple[str, ...] = attrs.field(default=(), validator=each_item(_PATH))
-    most: tuple[str, ...] = attrs.field(default=(), validator=each_item(_PATH))
+    least: tuple[str, ...] = attrs.field(default=(), validator=each_item(PATH))
+    most: tuple[str, ...] = attrs.field(default=(), validator=each_item(PATH))
 
 
 @attrs.frozen(kw_only=True)
@@ -81,7 +78,7 @@ class Copy:
         default: The value if the object lacks the field; without it, nothing is set.
     """
 
-    path: str = attrs.field(validator=_PATH)
+    path: str = attrs.field(validator=PATH)
     field: str = attrs.field(validator=non_empty())
     default: str | None = None
 
@@ -96,7 +93,7 @@ class UnfollowedField:
         default: The value that changes nothing.
     """
 
-    path: str = attrs.field(validator=_PATH)
+    path: str = attrs.field(validator=PATH)
     effect: str = attrs.field(validator=non_empty())
     default: str | None = None
 
@@ -126,17 +123,17 @@ class PodSource:
         unfollowed: Fields of the item that get a warning.
     """
 
-    each: str | None = attrs.field(default=None, validator=_PATH)
+    each: str | None = attrs.field(default=None, validator=PATH)
     name: str | None = attrs.field(default=None, validator=_LABEL)
-    name_from: str | None = attrs.field(default=None, validator=_PATH)
-    template: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(_PATH)])
+    name_from: str | None = attrs.field(default=None, validator=PATH)
+    template: tuple[str, ...] = attrs.field(validator=[non_empty(), each_item(PATH)])
     count: tuple[Count, ...] = ()
     jobs: tuple[Count, ...] = ()
-    job: str | None = attrs.field(default=None, validator=_PATH)
+    job: str | None = attrs.field(default=None, validator=PATH)
     indexed: bool = False
     labels: Mapping[str, str] = attrs.field(factory=dict)
-    elsewhere: str | None = attrs.field(default=None, validator=_PATH)
-    suspend: str | None = attrs.field(default=None, validator=_PATH)
+    elsewhere: str | None = attrs.field(default=None, validator=PATH)
+    suspend: str | None = attrs.field(default=None, validator=PATH)
     unfollowed: tuple[UnfollowedField, ...] = ()
 
 
@@ -151,14 +148,22 @@ class CustomKind:
         pods: Its templates.
         copies: Its fields that its pods have, too.
         unfollowed: Its fields that get a warning.
+        pod_groups: The groups of its pods, with the feature gate GenericWorkload.
+        members: How the pods of other objects name it. It is their group then, and has
+            no pods of its own.
+        runs_for_owner: Whether an object with a controller has no pods here: these are
+            the pods of its controller.
     """
 
     group: str = attrs.field(validator=non_empty())
     kind: str = attrs.field(validator=non_empty())
-    suspend: str | None = attrs.field(default=None, validator=_PATH)
-    pods: tuple[PodSource, ...] = attrs.field(validator=non_empty())
+    suspend: str | None = attrs.field(default=None, validator=PATH)
+    pods: tuple[PodSource, ...] = ()
     copies: tuple[Copy, ...] = ()
     unfollowed: tuple[UnfollowedField, ...] = ()
+    pod_groups: tuple[GroupRule, ...] = ()
+    members: Members | None = None
+    runs_for_owner: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -210,5 +215,11 @@ def _read(source: str) -> tuple[CustomKind, ...]:
     findings = Findings(source)
     findings.extend("", mistakes)
     if findings.problems or not isinstance(made, _Document):
+        raise ConfigErrors(findings.problems)
+    for index, kind in enumerate(made.kinds):
+        if not kind.pods and kind.members is None:
+            message = "expected at least one entry, or members of other objects"
+            findings.add(f"kinds[{index}].pods", message)
+    if findings.problems:
         raise ConfigErrors(findings.problems)
     return made.kinds

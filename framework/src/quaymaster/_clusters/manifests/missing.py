@@ -110,8 +110,11 @@ def _of_declared(
 ) -> Finding | None:
     """Return the finding about a declared kind under another version."""
     unrun = _unrun_pods(tree, typed)
-    if typed.api_version == version or unrun is not None:
+    if unrun is not None and unrun.reason is not NoticeReason.UNFOLLOWED_KINDS:
         return unrun
+    # The plugin that declares the kind follows it.
+    if typed.api_version == version:
+        return None
     return Finding(
         NoticeReason.UNKNOWN_VERSION,
         "apiVersion",
@@ -141,6 +144,9 @@ def _unfollowed(typed: ObjectType) -> Finding | None:
     if effect is None:
         return None
     message = f"this {typed.kind} ({typed.api_version}) is not followed: {effect}"
+    shipped = mapping_for(group_of(typed.api_version), typed.kind)
+    if shipped:
+        message += f"; --custom-kinds {shipped} makes a PodGroup of it"
     return Finding(NoticeReason.UNFOLLOWED_KINDS, "", message)
 
 

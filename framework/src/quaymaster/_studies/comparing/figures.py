@@ -10,7 +10,11 @@ from quaymaster._api.objects import Node, Pod
 from quaymaster._studies.capacity.measuring import measure_room
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.simulation.owners import workload_of
-from quaymaster._studies.simulation.results import Placement, UnscheduledPod
+from quaymaster._studies.simulation.results import (
+    Placement,
+    SimulationResult,
+    UnscheduledPod,
+)
 from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["ZONE", "measure"]
@@ -44,6 +48,7 @@ def measure(
         "makespan": result.makespan,
         "nodes": result.nodes,
         "nodes_used": len({pod.node_name for pod in pods if not _is_daemon(pod)}),
+        **_groups(result),
         **_room(simulation, prices),
         **_balance(simulation, pods, topology_keys),
     }
@@ -69,6 +74,16 @@ def _waits(placements: Sequence[Placement]) -> dict[str, float]:
     waits = [placement.bound - placement.created for placement in placements]
     p50, p99 = np.percentile(waits, [50, 99], method="higher")
     return {"wait_p50": float(p50), "wait_p99": float(p99), "wait_max": max(waits)}
+
+
+def _groups(result: SimulationResult) -> dict[str, float]:
+    """Count the PodGroups, and those whose quorum has nodes."""
+    if not result.groups:
+        return {}
+    return {
+        "pod_groups": len(result.groups),
+        "pod_groups_with_quorum": sum(group.is_quorate for group in result.groups),
+    }
 
 
 def _room(simulation: Simulation, prices: Prices) -> dict[str, float]:

@@ -95,6 +95,9 @@ class Autoscaler(Protocol):
     def reasons_to_stay(self) -> Mapping[str, str]:
         """Return why each node of the cluster stays, in words, by name."""
 
+    def reasons_not_to_grow(self) -> Mapping[str, Mapping[str, str]]:
+        """Return why no group grows for pending pods: pod's key -> group -> reason."""
+
     def close(self) -> None:
         """Release what it holds; called at the end of the simulation."""
 

@@ -9,12 +9,12 @@ from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
-from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
 from quaymaster._studies.simulation.run import Simulation
 
 if TYPE_CHECKING:
+    from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
     from quaymaster._studies.simulation.observed import ObservedRun
 
 __all__ = ["observe", "simulate"]
@@ -32,7 +32,7 @@ def simulate(
     observers: Iterable[AnyObserver] = (),
     times: PodTimes = DEFAULT_POD_TIMES,
     facts: bool = False,
-    autoscaler: AutoscalerFactory | None = None,
+    autoscaler: "AutoscalerFactory | None" = None,
 ) -> SimulationResult:
     """Put objects into an in-memory cluster and schedule until it has settled.
 

@@ -21,10 +21,6 @@ from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry
-from quaymaster._studies.simulation.autoscaler import (
-    AutoscalerContext,
-    AutoscalerFactory,
-)
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.followers import FollowsAttempts, FollowsGroups
 from quaymaster._studies.simulation.observers import (
@@ -46,6 +42,7 @@ from quaymaster._studies.simulation.trial_error import TrialError
 from quaymaster._studies.simulation.verdicts import unscheduled_pod
 
 if TYPE_CHECKING:
+    from quaymaster._studies.simulation.autoscaler import Autoscaler, AutoscalerFactory
     from quaymaster._studies.simulation.explained_groups import ExplainedGroup
     from quaymaster._studies.simulation.observed import ObservedRun
     from quaymaster._studies.simulation.run_observer import RunObserver
@@ -114,7 +111,7 @@ class Simulation:
         max_pods: int = MAX_PODS,
         cluster: InMemoryCluster | None = None,
         times: PodTimes = INSTANT_POD_TIMES,
-        autoscaler: AutoscalerFactory | None = None,
+        autoscaler: "AutoscalerFactory | None" = None,
     ) -> None:
         observers = tuple(observers)
         following = simulation_observers(observers)
@@ -144,13 +141,9 @@ class Simulation:
         )
         self._record.unobserved = self._scheduler.hooks_unobserved
         self.autoscaler = (
-            None
-            if autoscaler is None
-            else autoscaler(
-                AutoscalerContext(
-                    cluster=cluster, config=config, registry=self.registry, seed=seed
-                )
-            )
+            _autoscaler(autoscaler, cluster, config, self.registry, seed)
+            if autoscaler is not None
+            else None
         )
         self._is_started = False
         self._trials = 0
@@ -492,3 +485,20 @@ def _run_observer() -> "RunObserver":
     )
 
     return RunObserver()
+
+
+def _autoscaler(
+    factory: "AutoscalerFactory",
+    cluster: InMemoryCluster,
+    config: SchedulerConfig,
+    registry: PluginRegistry,
+    seed: int,
+) -> "Autoscaler":
+    # Few simulations have one.
+    from quaymaster._studies.simulation.autoscaler import (  # noqa: PLC0415 - above
+        AutoscalerContext,
+    )
+
+    return factory(
+        AutoscalerContext(cluster=cluster, config=config, registry=registry, seed=seed)
+    )

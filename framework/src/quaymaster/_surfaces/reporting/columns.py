@@ -150,6 +150,13 @@ def _labels(nodes: Sequence[Node]) -> dict[str, object]:
     }
 
 
+def _pod_groups(run: ObservedRun) -> dict[str, object]:
+    """Return the column with the PodGroup of each pod, if there are groups."""
+    if not run.result.groups:
+        return {}
+    return {"group": coded([pod.group_key for pod in run.pods])}
+
+
 def _pods(run: ObservedRun, names: Sequence[str]) -> dict[str, object]:
     placed = {placement.pod: placement for placement in run.result.placements}
     waiting = {pod.pod: pod for pod in run.result.unscheduled}
@@ -167,6 +174,7 @@ def _pods(run: ObservedRun, names: Sequence[str]) -> dict[str, object]:
                 for key, pod in zip(keys, pods, strict=True)
             ]
         ),
+        **_pod_groups(run),
         "node": [rows.get(pod.node_name, -1) for pod in pods],
         "state": coded(
             [

@@ -145,6 +145,10 @@ class ClusterAutoscalerController:
             )
         )
 
+    def reasons_not_to_grow(self) -> Mapping[str, Mapping[str, str]]:
+        """Return why no group grows for pending pods: pod's key -> group -> reason."""
+        return self.autoscaler.unhelped
+
     def _life_of(self, instance: Instance) -> AutoscaledNode:
         def since(time: float | None) -> float | None:
             return None if time is None else round(time - self._start, _DIGITS)

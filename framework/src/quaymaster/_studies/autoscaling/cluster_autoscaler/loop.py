@@ -33,6 +33,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.deletion import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import PodGroup
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
     NORMAL,
     STATUS,
@@ -103,6 +104,7 @@ class ClusterAutoscaler:
     Attributes:
         events: All events so far.
         down: The nodes that are not needed, and why the others are.
+        unhelped: Why no group grows for pending pods: key -> group -> reason.
     """
 
     def __init__(
@@ -145,6 +147,7 @@ class ClusterAutoscaler:
         self.events: list[AutoscalerEvent] = []
         self._last_scale_up = self._last_deletion = _LONG_AGO
         self._has_pods_to_help = False
+        self.unhelped: dict[str, Mapping[str, str]] = {}
 
     def close(self) -> None:
         """Close the plugins."""
@@ -254,6 +257,7 @@ class ClusterAutoscaler:
         """Scale up if pods need it; return whether nodes may be deleted now."""
         unhelped = self._pods_to_help()
         self._has_pods_to_help = bool(unhelped)
+        self.unhelped = {}
         pods = old_enough(unhelped, now, self._options)
         if not pods:
             return True
@@ -316,8 +320,17 @@ class ClusterAutoscaler:
                 self._report(NORMAL, "TriggeredScaleUp", message, pod)
         elif plan.outcome is ScaleUpOutcome.NO_OPTIONS:
             for kind in plan.unhelped:
+                self._note_unhelped(kind, plan.skipped)
                 self._report_unhelped(kind.pods, reasons_of(kind, plan.skipped))
         return plan
+
+    def _note_unhelped(self, kind: PodGroup, skipped: Mapping[str, str]) -> None:
+        reasons = {
+            group: ", ".join(texts) or "its filters reject the pod"
+            for group, texts in kind.rejections.items()
+        }
+        for pod in kind.pods:
+            self.unhelped[pod.key] = {**reasons, **skipped}
 
     def _salvo(
         self,

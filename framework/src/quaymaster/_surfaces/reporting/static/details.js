@@ -66,6 +66,7 @@ Q.openPod = (run, row) => {
     ["Node", node >= 0 ? Q.el("button", { type: "button", class: "link", onclick: () => Q.openNode(run, node) }, nodes.name[node]) : ""],
     ["Why", Q.at(pods.message, row)],
     ["Workload", Q.at(pods.workload, row)],
+    ["PodGroup", pods.group ? Q.at(pods.group, row) : ""],
     ["Requests", requests.join(", ") || "nothing"],
     ["Priority", pods.priority[row] ? String(pods.priority[row]) : ""],
     ["Created", Q.time(pods.created[row])],

@@ -18,6 +18,10 @@ Q.map = (run, open) => {
   let cells = [];
   let size = 10;
   let focus = -1;
+  // The PodGroup whose nodes are framed.
+  let marked = "";
+  const podGroups = run.pods.group ? run.pods.group.values.filter(Boolean) : [];
+  const isMarked = (node) => marked !== "" && run.podsOn[node].some((row) => Q.at(run.pods.group, row) === marked);
 
   const canvas = Q.el("canvas", { tabindex: 0, role: "application", "aria-label": "Map of the nodes: arrow keys move from node to node, Enter opens one" });
   const box = Q.el("div", { class: "map" }, canvas);
@@ -123,6 +127,12 @@ Q.map = (run, open) => {
           pen.strokeStyle = edge;
           pen.strokeRect(left + 0.5, top + 0.5, inner - 1, inner - 1);
         }
+        if (isMarked(node)) {
+          pen.strokeStyle = Q.style("--accent");
+          pen.lineWidth = 2;
+          pen.strokeRect(left + 1, top + 1, inner - 2, inner - 2);
+          pen.lineWidth = 1;
+        }
         cells[node] = [left, top];
       });
     }
@@ -137,7 +147,8 @@ Q.map = (run, open) => {
 
   const describe = (node) => {
     const shares = run.resources.map((name, one) => `${name} ${Q.percent(run.share(one, node))}`);
-    return `${nodes.name[node]}, ${group(node)}, ${state(node)}: ${shares.join(", ")}`;
+    const has = isMarked(node) ? `, has pods of ${marked}` : "";
+    return `${nodes.name[node]}, ${group(node)}, ${state(node)}${has}: ${shares.join(", ")}`;
   };
 
   const show = (node, x, y) => {
@@ -220,6 +231,10 @@ Q.map = (run, open) => {
     Q.picker("Grouped by", options, by[0], (value) => { by[0] = value; paint(); }),
     Q.picker("and", options, by[1], (value) => { by[1] = value; paint(); }),
   ];
+  if (podGroups.length) {
+    const choices = [["", "nothing"], ...podGroups.sort().map((name) => [name, name])];
+    controls.push(Q.picker("Marked PodGroup", choices, "", (value) => { marked = value; paint(); }));
+  }
   const legend = Q.el("div", { class: "legend" },
     [["--empty", "nothing requested"], ["--low", "up to 50 %"], ["--mid", "up to 85 %"], ["--high", "up to 100 %"], ["--over", "over"]]
       .map(([name, words]) => Q.el("span", {}, Q.el("i", { style: `background:var(${name})` }), words)),

@@ -20,6 +20,7 @@ Q.podTable = (run) => {
     { title: "Pod", text: (row) => pods.name[row], open: true },
     said.namespace && column("Namespace", pods.namespace),
     column("Workload", pods.workload),
+    pods.group && column("PodGroup", pods.group),
     { title: "State", text: (row) => Q.at(pods.state, row), class: (row) => `state-${Q.at(pods.state, row)}` },
     { title: "Node", text: (row) => (pods.node[row] < 0 ? "–" : nodes.name[pods.node[row]]) },
     ...run.resources.slice(0, -1).map((name, one) => ({ title: name, number: true, text: (row) => Q.amount(name, pods.requests[one][row]), key: (row) => pods.requests[one][row] }))
