@@ -3,11 +3,46 @@
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["CHANCE", "NOT_CHECKED"]
+from tests.autoscale.cases import Tree
+
+__all__ = ["CHANCE", "NOT_CHECKED", "why_not_played"]
 
 CHANCE: Final = "a second run of upstream differed, too"
 """Why cases that are marked may differ."""
 
 _TIE: Final = "three groups waste the same; both runs of upstream drew the same one"
 
-NOT_CHECKED: Final[Mapping[str, str]] = {"ca11-0032": _TIE}
+_LIMIT: Final = "the limit of nodes or of time of the estimate is not recorded"
+
+_ATOMIC: Final = "groups that scale from zero to their maximum are not simulated"
+_STATUS: Final = "the recorded status has parts that the loops already show"
+_CLAIMS: Final = "the record lacks the claims of the pods"
+_DEVICES: Final = "devices are not a measure of utilisation here"
+
+NOT_CHECKED: Final[Mapping[str, str]] = {
+    "ca11-0032": _TIE,
+    "call-c5e5a15c047ffd1d": _LIMIT,
+    "call-f145f0717d5e4d5d": _LIMIT,
+}
+
+
+def why_not_played(case: Tree) -> str:
+    """Return why a call is not played; empty if it is."""
+    call = case["call"]
+    if call == "budgets.CropNodes":
+        return _ATOMIC
+    if call == "orchestrator.ScaleUp":
+        return _STATUS
+    if call == "estimator.Estimate" and _name_claims(case["in"][0] or []):
+        return _CLAIMS
+    if call == "utilization.Calculate" and (case["in"][3] or case["in"][4]):
+        return _DEVICES
+    return ""
+
+
+def _name_claims(kinds: list[Tree]) -> bool:
+    specs = [pod["spec"] for kind in kinds for pod in kind["Pods"]]
+    volumes = [volume for spec in specs for volume in spec.get("volumes", ())]
+    return any(spec.get("resourceClaims") for spec in specs) or any(
+        "persistentVolumeClaim" in volume for volume in volumes
+    )

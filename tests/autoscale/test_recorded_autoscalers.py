@@ -5,21 +5,31 @@ from typing import Final
 
 import pytest
 
-from tests.autoscale.cases import DATA, Tree, family_of, read_cases
+from tests.autoscale.call_player import CALLS
+from tests.autoscale.cases import DATA, Tree, family_of, read_cases, recordings
 from tests.autoscale.conformance import differences
-from tests.autoscale.listed import NOT_CHECKED
+from tests.autoscale.listed import NOT_CHECKED, why_not_played
 
 FAMILIES: Final = ("balance", "down", "down-drain", "life", "up", "up-limits")
 
 
-def cases_of(family: str) -> list[Tree]:
+def cases_of(file: str, family: str) -> list[Tree]:
     return [
         line
-        for line in read_cases(DATA / "ca-loops.jsonl.gz")
+        for line in read_cases(DATA / file)
         if family_of(line) == family
         and not line["case"].get("chance")
         and line["case"]["id"] not in NOT_CHECKED
     ]
+
+
+def loops_of(family: str) -> list[Tree]:
+    return cases_of("ca-loops.jsonl.gz", family)
+
+
+def calls_of(name: str) -> list[Tree]:
+    lines = cases_of("ca-calls.jsonl.gz", name)
+    return [line for line in lines if not why_not_played(line["case"])]
 
 
 def unlike(lines: list[Tree]) -> list[str]:
@@ -28,19 +38,30 @@ def unlike(lines: list[Tree]) -> list[str]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_case_has_the_loops_of_the_real_autoscaler(family: str) -> None:
-    shortest = min(cases_of(family), key=lambda line: len(json.dumps(line)))
+    shortest = min(loops_of(family), key=lambda line: len(json.dumps(line)))
     assert unlike([shortest]) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_cases_have_the_loops_of_the_real_autoscaler(family: str) -> None:
-    assert unlike(cases_of(family)) == []
+    assert unlike(loops_of(family)) == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_functions_return_what_the_real_ones_do(name: str) -> None:
+    assert unlike(calls_of(name)[::8]) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CALLS)
+def test_all_calls_return_what_the_real_ones_do(name: str) -> None:
+    assert unlike(calls_of(name)) == []
 
 
 @pytest.mark.long
 def test_listed_cases_differ() -> None:
-    stored = read_cases(DATA / "ca-loops.jsonl.gz")
+    stored = [line for file in recordings() for line in read_cases(file)]
     listed = [line for line in stored if line["case"]["id"] in NOT_CHECKED]
     assert len(listed) == len(NOT_CHECKED)
     assert [line for line in listed if not list(differences(line))] == []

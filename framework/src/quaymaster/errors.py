@@ -19,6 +19,7 @@ from quaymaster._base.errors import (
 )
 from quaymaster._core.contract.cycle_state import StateCloneError, StateNotFoundError
 from quaymaster._core.contract.handle import UnfollowedKindError
+from quaymaster._core.contract.plugin_metrics import MetricError
 from quaymaster._core.extenders.errors import ExtenderError
 from quaymaster._core.registry.registry import (
     DuplicatePluginError,
@@ -31,6 +32,7 @@ __all__ = [
     "DuplicatePluginError",
     "ExtenderError",
     "KindError",
+    "MetricError",
     "MissingPackageError",
     "ObjectError",
     "ObserverError",

@@ -1,23 +1,67 @@
 """What tests see of autoscalers."""
 
 from quaymaster._core.config.defaults import with_defaults
+from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._studies.autoscaling.cloud import Cloud
+from quaymaster._studies.autoscaling.cluster_autoscaler.balancing import balanced
+from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
+from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
+    Drainability,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import (
+    PodGroup,
+    equivalence_groups,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.estimator import (
+    estimate,
+    in_order,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
     AutoscalerEvent,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
+    EXPANDERS,
+    Expansion,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.removal import (
+    Removable,
+    RemovalTrial,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.similarity import are_similar
+from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import Unremovable
+from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
+    utilization_of,
+)
 from quaymaster._studies.autoscaling.scaled_groups import ScaledGroup
+from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = [
+    "EXPANDERS",
     "AutoscalerEvent",
     "Cloud",
     "ClusterAutoscaler",
     "ClusterAutoscalerOptions",
+    "Drainability",
+    "Expansion",
+    "NodeInfo",
+    "PodGroup",
+    "RemainingBudgets",
+    "Removable",
+    "RemovalTrial",
     "ScaledGroup",
+    "Template",
+    "TrialCluster",
     "Unremovable",
+    "are_similar",
+    "balanced",
+    "equivalence_groups",
+    "estimate",
+    "in_order",
+    "utilization_of",
     "with_defaults",
 ]

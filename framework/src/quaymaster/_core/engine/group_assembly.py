@@ -11,6 +11,7 @@ from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.group_conditions import GroupConditions
 from quaymaster._core.engine.group_cycle import GroupCycle, GroupParts, MemberHooks
 from quaymaster._core.engine.measured_attempts import MeasuredAttempts
+from quaymaster._core.engine.measured_groups import MeasuredGroups
 from quaymaster._core.engine.reports import Observer
 from quaymaster._core.groups.placing import Attempting
 from quaymaster._core.queue.group_queue import GroupQueue
@@ -49,6 +50,7 @@ def assemble_groups(
         conditions=GroupConditions(runner.cluster, runner.executor, runner.clock),
         progress=engine.progress,
         history=engine.history,
+        measured=None if runner.metrics is None else MeasuredGroups(runner.metrics),
     )
     attempts = _MemberAttempts(observer, marks, engine.measured)
     hooks = MemberHooks(

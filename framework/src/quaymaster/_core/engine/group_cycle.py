@@ -25,6 +25,7 @@ from quaymaster._core.engine.group_failures import member_failure, status_failur
 from quaymaster._core.engine.group_placing import GroupPlacing
 from quaymaster._core.engine.group_reports import GroupObserver, GroupReport
 from quaymaster._core.engine.history import AttemptHistory
+from quaymaster._core.engine.measured_groups import MeasuredGroups
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.engine.progress import Progress
 from quaymaster._core.groups.in_flight import nominations_in_flight
@@ -52,6 +53,7 @@ class GroupParts(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         conditions: Writes the condition of the group.
         progress: Notified of each attempt.
         history: The last attempts.
+        measured: Measures cycles, if there are metrics.
     """
 
     runner: ProfileRunner
@@ -62,6 +64,7 @@ class GroupParts(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     conditions: GroupConditions
     progress: Progress
     history: AttemptHistory
+    measured: MeasuredGroups | None = None
 
 
 class MemberHooks(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -157,17 +160,26 @@ class GroupCycle:
         framework = self._frameworks[records[0].pod.spec.scheduler_name]
         info = PodGroupInfo(group=group, pods=tuple(record.pod for record in records))
         runner, pick_node = self._parts.runner, self._hooks.pick_node
-        placing = GroupPlacing(runner, framework, info, records, state, pick_node)
+        measured = self._parts.measured
+        placing = GroupPlacing(
+            runner, framework, info, records, state, pick_node, measured
+        )
+        if measured is not None:
+            measured.begin()
         with nominations_in_flight(runner.nominator, info.pods):
             result = placing.run(self._hooks.attempting(framework))
             # The queue gets the status before PodGroupPostFilter, as upstream.
             status = result.status
+            if measured is not None:
+                measured.decided()
             if status is not None and status.code is Code.UNSCHEDULABLE:
                 placing.post_filter(result)
             self._report(framework, info, state, placing, result)
         for member in result.members:
             self._submit(framework, member, result)
         self._parts.conditions.update(group, result.status)
+        if measured is not None:
+            measured.ended(framework.profile.config.scheduler_name, result)
         self._parts.queue.add_attempted_group(queued, (), status)
 
     def _report(

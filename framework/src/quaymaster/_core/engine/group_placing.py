@@ -16,6 +16,7 @@ from quaymaster._core.contract.pod_groups import (
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import PickNode
 from quaymaster._core.engine.framework import Framework
+from quaymaster._core.engine.measured_groups import MeasuredGroups
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.groups.placements import PlacementSearch, Placer
 from quaymaster._core.groups.placing import Attempting, GroupPlacer
@@ -46,6 +47,7 @@ class GroupPlacing:
         records: The records of these pods.
         state: All pods of the group.
         pick_node: Breaks ties.
+        measured: Measures the cycle, if there are metrics.
 
     Attributes:
         state: The cycle state of the group.
@@ -60,7 +62,9 @@ class GroupPlacing:
         records: Sequence[QueuedPod],
         state: GroupState,
         pick_node: PickNode,
+        measured: MeasuredGroups | None = None,
     ) -> None:
+        self._measured = measured
         profile = framework.profile
         placer = GroupPlacer(
             cache=runner.cache,
@@ -74,7 +78,7 @@ class GroupPlacing:
         self._search: PlacementSearch | None = None
         if runner.config.kubernetes.enabled("TopologyAwareWorkloadScheduling"):
             self._search = PlacementSearch(
-                placer, runner.snapshot.nodes, profile, runner.random
+                placer, runner.snapshot.nodes, profile, runner.random, measured
             )
             self._placer = self._search
         self._post_filter = PodGroupPostFilterStation(profile)

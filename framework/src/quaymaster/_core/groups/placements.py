@@ -5,6 +5,7 @@ v1.37, ``pkg/scheduler/schedule_one_podgroup.go``).
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from random import Random
 from typing import Protocol
 
@@ -34,6 +35,22 @@ from quaymaster._core.state.node_table import NodeTable
 __all__ = ["PlacementSearch", "Placer"]
 
 
+class PlacementTimer(Protocol):
+    """Measures the search for a placement."""
+
+    def sampled(self) -> AbstractContextManager[None]:
+        """Return the context in which hooks of placements are measured."""
+
+    def generated(self, profile: str, count: int) -> None:
+        """Note how many placements were generated."""
+
+    def evaluating(self) -> None:
+        """Note that a group is tried on a placement."""
+
+    def evaluated(self, profile: str, *, is_feasible: bool) -> None:
+        """Note whether the group fits on the placement."""
+
+
 class Placer(Protocol):
     """Finds nodes for a group."""
 
@@ -57,14 +74,22 @@ class PlacementSearch:
         nodes: The columns of all nodes.
         profile: The profile, whose plugins generate and rank placements.
         random: Breaks ties, unless the profile breaks them by name.
+        measured: Measures the search, if there are metrics.
 
     Attributes:
         trials: The placements of the last call, in the order in which they were tried.
     """
 
     def __init__(
-        self, placer: GroupPlacer, nodes: NodeTable, profile: Profile, random: Random
+        self,
+        placer: GroupPlacer,
+        nodes: NodeTable,
+        profile: Profile,
+        random: Random,
+        measured: PlacementTimer | None = None,
     ) -> None:
+        self._measured = measured
+        self._profile_name = profile.config.scheduler_name
         self._placer = placer
         self._nodes = nodes
         self._generate = PlacementGenerateStation(profile, nodes)
@@ -82,14 +107,23 @@ class PlacementSearch:
         attempting: Attempting,
     ) -> GroupResult:
         """Try each placement, and return the result of the best; see `Placer`."""
-        placements = self._generate.run(state, info)
+        measured = self._measured
+        with nullcontext() if measured is None else measured.sampled():
+            placements = self._generate.run(state, info)
         self.trials = trials = []
         if isinstance(placements, Status):
             return GroupResult(placements, [])
+        if measured is not None:
+            measured.generated(self._profile_name, len(placements))
         for placement in placements:
+            if measured is not None:
+                measured.evaluating()
             own = CycleState(group=state)
             placer = self._placer_on(placement)
             result = placer.attempt(own, info, queued, scheduled, attempting)
+            if measured is not None:
+                is_feasible = result.status is None
+                measured.evaluated(self._profile_name, is_feasible=is_feasible)
             trials.append(PlacementTrial(placement, own, result))
             if result.status is not None and not result.status.is_rejected:
                 return result
@@ -120,7 +154,9 @@ class PlacementSearch:
             )
             for trial in trials
         ]
-        totals = self._score.totals(state, info, candidates)
+        measured = self._measured
+        with nullcontext() if measured is None else measured.sampled():
+            totals = self._score.totals(state, info, candidates)
         if isinstance(totals, Status):
             return totals
         highest = totals.max()

@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
 from quaymaster._base.displayed import Tabular
 from quaymaster._base.notices import Notice
-from quaymaster._studies.simulation.explained_groups import ExplainedGroup
+
+if TYPE_CHECKING:
+    # Few simulations have groups, and these classes take long to define.
+    from quaymaster._studies.simulation.explained_groups import ExplainedGroup
 
 __all__ = [
     "Placement",
@@ -121,7 +124,7 @@ class SimulationResult(Tabular):
     notices: tuple[Notice, ...] = ()
     started: float = 0.0
     kept: int = 0
-    groups: tuple[ExplainedGroup, ...] = ()
+    groups: "tuple[ExplainedGroup, ...]" = ()
 
     @property
     def makespan(self) -> float:

@@ -82,11 +82,13 @@ class Drain:
 
     Attributes:
         moving: The pods that need a place elsewhere.
+        daemons: The pods of DaemonSets, which end with the node.
         completing: The pods whose end the removal waits for.
         blocking: The first pod that forbids the removal, or None.
     """
 
     moving: list[Pod] = attrs.field(factory=list)
+    daemons: list[Pod] = attrs.field(factory=list)
     completing: list[Pod] = attrs.field(factory=list)
     blocking: BlockingPod | None = None
 
@@ -131,8 +133,9 @@ class Drainability:
                 return drain
             if verdict is _Verdict.COMPLETES:
                 drain.completing.append(pod)
-            elif verdict is _Verdict.MOVES and not is_daemon_pod(pod):
-                drain.moving.append(pod)
+            elif verdict is _Verdict.MOVES:
+                pods_of = drain.daemons if is_daemon_pod(pod) else drain.moving
+                pods_of.append(pod)
         return drain
 
     def _judge(

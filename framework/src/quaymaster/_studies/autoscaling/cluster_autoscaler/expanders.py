@@ -97,7 +97,8 @@ def _most_pods(
 def _least_nodes(
     options: Sequence[Expansion], _templates: Mapping[str, Template]
 ) -> Sequence[Expansion]:
-    """Keep the options with the fewest nodes."""
+    """Keep the options with the fewest nodes, at least one."""
+    options = [each for each in options if each.nodes]
     return _lowest(options, [each.nodes for each in options])
 
 
