@@ -182,6 +182,12 @@ def test_name_of_an_installed_distribution_is_refused(
     assert str(result.exception) == f"NAME: {expected}"
 
 
+def test_points_of_groups_need_a_feature_gate(tmp_path: Path) -> None:
+    result = new("ZoneGate", "--points", "placement_score", folder=tmp_path)
+    text = "'placement_score' needs the feature gate TopologyAwareWorkloadScheduling"
+    assert text in str(result.exception)
+
+
 def test_unknown_points_are_refused(tmp_path: Path) -> None:
     result = new("ZoneGate", "--points", "filter,skore", folder=tmp_path)
     assert "no extension point 'skore' (there are: preEnqueue," in str(result.exception)

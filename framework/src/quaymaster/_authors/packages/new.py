@@ -39,6 +39,11 @@ POINTS: Final = tuple(
 Those behind a feature gate are left out: by default such a plugin would do nothing.
 """
 
+_GATES: Final = {
+    point.hook.replace("_", ""): point.gate for point in EXTENSION_POINTS if point.gate
+}
+"""Hook without underscores -> the feature gate without which it is not called."""
+
 DEFAULT_POINTS: Final = ("filter", "score")
 
 _FILES: Final = {
@@ -118,7 +123,7 @@ _PLAIN: Final = Scaffold()
 
 
 class UnknownPointError(QuaymasterError, ValueError):
-    """There is no extension point of this name.
+    """There is no extension point of this name, or it needs a feature gate.
 
     Attributes:
         point: The name.
@@ -126,8 +131,14 @@ class UnknownPointError(QuaymasterError, ValueError):
 
     def __init__(self, point: str) -> None:
         points = ", ".join(POINTS)
-        hint = did_you_mean(point, POINTS)
-        super().__init__(f"no extension point {point!r} (there are: {points}){hint}")
+        gate = _GATES.get(_plain(point), "")
+        if gate:
+            problem = f"{point!r} needs the feature gate {gate}; new plugins have"
+            super().__init__(f"{problem} only: {points}")
+        else:
+            hint = did_you_mean(point, POINTS)
+            problem = f"no extension point {point!r}"
+            super().__init__(f"{problem} (there are: {points}){hint}")
         self.point = point
 
 
@@ -155,11 +166,16 @@ def parse_points(text: str) -> Sequence[str]:
     by_name = {key.lower(): key for key in POINTS}
     points = set()
     for name in text.split(","):
-        key = by_name.get(name.strip().replace("_", "").lower())
+        key = by_name.get(_plain(name))
         if key is None:
             raise UnknownPointError(name.strip())
         points.add(key)
     return [key for key in POINTS if key in points]
+
+
+def _plain(name: str) -> str:
+    """Return the name of a point without spaces, underscores and capital letters."""
+    return name.strip().replace("_", "").lower()
 
 
 def make_package(
