@@ -13,7 +13,12 @@ from hypothesis import settings
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import check_plugin, clusters, nodes, pods
 from tests.kit.fresh import FreshEnvironment
-from tests.kit.internals.packages import POINTS, PluginNames, package_files
+from tests.kit.internals.packages import (
+    POINTS,
+    PluginNames,
+    Scaffold,
+    package_files,
+)
 from tests.kit.nightly import with_rest_at_night
 from tests.kit.profiles import fewer
 
@@ -88,6 +93,21 @@ def check_contract(points: Collection[str]) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("names", [NAMES, LONGEST], ids=["usual", "long"])
+@pytest.mark.parametrize(
+    "scaffold",
+    [Scaffold(kind="K" + "y" * 29, profiles=2), Scaffold(data="http", profiles=2)],
+    ids=["kind", "http"],
+)
+def test_code_of_scaffolds_is_clean(
+    names: PluginNames, scaffold: Scaffold, tmp_path: Path
+) -> None:
+    write(tmp_path, package_files(names, FEW["few"], scaffold))
+    ruff("check", folder=tmp_path)
+    ruff("format", "--check", folder=tmp_path)
+
+
+@pytest.mark.long
 def test_code_for_few_points_and_for_all_is_clean_and_loads(tmp_path: Path) -> None:
     check_all(tmp_path, subsets([1, 2, len(POINTS)]))
 
@@ -128,6 +148,23 @@ def test_plugins_for_one_point_and_for_all_but_one_keep_the_contract(
     points: Sequence[str],
 ) -> None:
     check_contract(points)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "scaffold",
+    [Scaffold(kind="Berth", profiles=2), Scaffold(data="http", profiles=2)],
+    ids=["kind", "http"],
+)
+def test_new_package_of_a_scaffold_is_green_in_a_fresh_environment(
+    scaffold: Scaffold, tmp_path: Path
+) -> None:
+    environment = FreshEnvironment(tmp_path / "environment")
+    package = tmp_path / "package"
+    files = package_files(PluginNames("Gate1"), FEW["few"], scaffold)
+    write(package, files)
+    environment.install(package)
+    environment.check(package)
 
 
 @pytest.mark.parametrize(

@@ -225,3 +225,9 @@ def test_the_result_of_simulate_has_the_groups() -> None:
     assert groups["default/train"]["placed"] == 4
     assert sum(groups["default/train"]["domains"].values()) == 4
     assert groups["default/early"]["outcome"] == "waiting-for-pods"
+
+
+def test_several_groups_are_summarized() -> None:
+    text = run("podgroup/wide,podgroup/early").stdout
+    assert "8 pods pending" in text
+    assert "podgroup/nogroup" not in text

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from quaymaster import Handle, Status, hookimpl
 from tests.kit.internals.cli import app
+from tests.kit.packages import MakeDistribution
 
 PODS = """
 apiVersion: v1
@@ -19,6 +21,31 @@ kind: Pod
 metadata: {name: b, namespace: web}
 spec: {containers: [{name: main, image: nginx}]}
 """
+
+
+COUNTS = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - plugins:
+      multiPoint:
+        enabled:
+          - name: Counts
+"""
+
+
+class Counts:
+    """Counts the calls of its filter."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.filters = handle.counter("filters_total", "Calls of filter.")
+        self.sizes = handle.histogram("sizes", "Sizes.", buckets=[1])
+
+    @hookimpl
+    def filter(self) -> Status | None:
+        self.filters.add()
+        self.sizes.observe(2)
+        return None
 
 
 @pytest.fixture
@@ -55,6 +82,25 @@ def test_timings_are_part_of_the_document(pods: str) -> None:
     assert {**bind, "plugin": "DefaultBinder", "calls": 2} == bind
     assert bind["mean"] == pytest.approx(bind["seconds"] / 2)
     assert bind["p50"] <= bind["p99"] <= bind["longest"] <= bind["seconds"]
+
+
+def test_metrics_of_plugins_are_part_of_the_timings(
+    pods: str, make_distribution: MakeDistribution, tmp_path: Path
+) -> None:
+    make_distribution("acme-counts", {"Counts": f"{__name__}:Counts"})
+    (tmp_path / "counts.yaml").write_text(COUNTS)
+    options = (pods, "--timings", "--config", "counts.yaml")
+    document = json.loads(simulate(*options, "-o", "json").stdout)
+    [filters, sizes] = document["timings"]["pluginMetrics"]
+    labels = {"profile": "default-scheduler"}
+    assert filters["name"] == "quaymaster_counts_filters_total"
+    assert filters["plugin"] == "Counts"
+    assert (filters["labels"], filters["value"]) == (labels, 4)
+    assert sizes["value"] == 8
+    assert sizes["buckets"] == [{"upTo": 1.0, "count": 0}, {"upTo": None, "count": 4}]
+    lines = simulate(*options).stdout.splitlines()
+    assert lines[-3].split() == ["METRIC", "VALUE"]
+    assert lines[-2].split()[-1] == "4"
 
 
 def test_without_the_option_there_are_no_timings(pods: str) -> None:

@@ -55,10 +55,12 @@ class PluginError(QuaymasterError):
     Attributes:
         plugin: The plugin's name.
         hook: The hook.
+        of_hook: The message without the plugin, for texts that name it already.
     """
 
     def __init__(self, plugin: str, hook: str, problem: str) -> None:
-        super().__init__(f"plugin '{plugin}': {hook} {problem}")
+        self.of_hook = f"{hook} {problem}"
+        super().__init__(f"plugin '{plugin}': {self.of_hook}")
         self.plugin = plugin
         self.hook = hook
 

@@ -70,6 +70,7 @@ def as_document(report: Report) -> dict[str, object]:
         "version": report.candidate.version,
         "plugins": [plugin.entry.name for plugin in report.candidate.plugins],
         "kinds": [kind.entry.name for kind in report.candidate.kinds],
+        "needs": report.needs,
         "errors": report.count(Level.ERROR),
         "warnings": report.count(Level.WARNING),
         "findings": _FINDINGS.documents(report.findings),

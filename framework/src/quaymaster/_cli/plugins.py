@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from quaymaster._authors.packages.check import check_package
@@ -12,7 +13,13 @@ from quaymaster._authors.packages.description import describe
 from quaymaster._authors.packages.events import declared_events
 from quaymaster._authors.packages.findings import Level
 from quaymaster._authors.packages.kinds import BroughtKind, brought_kinds
-from quaymaster._authors.packages.new import DEFAULT_POINTS, make_package, parse_points
+from quaymaster._authors.packages.new import (
+    DATA,
+    DEFAULT_POINTS,
+    Scaffold,
+    make_package,
+    parse_points,
+)
 from quaymaster._authors.testing.contract.checks import CHECKS
 from quaymaster._base.errors import KindError
 from quaymaster._base.versions.kubernetes import Kubernetes
@@ -37,7 +44,7 @@ from quaymaster._cli.tables import Fit, Heading
 from quaymaster._cli.values import complete_config
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.kinds import kinds_of_plugin
-from quaymaster._core.registry.registry import RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
 
 __all__ = ["group"]
 
@@ -159,6 +166,26 @@ def list_kinds(output: OutputFormat) -> None:
     help="The extension points that the plugin implements.",
 )
 @click.option(
+    "--kind",
+    metavar="KIND",
+    default="",
+    help="Give the plugin a kind of objects of its own, such as Rack: each node has an "
+    "object of its name, and the plugin follows their changes.",
+)
+@click.option(
+    "--data",
+    type=click.Choice(DATA),
+    default=None,
+    help="Let the plugin read data from outside the cluster, over HTTP.",
+)
+@click.option(
+    "--profiles",
+    type=click.IntRange(1, 2),
+    default=1,
+    show_default=True,
+    help="The number of profiles in profile.yaml; the second has other arguments.",
+)
+@click.option(
     "--dir",
     "parent",
     metavar="DIR",
@@ -166,15 +193,24 @@ def list_kinds(output: OutputFormat) -> None:
     default=".",
     help="The parent of the package's folder, by default the current one.",
 )
-def new_plugin(name: str, points: str, parent: Path) -> None:
+def new_plugin(
+    name: str, points: str, kind: str, data: str | None, profiles: int, parent: Path
+) -> None:
     """Create a package with a new plugin: code, tests, types, CI.
 
     NAME is CamelCase, such as ZoneAllow: the folder and the distribution are then
     called quaymaster-zone-allow. The plugin has one small rule, which all its hooks
     apply; its tests, mypy and ruff pass. Replace the rule with yours.
     """
+    if kind and data:
+        raise click.UsageError("--kind and --data exclude each other")
+    source = click.get_current_context().get_parameter_source("points")
+    if (kind or data) and source is not ParameterSource.DEFAULT:
+        option = "--kind" if kind else "--data"
+        raise click.UsageError(f"{option} has its own extension points, not --points")
+    scaffold = Scaffold(kind=kind, data=data or "", profiles=profiles)
     chosen = parse_points(points)
-    folder = make_package(name, chosen, parent, installed_plugins())
+    folder = make_package(name, chosen, parent, installed_plugins(), scaffold)
     print_text(f"{folder}\n")
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, TypeAlias
 
-import attrs
+import msgspec
 
 from quaymaster._cli.tables import Heading
 
@@ -25,8 +25,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen
-class TableBlock:
+class TableBlock(msgspec.Struct, frozen=True):
     """A table.
 
     Attributes:
@@ -38,8 +37,7 @@ class TableBlock:
     rows: Sequence[Sequence[object]]
 
 
-@attrs.frozen
-class TextBlock:
+class TextBlock(msgspec.Struct, frozen=True):
     """A line of text.
 
     Attributes:
@@ -53,8 +51,7 @@ class TextBlock:
     is_warning: bool = False
 
 
-@attrs.frozen(kw_only=True)
-class MappedNode:
+class MappedNode(msgspec.Struct, frozen=True, kw_only=True):
     """A node on a map.
 
     Attributes:
@@ -72,8 +69,7 @@ class MappedNode:
     details: str
 
 
-@attrs.frozen
-class MapBlock:
+class MapBlock(msgspec.Struct, frozen=True):
     """A map of nodes.
 
     Attributes:
@@ -86,8 +82,7 @@ class MapBlock:
 Block: TypeAlias = TableBlock | TextBlock | MapBlock
 
 
-@attrs.define(eq=False)
-class RecordedOutput:
+class RecordedOutput(msgspec.Struct, eq=False):
     """The output of a function.
 
     Attributes:
@@ -96,9 +91,9 @@ class RecordedOutput:
         keys: The keys of these rows.
     """
 
-    blocks: list[Block] = attrs.field(factory=list)
-    documents: list[Mapping[str, object]] = attrs.field(factory=list)
-    keys: list[str] = attrs.field(factory=list)
+    blocks: list[Block] = []
+    documents: list[Mapping[str, object]] = []
+    keys: list[str] = []
 
     def add_rows(
         self, documents: Sequence[Mapping[str, object]], keys: Sequence[str]

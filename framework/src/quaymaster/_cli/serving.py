@@ -216,6 +216,7 @@ def operating(
             quick,
             reader.read,
             lambda: client_readings(operated.stats(), scheduler.config.kubernetes),
+            scheduler.plugin_metrics,
         ),
         "/debug/dump": dump_page(dump),
         "/debug/attempts": attempts_page(

@@ -170,7 +170,8 @@ def command(
     room = _room_observer() if with_capacity else None
     recorder = _recorder(record_file) if record_file is not None else None
     hooks = run_timings.hooks if run_timings else None
-    observers = [each for each in (recorder, seen, room, hooks) if each is not None]
+    several = (recorder, seen, room, run_timings, hooks)
+    observers = [each for each in several if each is not None]
     inputs = read_inputs(options)
     scaled = ScaledRun(the_autoscaler(autoscaler_file))
     choice = TimesChoice(startup, termination, pull)

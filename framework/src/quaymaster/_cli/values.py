@@ -53,7 +53,7 @@ def complete_pod(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Propose the kinds that can name pods."""
-    kinds = (f"{kind.lower()}/" for kind in POD_KINDS)
+    kinds = (f"{kind.lower()}/" for kind in (*POD_KINDS, "PodGroup"))
     return _items(kind for kind in kinds if kind.startswith(incomplete))
 
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from quaymaster.hookspecs import Deprecation, ExtensionPoint, HookAge
 from tests.kit.internals.cli import app
+from tests.kit.internals.packages import needed_sdk
 from tests.kit.packages import MakeDistribution
 from tests.kit.results import checked_result
 
@@ -540,6 +541,38 @@ def test_hook_that_every_framework_of_the_range_has_is_not_a_finding(
     born_with(monkeypatch, bind="0.2")
     found = findings(make_folder("quaymaster>=0.1,<0.2", declared))
     assert not any("came with" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "from quaymaster import Status",
+        "import quaymaster\nprint(quaymaster.Status)",
+        "import quaymaster as q\nprint(q.Status)",
+    ],
+    ids=["import from", "module", "other name"],
+)
+def test_public_name_that_is_younger_than_the_range_is_an_error(
+    use: str, make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = {"0.2": {"quaymaster": frozenset({"Status"})}}
+    monkeypatch.setattr(needed_sdk, "ADDED", added)
+    folder = make_folder()
+    (Path(folder) / "src" / "acme_gates" / "more.py").write_text(use)
+    problem = "quaymaster.Status came with quaymaster 0.2, but the dependencies admit"
+    assert any(
+        line.startswith("error: [sdk] more.py:") and problem in line
+        for line in findings(folder)
+    )
+
+
+@pytest.mark.parametrize("since", ["0.1", "0.3"])
+def test_report_has_the_lowest_framework_that_the_code_needs(
+    since: str, make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    born_with(monkeypatch, bind=since)
+    result = check(make_folder(), "-o", "json")
+    assert json.loads(result.stdout)["needs"] == since
 
 
 def born_with(monkeypatch: pytest.MonkeyPatch, **since: str) -> None:

@@ -182,6 +182,12 @@ def test_name_of_an_installed_distribution_is_refused(
     assert str(result.exception) == f"NAME: {expected}"
 
 
+def test_points_of_groups_need_a_feature_gate(tmp_path: Path) -> None:
+    result = new("ZoneGate", "--points", "placement_score", folder=tmp_path)
+    text = "'placement_score' needs the feature gate TopologyAwareWorkloadScheduling"
+    assert text in str(result.exception)
+
+
 def test_unknown_points_are_refused(tmp_path: Path) -> None:
     result = new("ZoneGate", "--points", "filter,skore", folder=tmp_path)
     assert "no extension point 'skore' (there are: preEnqueue," in str(result.exception)
@@ -211,3 +217,74 @@ def test_failed_creation_leaves_no_files(
     result = new("ZoneGate", folder=tmp_path)
     assert "quaymaster-zone-gate: No space left on device" in str(result.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_plugin_with_a_kind_has_a_module_for_it(tmp_path: Path) -> None:
+    assert new("ZoneGate", "--kind", "Berth", folder=tmp_path).exit_code == 0
+    source = tmp_path / "quaymaster-zone-gate" / "src" / "quaymaster_zone_gate"
+    kinds = (source / "kinds.py").read_text()
+    assert 'plural: ClassVar[str] = "berths"' in kinds
+    assert "on_change(Berth, self._learn)" in (source / "plugin.py").read_text()
+
+
+def test_plugin_with_data_reads_them_over_http(tmp_path: Path) -> None:
+    assert new("ZoneGate", "--data", "http", folder=tmp_path).exit_code == 0
+    assert "start" in hooks_of(tmp_path / "quaymaster-zone-gate")
+
+
+def test_second_profile_has_another_label(tmp_path: Path) -> None:
+    assert new("ZoneGate", "--profiles", "2", folder=tmp_path).exit_code == 0
+    text = (tmp_path / "quaymaster-zone-gate" / "profile.yaml").read_text()
+    assert text.count("schedulerName:") == 2
+    assert "label: example.com/second-level" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--kind", "Berth", "--data", "http"], "--kind and --data exclude each other"),
+        (["--kind", "Berth", "--points", "filter"], "--kind has its own extension"),
+        (["--data", "http", "--points", "score"], "--data has its own extension"),
+        (["--data", "ftp"], "'ftp' is not 'http'"),
+        (["--profiles", "3"], "3 is not in the range 1<=x<=2"),
+    ],
+    ids=["both", "kind with points", "data with points", "other data", "profiles"],
+)
+def test_options_that_exclude_each_other_are_refused(
+    options: list[str], message: str, tmp_path: Path
+) -> None:
+    result = new("ZoneGate", *options, folder=tmp_path)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("berth", "expected CamelCase, such as Rack, got 'berth'; did you mean"),
+        ("Pod", "'Pod' is a kind of Kubernetes; expected another name"),
+        ("Exception", "'Exception' is a name of Python; expected another name"),
+        ("Status", "'Status' is a name that the plugin's own modules use"),
+        ("ZoneGate", "'ZoneGate' is a name that the plugin's own modules use"),
+        ("K" + "x" * 30, "has more than 30 letters; expected another name"),
+    ],
+    ids=["lower case", "Kubernetes", "Python", "imported", "the plugin", "too long"],
+)
+def test_bad_names_of_kinds_are_refused(
+    kind: str, message: str, tmp_path: Path
+) -> None:
+    result = new("ZoneGate", "--kind", kind, folder=tmp_path)
+    assert "--kind: " in str(result.exception)
+    assert message in str(result.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "plural"),
+    [("Berth", "berths"), ("Ferry", "ferries"), ("Quay", "quays"), ("Box", "boxes")],
+)
+def test_plural_of_a_kind_is_english(kind: str, plural: str, tmp_path: Path) -> None:
+    new("ZoneGate", "--kind", kind, folder=tmp_path)
+    [kinds] = tmp_path.rglob("kinds.py")
+    assert f'plural: ClassVar[str] = "{plural}"' in kinds.read_text()

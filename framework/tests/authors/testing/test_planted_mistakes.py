@@ -30,23 +30,33 @@ from tests.kit.planted.queues import (
     FairShare,
     Neighbours,
 )
+from tests.kit.planted.racks import OWN as RACK_CLUSTERS
+from tests.kit.planted.racks import RACK_MISTAKES, Racks, Requeues
 from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
 from tests.kit.planted.zones import ZONE_MISTAKES, Zones
 
 pytestmark = pytest.mark.filterwarnings(
     "error::quaymaster.testing.VacuousContractWarning"
 )
-MISTAKES = (*GPU_MISTAKES, *PRICE_MISTAKES, *ZONE_MISTAKES, *QUEUE_MISTAKES)
+MISTAKES = (
+    *GPU_MISTAKES,
+    *PRICE_MISTAKES,
+    *ZONE_MISTAKES,
+    *RACK_MISTAKES,
+    *QUEUE_MISTAKES,
+)
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
     (Prices, PRICE_CLUSTERS),
     (Zones, ZONE_CLUSTERS),
+    (Racks, RACK_CLUSTERS),
+    (Requeues, RACK_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),
     (Neighbours, FRIENDS),
 ]
-COSTLY = ("Gpus", "Prices", "Evicts")
+COSTLY = ("Gpus", "Prices", "Evicts", "Requeues")
 
 
 @pytest.fixture(autouse=True)

@@ -326,3 +326,12 @@ def test_mapping_needs_pods_or_members(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(mapping))
     with pytest.raises(ConfigErrors, match=r"kinds\[0\].pods: expected at least one"):
         load([], custom_kinds=[str(file)])
+
+
+def test_topology_of_pods_without_a_group_is_not_followed() -> None:
+    required = {"kueue.x-k8s.io/podset-required-topology": RACK}
+    result = loaded(plain_job(annotations=required))
+    assert (groups_of(result), members_of(result)) == ({}, {"train": None})
+    (notice,) = result.notices
+    assert "podset-required-topology" in notice.path
+    assert notice.where == "Job default/train"

@@ -109,8 +109,8 @@ def interrupts() -> object:
     raise KeyboardInterrupt
 
 
-def test_each_hook_has_an_expected_answer() -> None:
-    assert sorted(EXPECTED) == HOOKS
+def test_each_hook_and_the_callback_of_objects_have_an_expected_answer() -> None:
+    assert sorted(EXPECTED) == sorted([*HOOKS, "on_change"])
 
 
 @pytest.mark.parametrize("hook", HOOKS)

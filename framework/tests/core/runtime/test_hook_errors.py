@@ -341,7 +341,7 @@ def test_permit_cannot_wait_without_an_end(reasons: tuple[str, ...]) -> None:
     harness = harness_for(InPermit, "p")
     harness.schedule_one()
     assert harness.message("p") == (
-        "running Permit plugin \"InPermit\": plugin 'InPermit': permit returned a "
-        "Status with code Wait, expected PermitWait(timeout_seconds)"
+        'running Permit plugin "InPermit": permit returned a Status with code Wait, '
+        "expected PermitWait(timeout_seconds)"
     )
     assert [error.hook for error in harness.errors] == ["permit"]

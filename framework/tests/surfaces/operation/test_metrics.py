@@ -76,6 +76,7 @@ class Rig:
             EngineProbe(self, 1.0),
             self.reader.read,
             lambda: client_readings(self.stats, self.scheduler.config.kubernetes),
+            self.scheduler.plugin_metrics,
         )
         text = page({}).body.decode()
         return {
@@ -135,6 +136,19 @@ def test_page_names_the_metrics_that_upstream_does_not_have() -> None:
     text = PAGE.read_text()
     for name in set(FAMILIES) - set(FACTS):
         assert f"| `{name}` |" in text
+
+
+def test_metrics_of_plugins_are_on_the_page_with_their_prefix(rig: Rig) -> None:
+    handle = rig.scheduler.frameworks["default-scheduler"].handle.for_plugin("SpotGo")
+    handle.counter("fetches_total", "Requests.", ["result"]).add(3, result="ok")
+    handle.gauge("age_seconds", "The age.").set(2.5)
+    handle.histogram("fetch_seconds", "Times.", buckets=[1, 2]).observe(1.5)
+    name = "quaymaster_spot_go"
+    assert rig.value(f"{name}_fetches_total", **PROFILE, result="ok") == 3
+    assert rig.value(f"{name}_age_seconds", **PROFILE) == 2.5
+    assert rig.value(f"{name}_fetch_seconds_bucket", **PROFILE, le="1.0") == 0
+    assert rig.value(f"{name}_fetch_seconds_bucket", **PROFILE, le="2.0") == 1
+    assert rig.value(f"{name}_fetch_seconds_sum", **PROFILE) == 1.5
 
 
 def test_attempts_are_counted_by_how_they_ended(rig: Rig) -> None:

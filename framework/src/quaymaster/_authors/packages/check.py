@@ -25,11 +25,18 @@ from quaymaster._authors.packages.metadata_checks import (
     metadata_findings,
     sdk_findings,
 )
+from quaymaster._authors.packages.needed_sdk import (
+    Need,
+    lowest_need,
+    need_findings,
+    needs_of,
+)
 from quaymaster._authors.packages.own_contracts import OwnContracts
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.registry.kinds import KIND_GROUP, RegisteredKind
 from quaymaster._core.registry.offers import offers
-from quaymaster._core.registry.registry import GROUP, PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import GROUP, PluginRegistry
 
 __all__ = ["Report", "check_package"]
 
@@ -41,10 +48,13 @@ class Report:
     Attributes:
         candidate: Its metadata and entry points.
         findings: The problems, in the order of the checks.
+        needs: The lowest version of the framework with all hooks and names that its
+            code uses.
     """
 
     candidate: Candidate
     findings: Sequence[Finding]
+    needs: str
 
     def count(self, level: Level) -> int:
         """Return the number of findings of a level."""
@@ -73,8 +83,10 @@ def check_package(
         PackageNotFoundError: There is no such package.
     """
     candidate = find_package(package)
-    findings = _findings(candidate, args, opt_outs, kubernetes)
-    return Report(candidate=candidate, findings=tuple(findings))
+    needs: list[Need] = []
+    findings = tuple(_findings(candidate, args, opt_outs, kubernetes, needs))
+    lowest = str(lowest_need(needs))
+    return Report(candidate=candidate, findings=findings, needs=lowest)
 
 
 def _findings(
@@ -82,6 +94,7 @@ def _findings(
     args: Mapping[str, Mapping[str, object]],
     opt_outs: Mapping[str, str],
     kubernetes: Sequence[Kubernetes],
+    needs: list[Need],
 ) -> Iterator[Finding]:
     yield from metadata_findings(candidate)
     yield from sdk_findings(candidate)
@@ -92,14 +105,15 @@ def _findings(
         yield from load_findings(plugin)
     yield from clash_findings(plugins, others)
     usable = [plugin for plugin in plugins if plugin.error is None]
-    lowest = lowest_sdk(candidate)
+    needs += needs_of(candidate, usable)
+    yield from need_findings(needs, lowest_sdk(candidate))
     yield from kind_findings(candidate, usable, others)
     yield from observer_findings(candidate)
     # A package that cannot be imported has that finding already.
     contracts = OwnContracts.of_folder(candidate.folder if usable else None)
     yield from contracts.findings
     for plugin in usable:
-        yield from age_findings(plugin, lowest)
+        yield from age_findings(plugin)
         yield from access_findings(plugin)
         if plugin.extension_points:
             choice = ContractChoice(args.get(plugin.name), opt_outs, kubernetes)

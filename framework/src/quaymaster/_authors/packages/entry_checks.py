@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator
 from importlib import util
 from pathlib import Path
 
-from packaging.version import Version
-
 from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kind_set import KindSet
 from quaymaster._authors.packages.candidate import Candidate
@@ -16,7 +14,8 @@ from quaymaster._core.registry.access import declares_access
 from quaymaster._core.registry.kinds import RegisteredKind, kinds_of_plugin
 from quaymaster._core.registry.observers import RegisteredObserver
 from quaymaster._core.registry.plugin_checks import marked_hooks
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = [
     "access_findings",
@@ -54,12 +53,11 @@ def access_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
         yield Finding.warning("rights", f"plugin {plugin.name!r}", message)
 
 
-def age_findings(plugin: RegisteredPlugin, lowest: Version) -> Iterator[Finding]:
-    """Find hooks that some versions of the framework do not call.
+def age_findings(plugin: RegisteredPlugin) -> Iterator[Finding]:
+    """Find hooks whose removal has been announced.
 
     Args:
         plugin: The plugin, which can be loaded.
-        lowest: The lowest version of the framework that its package allows.
     """
     own = frozenset(marked_hooks(plugin.load()))
     where = f"plugin {plugin.name!r}"
@@ -69,12 +67,6 @@ def age_findings(plugin: RegisteredPlugin, lowest: Version) -> Iterator[Finding]
             if age.deprecated is not None:
                 message = f"hook {hook!r} is {age.deprecated}"
                 yield Finding.warning("deprecated", where, message)
-            if lowest < Version(age.since):
-                message = (
-                    f"hook {hook!r} came with quaymaster {age.since}, but the "
-                    f"dependencies admit {lowest}; expected 'quaymaster>={age.since}'"
-                )
-                yield Finding.error("sdk", where, message)
 
 
 def clash_findings(

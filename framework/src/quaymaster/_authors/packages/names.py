@@ -9,13 +9,15 @@ from typing import Final
 
 import attrs
 
+from quaymaster._api.objects.kinds import KINDS
 from quaymaster._base.errors import QuaymasterError
 
-__all__ = ["NameRefusedError", "PluginNames"]
+__all__ = ["KindNames", "NameRefusedError", "PluginNames"]
 
 _CAMEL_CASE: Final = re.compile(r"[A-Z]++[a-z0-9][A-Za-z0-9]*")
 _LONGEST: Final = 50
 """The longest name of a distribution; longer ones are hard to type."""
+_LONGEST_KIND: Final = 30
 
 
 class NameRefusedError(QuaymasterError, ValueError):
@@ -25,8 +27,8 @@ class NameRefusedError(QuaymasterError, ValueError):
         name: The name.
     """
 
-    def __init__(self, name: str, problem: str) -> None:
-        super().__init__(f"NAME: {problem}")
+    def __init__(self, name: str, problem: str, where: str = "NAME") -> None:
+        super().__init__(f"{where}: {problem}")
         self.name = name
 
 
@@ -90,6 +92,56 @@ class PluginNames:
             return f"a plugin {name!r} is installed already{another}"
         if _is_installed(self):
             return f"{self.distribution!r} is installed already{another}"
+        return ""
+
+
+@attrs.frozen
+class KindNames:
+    """The names of a new kind of objects.
+
+    Attributes:
+        kind: Its class, and its name in manifests: ``Rack``.
+    """
+
+    kind: str
+
+    @property
+    def plural(self) -> str:
+        """Its name in the API: ``racks``."""
+        word = self.kind.lower()
+        if word.endswith(("s", "x", "z", "ch", "sh")):
+            return f"{word}es"
+        if word.endswith("y") and word[-2:-1] not in set("aeiou"):
+            return f"{word[:-1]}ies"
+        return f"{word}s"
+
+    def check(self, plugin: "PluginNames", taken: Iterable[str]) -> None:
+        """Check that a new kind may have this name.
+
+        Args:
+            plugin: The names of its plugin.
+            taken: The names that the modules of the package import.
+
+        Raises:
+            NameRefusedError: It may not; the message has the expected form.
+        """
+        problem = self._problem(plugin, frozenset(taken))
+        if problem:
+            raise NameRefusedError(self.kind, problem, "--kind")
+
+    def _problem(self, plugin: "PluginNames", taken: frozenset[str]) -> str:
+        name, another = self.kind, "; expected another name"
+        if not _CAMEL_CASE.fullmatch(name):
+            hint = f"; did you mean {camel!r}?" if (camel := _camel_case(name)) else ""
+            return f"expected CamelCase, such as Rack, got {name!r}{hint}"
+        if len(name) > _LONGEST_KIND:
+            return f"{name!r} has more than {_LONGEST_KIND} letters{another}"
+        if keyword.iskeyword(name) or hasattr(builtins, name):
+            return f"{name!r} is a name of Python{another}"
+        if name in {kind.kind for kind in KINDS.values()}:
+            return f"{name!r} is a kind of Kubernetes{another}"
+        if {name, f"{name}Spec"} & {plugin.plugin, f"{plugin.plugin}Args", *taken}:
+            return f"{name!r} is a name that the plugin's own modules use{another}"
         return ""
 
 

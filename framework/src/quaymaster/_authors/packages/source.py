@@ -94,7 +94,8 @@ def _lines(part: _Part) -> range:
 
 def _import(node: ast.Import | ast.ImportFrom, used: Container[str]) -> str:
     """Return an import in one line, without unused names; or empty."""
-    taken = ", ".join(alias.name for alias in node.names if alias.name in used)
+    aliases = (alias for alias in node.names if (alias.asname or alias.name) in used)
+    taken = ", ".join(map(ast.unparse, aliases))
     start = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
     return f"{start}import {taken}" if taken else ""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._core.contract.handle import UnfollowedKindError
+from quaymaster._core.contract.handle import ObjectCallback, UnfollowedKindError
 from quaymaster._core.contract.object_index import ObjectIndex
 from quaymaster._core.registry.access import USUAL_KINDS
 from quaymaster._core.state.change_log import ChangeLog
@@ -32,20 +32,24 @@ class FixedObjects:
     ) -> None:
         self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {}
         self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
+        self._callbacks: dict[type[ApiObject], list[ObjectCallback[Any]]] = {}
         self._followed = tuple(kinds)
         for obj in objects:
             self.put(obj)
 
     def put(self, obj: ApiObject) -> None:
         """Add an object, in place of any with the same key."""
-        self._drop(obj)
+        old = self._drop(obj)
         self._objects.setdefault(type(obj), {})[obj.key] = obj
         self._log(type(obj)).note(obj.key, is_new=True)
+        self._pass_on(type(obj), old, obj)
 
     def remove(self, obj: ApiObject) -> None:
         """Remove the object of this key."""
-        self._drop(obj)
+        old = self._drop(obj)
         self._log(type(obj)).note(obj.key)
+        if old is not None:
+            self._pass_on(type(obj), old, None)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         return self._of(kind).get(key)
@@ -64,11 +68,32 @@ class FixedObjects:
         """See `quaymaster.Informers.index`."""
         return ObjectIndex(self, kind, by)
 
+    def on_change(
+        self, kind: type[ObjT], callback: ObjectCallback[ObjT]
+    ) -> Callable[[], None]:
+        """See `quaymaster.Informers.on_change`."""
+        for obj in list(self._of(kind).values()):
+            callback(None, obj)
+        callbacks = self._callbacks.setdefault(kind, [])
+        callbacks.append(callback)
+
+        def end() -> None:
+            if callback in callbacks:
+                callbacks.remove(callback)
+
+        return end
+
+    def _pass_on(
+        self, kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
+    ) -> None:
+        for callback in tuple(self._callbacks.get(kind, ())):
+            callback(old, new)
+
     def _log(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return self._changes.setdefault(kind, ChangeLog())
 
-    def _drop(self, obj: ApiObject) -> None:
-        self._objects.get(type(obj), {}).pop(obj.key, None)
+    def _drop(self, obj: ApiObject) -> ApiObject | None:
+        return self._objects.get(type(obj), {}).pop(obj.key, None)
 
     def _of(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
         if kind not in self._followed:

@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class PluginHarness(GroupHarness):
-    """One plugin, its arguments, and a cluster that does not change.
+    """One plugin, its arguments, and a cluster that only the test changes.
 
     Each hook method starts a new attempt (a new `CycleState`), unless its docstring
     names another one. `state` is that of the last attempt.

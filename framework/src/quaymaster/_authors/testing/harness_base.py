@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from quaymaster._api.objects import ApiObject, Node, Pod, PodGroup
+from quaymaster._api.objects import ApiObject, CompositePodGroup, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
 from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
+from quaymaster._authors.testing.metric_numbers import number_of
 from quaymaster._authors.testing.single_plugin import build_alone, kinds_of
 from quaymaster._base.errors import PluginError, QuaymasterError
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.contract.cycle_state import CycleState, StateNotFoundError
 from quaymaster._core.contract.extension_points import EXTENSION_POINTS
 from quaymaster._core.contract.status import Status
@@ -21,6 +23,7 @@ from quaymaster._core.runtime.guards import unguarded
 from quaymaster._core.runtime.profile import Call, HookFunction
 from quaymaster._core.state.arrays import Int64Array
 from quaymaster._core.state.group_states import GroupStates
+from quaymaster._core.state.new_group_states import new_group_states
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.snapshot import Snapshot
 
@@ -56,7 +59,7 @@ def value_of(answer: T | Status) -> T:
 
 
 class HarnessBase:
-    """One plugin on a cluster that does not change; see `PluginHarness`."""
+    """One plugin on a cluster that only the test changes; see `PluginHarness`."""
 
     def __init__(
         self,
@@ -99,12 +102,20 @@ class HarnessBase:
             nominator=FixedNominations(nominated or {}),
             pod_groups=_group_states([*pods, *objects], kubernetes),
         )
+        self._plugin_metrics = services.plugin_metrics
         self._twin_scores: Int64Array | None = None
         # Imagined pods end with the attempt.
         self._imagined: dict[CycleState, dict[str, NodeInfo]] = {}
         self._returned = ReturnedArrays()
+        self._failures: list[BaseException] = []
         self._framework = build_alone(
-            plugin, beside, args, services, self._returned, kubernetes
+            plugin,
+            beside,
+            args,
+            services,
+            self._returned,
+            kubernetes,
+            lambda _plugin, _hook, _pod, error: self._failures.append(error),
         )
         if self._name not in self._framework.profile.plugins:
             raise LookupError(
@@ -112,6 +123,8 @@ class HarnessBase:
             )
         self.plugin = self._framework.profile.plugins[self._name]
         self.handle = self._framework.handle.for_plugin(self._name)
+        self._framework.handle.callbacks.begin()
+        self._raise_failed_callback()
 
     def _fill_cluster(self, objects: Sequence[ApiObject]) -> None:
         self.cluster.load(objects)
@@ -132,6 +145,92 @@ class HarnessBase:
         """Cancel the plugin's timers and call its ``close``; may be repeated."""
         self._framework.handle.retire()
         self._framework.profile.lifecycle.close(_unguarded_call)
+
+    def put(self, obj: ApiObject) -> None:
+        """Add an object, or a new version of it, as a watch would deliver it.
+
+        The callbacks of `Informers.on_change` are called. If one raises an exception,
+        this raises it.
+        """
+        if isinstance(obj, Node):
+            self.snapshot.add_node(obj)
+        elif isinstance(obj, Pod):
+            self._take_off(obj)
+            if obj.node_name:
+                self.snapshot.add_pod(obj)
+        self._store(obj)
+        self._informers.put(obj)
+        self._raise_failed_callback()
+
+    def remove(self, obj: ApiObject) -> None:
+        """Remove an object, as a watch would deliver it; see `put`."""
+        if isinstance(obj, Node):
+            self.snapshot.remove_node(obj.name)
+        elif isinstance(obj, Pod):
+            self._take_off(obj)
+        self.cluster.delete(type(obj), obj.key, grace_period_seconds=0)
+        self._informers.remove(obj)
+        self._raise_failed_callback()
+
+    def metric(self, name: str, **labels: str) -> float:
+        """Return the number of a metric that the plugin has made.
+
+        Args:
+            name: The name that the plugin gave it, without the prefix. Of a histogram
+                ``x``, ``x_count`` is how many numbers it has counted, and ``x_sum``
+                their sum.
+            **labels: A value for each label, without ``profile``.
+
+        Raises:
+            LookupError: The plugin has no such metric, or it has never been written
+                with these labels.
+        """
+        return number_of(self._plugin_metrics.metrics(), self._name, name, labels)
+
+    @property
+    def changed_nodes(self) -> frozenset[str]:
+        """The nodes for which the plugin has called ``handle.changed(nodes=...)``.
+
+        The names are those since the harness was made. A call without ``nodes`` is not
+        among them; see `has_changed`.
+        """
+        return frozenset(filter(None, self._reported))
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the plugin has called ``handle.changed()`` without ``nodes``."""
+        return "" in self._reported
+
+    @property
+    def _reported(self) -> frozenset[str]:
+        changes = self._framework.handle.reported_changes
+        return frozenset(name for plugin, name in changes if plugin == self._name)
+
+    def _store(self, obj: ApiObject) -> None:
+        """Write an object to the cluster, in place of any of its key."""
+        try:
+            self.cluster.get(type(obj), obj.key)
+        except NotFoundError:
+            self._fill_cluster([obj])
+            return
+        if isinstance(obj, Pod):
+            # An update cannot change its node: only a binding can.
+            self.cluster.delete(Pod, obj.key, grace_period_seconds=0)
+            self._fill_cluster([obj])
+        else:
+            self.cluster.update(obj)
+
+    def _take_off(self, pod: Pod) -> None:
+        """Remove an earlier version of a pod from the node where it is."""
+        earlier = self._informers.get(Pod, pod.key)
+        if earlier is not None and earlier.node_name:
+            self.snapshot.remove_pod(earlier)
+
+    def _raise_failed_callback(self) -> None:
+        if self._failures:
+            error = self._failures[0]
+            self._failures.clear()
+            raise error
 
     def add_pod(self, pod: Pod, pod_to_add: Pod, node_name: str) -> Status | None:
         """Imagine one more pod on a node, in the attempt of the last `pre_filter`.
@@ -218,10 +317,11 @@ def _group_states(
     """Return the pods of each group; None without the feature gate."""
     if not kubernetes.enabled("GenericWorkload"):
         return None
-    states = GroupStates()
+    states = new_group_states(kubernetes)
     for obj in objects:
-        if isinstance(obj, PodGroup):
-            states.set_group(obj)
+        if isinstance(obj, PodGroup | CompositePodGroup):
+            if kubernetes.reads(obj.kind):
+                states.set_group(obj)
         elif isinstance(obj, Pod):
             states.put(obj)
     return states

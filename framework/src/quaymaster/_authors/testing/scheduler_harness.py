@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.faults import Fault, FaultyCluster
+from quaymaster._authors.testing.metric_numbers import number_of
 from quaymaster._authors.testing.verdicts import (
     ScheduleError,
     UnexpectedHookErrors,
@@ -230,6 +231,30 @@ class SchedulerHarness:
         found = plugin_at_work(self._scheduler.frameworks, kind, scheduler_name)
         assert isinstance(found, kind), "it was looked up by its class"
         return found
+
+    def metric(
+        self,
+        plugin: str,
+        name: str,
+        /,
+        *,
+        scheduler_name: str = _DEFAULT_NAME,
+        **labels: str,
+    ) -> float:
+        """Return the number of a metric that a plugin has made.
+
+        Args:
+            plugin: The plugin's name in the profile.
+            name: The name as in `PluginHarness.metric`.
+            scheduler_name: The profile that it belongs to.
+            **labels: A value for each label, without ``profile``.
+
+        Raises:
+            LookupError: The plugin has no such metric, or it has never been written
+                with these labels.
+        """
+        metrics = self._scheduler.plugin_metrics()
+        return number_of(metrics, plugin, name, labels, scheduler_name)
 
     def schedule_one(self) -> str | None:
         """Run one pod through a scheduling and a binding cycle.

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from quaymaster._api.objects import ApiObject
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._core.config.kinds import kinds_read
@@ -13,8 +15,9 @@ from quaymaster._core.contract.queueing import QueuedPodInfo
 from quaymaster._core.contract.status import Status
 from quaymaster._core.engine.framework import Framework, FrameworkBuilder
 from quaymaster._core.engine.handle import Services
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
-from quaymaster._core.runtime.guards import HookGuards, Watch
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.runtime.guards import Failed, HookGuards, Watch
 
 __all__ = ["build_alone", "kinds_of"]
 
@@ -63,6 +66,7 @@ def build_alone(
     services: Services,
     watch: Watch | None = None,
     kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+    failed: Failed | None = None,
 ) -> Framework:
     """Build a profile of one plugin, as from a configuration file.
 
@@ -73,6 +77,8 @@ def build_alone(
         services: The parts that plugins may use.
         watch: Observes the calls of hooks, if set.
         kubernetes: The Kubernetes version to simulate.
+        failed: Called with plugin, hook, the pod's key and the exception of a hook or
+            callback that fails.
 
     Raises:
         PluginLoadError: A class breaks a hookspec.
@@ -91,10 +97,11 @@ def build_alone(
     config = parse_config(
         document, registry, source="PluginHarness", kubernetes=kubernetes
     )
+    guards = HookGuards(watches=[watch] if watch else ())
     builder = FrameworkBuilder(
         registry=registry,
         services=services,
-        guards=HookGuards(watches=[watch] if watch else ()),
+        guards=guards if failed is None else replace(guards, failed=failed),
         kinds=kinds_read(config, registry),
     )
     return builder.build(config.profiles[0])

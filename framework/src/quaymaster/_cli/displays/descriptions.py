@@ -110,8 +110,8 @@ def _show_simulation(result: SimulationResult) -> None:
 def _show_explained(explained: ExplainedPod) -> None:
     if explained.why_not is not None:
         print_why_not(explained)
-        print_line()
-    print_explained(explained, top=_TOP, every=False)
+    else:
+        print_explained(explained, top=_TOP, every=False)
     print_notices(explained.notices)
 
 

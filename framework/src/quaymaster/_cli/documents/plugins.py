@@ -199,6 +199,8 @@ class PackageDocument(DocumentPart, frozen=True):
         version: Its version.
         plugins: The plugins that it offers.
         kinds: The kinds that it offers.
+        needs: The lowest version of the framework with all hooks and names that the
+            code of the package uses.
         errors: How many errors there are.
         warnings: How many warnings there are.
         findings: The problems.
@@ -208,6 +210,7 @@ class PackageDocument(DocumentPart, frozen=True):
     version: str
     plugins: list[str]
     kinds: list[str]
+    needs: str
     errors: int
     warnings: int
     findings: list[PackageFindingPart]

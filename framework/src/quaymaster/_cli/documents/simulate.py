@@ -15,7 +15,9 @@ from quaymaster._cli.documents.parts import (
 
 __all__ = [
     "HookTimingPart",
+    "MetricBucketPart",
     "PlacementPart",
+    "PluginMetricPart",
     "SimulateDocument",
     "SimulateSummary",
     "SimulationPart",
@@ -93,6 +95,40 @@ class HookTimingPart(DocumentPart, frozen=True):
     longest: float
 
 
+class MetricBucketPart(DocumentPart, frozen=True):
+    """A bucket of a histogram of a plugin.
+
+    Attributes:
+        up_to: The upper bound; null for the last bucket.
+        count: How many numbers are in this bucket alone.
+    """
+
+    up_to: float | None
+    count: int
+
+
+class PluginMetricPart(DocumentPart, frozen=True):
+    """One number of a metric that a plugin has of its own.
+
+    Attributes:
+        name: The full name, as on ``/metrics``.
+        plugin: The plugin.
+        kind: ``counter``, ``gauge`` or ``histogram``.
+        labels: The values of its labels.
+        value: The number; of a histogram the sum.
+        count: How many numbers a histogram has counted; null for others.
+        buckets: The buckets of a histogram; null for others.
+    """
+
+    name: str
+    plugin: str
+    kind: str
+    labels: dict[str, str]
+    value: float
+    count: int | None
+    buckets: list[MetricBucketPart] | None
+
+
 class TimingsPart(DocumentPart, frozen=True):
     """The real time of a command and of hooks, in seconds.
 
@@ -101,12 +137,14 @@ class TimingsPart(DocumentPart, frozen=True):
         calls: The number of calls of hooks.
         seconds: Their total duration.
         hooks: Each hook of each plugin, the costliest first.
+        plugin_metrics: The metrics that plugins have of their own, by name.
     """
 
     run: float
     calls: int
     seconds: float
     hooks: list[HookTimingPart]
+    plugin_metrics: list[PluginMetricPart]
 
 
 class SimulationPart(DocumentPart, frozen=True):

@@ -38,6 +38,10 @@ _ONE_BY_ONE: Final = Finding(
     "its pods are scheduled one by one, and not as a group, while the feature gate "
     f"{_GROUPS} is off; --feature-gates {_GROUPS}=true or --config groups sets it",
 )
+_NO_GROUP: Final = (
+    "is not followed here: the pods share a topology domain; only pods that name a "
+    "group do so here, and Jobs with spec.scheduling"
+)
 _ANYWHERE: Final = Finding(
     NoticeReason.DROPPED_FIELDS,
     "spec.schedulingConstraints",
@@ -163,6 +167,7 @@ class ForeignObjects:
                     groups.append((group, custom.source))
         for kind in self._custom_kinds.values():
             if kind.kind == _POD:
+                self._warn_of_lone_pods(named, kind)
                 for group, index, tree in named.of_pods(kind, problems):
                     where = f"pods of group {_name(group)}"
                     self._warn_of_fields(tree, kind, where)
@@ -171,6 +176,14 @@ class ForeignObjects:
         for group, source in groups:
             self._warn_of_topology(group, source)
         return groups, named.changed if self._has_groups else {}
+
+    def _warn_of_lone_pods(self, named: NamedGroups, kind: CustomKind) -> None:
+        """Warn of pods with a topology but without a group, if there are groups."""
+        if not self._has_groups:
+            return
+        for obj, path in named.without_group(kind):
+            finding = Finding(NoticeReason.UNFOLLOWED_FIELDS, path, _NO_GROUP)
+            self._add_finding(finding, f"{obj.kind} {obj.key}")
 
     def _may_group(self, where: str) -> bool:
         """Return whether there are groups; otherwise pods are scheduled singly."""

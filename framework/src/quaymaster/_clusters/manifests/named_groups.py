@@ -28,7 +28,7 @@ from quaymaster._clusters.manifests.custom_groups import pod_group, share_of
 from quaymaster._clusters.manifests.custom_jobs import metadata_of_part
 from quaymaster._clusters.manifests.custom_kinds import CustomKind
 from quaymaster._clusters.manifests.group_rules import Members
-from quaymaster._clusters.manifests.paths import Tree
+from quaymaster._clusters.manifests.paths import Tree, first_field
 
 __all__ = ["NamedGroups"]
 
@@ -95,6 +95,26 @@ class NamedGroups:
             group = self._group(tree, {}, kind, key, members, problems)
             if group is not None:
                 yield group, members[0], tree
+
+    def without_group(self, kind: CustomKind) -> Iterator[tuple[ApiObject, str]]:
+        """Yield the objects whose pods have a topology but name no group.
+
+        With each comes the path of the topology.
+
+        Args:
+            kind: The mapping of the groups that pods name.
+        """
+        paths = [path for rule in kind.pod_groups for path in rule.topology]
+        for obj in self._objects:
+            if not _has_pods(obj) or kind.members is None:
+                continue
+            metadata = _metadata_of_pods(obj)
+            if _name_in(metadata, kind.members) or _spec_of(obj).scheduling_group:
+                continue
+            tree = {"metadata": {"annotations": metadata.annotations}}
+            entry = first_field([tree], paths)
+            if entry is not None:
+                yield obj, entry[0]
 
     def _group(
         self,

@@ -22,7 +22,7 @@ def gated(kubernetes: Kubernetes, settings: Document, findings: Findings) -> Kub
         settings: The configuration.
         findings: Collects mistakes.
     """
-    own = settings.feature_gates
+    own: object = settings.feature_gates
     # A value of another type is reported already.
     if not isinstance(own, Mapping) or not own:
         return kubernetes

@@ -170,7 +170,7 @@ def parse_config(
         enable_contention_profiling=settings.enable_contention_profiling,
         delay_cache_until_active=settings.delay_cache_until_active,
         profiles=profiles,
-        own_gates=kubernetes.feature_gates.keys() - chosen.feature_gates.keys(),
+        own_gates=frozenset(kubernetes.feature_gates).difference(chosen.feature_gates),
         warnings=findings.warnings,
     )
 

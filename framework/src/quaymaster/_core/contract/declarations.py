@@ -23,10 +23,11 @@ class Scope(enum.Enum):
     """
 
     NODE = "node"
-    """On the pod's signature fragment and that node alone, and on external data whose
-    changes the plugin reports by `Handle.changed`. The results of ``pre_filter`` and
-    ``pre_score`` depend on the fragment alone. ``normalize_score`` returns equal scores
-    where all raw scores are equal."""
+    """On the pod's signature fragment and that node alone, and on other data whose
+    changes the plugin reports by `Handle.changed`: data from outside the cluster, or an
+    object of the node's name, which `Informers.on_change` follows. The results of
+    ``pre_filter`` and ``pre_score`` depend on the fragment alone. ``normalize_score``
+    returns equal scores where all raw scores are equal."""
 
     NODES = "nodes"
     """On the fragment and the objects of all nodes, but not on pods or other objects.

@@ -6,7 +6,7 @@ Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from random import Random
-from typing import Protocol, TypeVar, overload
+from typing import Protocol, TypeAlias, TypeVar, overload
 
 import msgspec
 
@@ -19,6 +19,11 @@ from quaymaster._core.contract.cluster import Cluster, EventNote
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse
 from quaymaster._core.contract.object_index import ObjectIndex
+from quaymaster._core.contract.plugin_metrics import (
+    CounterMetric,
+    GaugeMetric,
+    HistogramMetric,
+)
 from quaymaster._core.contract.results import Candidate, FilteredRows
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import BoolArray, Rows
@@ -33,6 +38,7 @@ __all__ = [
     "Handle",
     "Informers",
     "LastingFilters",
+    "ObjectCallback",
     "SnapshotTrial",
     "UnfollowedKindError",
     "WaitingPod",
@@ -41,6 +47,10 @@ __all__ = [
 ObjT = TypeVar("ObjT", bound=ApiObject)
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+
+ObjectCallback: TypeAlias = Callable[[ObjT | None, ObjT | None], None]
+"""Gets an object before and after a change. The first is None if the object was added,
+the second if it was deleted."""
 
 
 class UnfollowedKindError(QuaymasterError, KeyError):
@@ -114,6 +124,43 @@ class Informers(Protocol):
 
         Raises:
             UnfollowedKindError: No plugin declared this kind.
+        """
+
+    def on_change(
+        self, kind: type[ObjT], callback: ObjectCallback[ObjT]
+    ) -> Callable[[], None]:
+        """Call a function whenever an object of a kind is added, changed or deleted.
+
+        Mirrors ``AddEventHandler`` of client-go's shared informers. Call it in the
+        constructor or in ``start``. Existing objects are delivered as added: before
+        ``start`` for a callback of the constructor, else within this call.
+
+        The callback runs on the scheduling thread, between two attempts, in the order
+        of the changes. It runs before the hints of `EventsOf` and ``pre_enqueue`` get
+        the same change. The snapshot does not have a change of a node or pod yet. A
+        deletion and a new object of the same key may arrive as two calls, or as one
+        change with another uid.
+
+        The callback may use the whole handle: `WaitingPod.allow`, `Handle.activate`,
+        `Handle.changed`. It must be quick, must not change the objects, and must return
+        None. If it raises an exception, this is reported like that of a hook, and has
+        no other effect. No more calls are made once the plugin has been replaced.
+
+        Args:
+            kind: The class of the objects.
+            callback: Called with the object before and after the change: (None, new),
+                (old, new) or (old, None).
+
+        Returns:
+            A function that ends the calls, for a plugin that needs them only for some
+            time.
+
+        Raises:
+            UnfollowedKindError: No plugin declared this kind.
+            TypeError: The first argument is not a class of objects, or the callback
+                cannot be called with two arguments.
+            RuntimeError: The calling thread is not the scheduling thread, or the
+                plugin has registered this callback already.
         """
 
 
@@ -363,19 +410,34 @@ class Handle(Protocol):
     def activate(self, pods: Iterable[Pod]) -> None:
         """Move pods to the active queue at once, whatever their backoff."""
 
-    def changed(self) -> None:
-        """Report that external data have changed this plugin's results.
+    def changed(
+        self, *, nodes: Iterable[str] | None = None, requeue: bool = True
+    ) -> None:
+        """Report that other data than nodes and pods have changed its results.
 
-        The profile's cached results of this plugin, also of ``sign_pod``, become stale
-        from the next attempt on. The pods of this profile that it has rejected or gated
-        are requeued, as by an event that it registered: pods that it keeps ``PENDING``
-        at once, the others after their backoff. An attempt in progress gets the event
-        when it ends. Other pods are not requeued.
+        These are data from outside the cluster, and objects that the plugin reads
+        although its scope is ``Scope.NODE``. The profile's cached results of this
+        plugin, also of ``sign_pod``, become stale from the next attempt on. The pods of
+        this profile that it has rejected or gated are requeued, as by an event that it
+        registered: pods that it keeps ``PENDING`` at once, the others after their
+        backoff. An attempt in progress gets the event when it ends. Other pods are not
+        requeued. So only a plugin with ``pre_enqueue``, ``pre_filter``, ``filter``,
+        ``reserve`` or ``permit`` has pods to requeue.
 
         Call it after the data have changed, and only if they have. Change the data on
         the scheduling thread, in ``done`` of `run_in_background` or in a timer. Any
         thread may call this method, as often as needed: calls before the engine handles
         the report count as one. It does nothing once the plugin has been replaced.
+
+        Args:
+            nodes: The names of the nodes whose results have changed. Then only cached
+                results of ``filter`` and ``score`` for these nodes become stale, which
+                costs no more than a changed label. By default, all results do.
+            requeue: Whether to requeue pods. False is for changes of objects for which
+                the plugin has registered events: these requeue its pods by their hints.
+
+        Raises:
+            TypeError: ``nodes`` is a string, or has a value that is not a string.
         """
 
     @overload
@@ -422,6 +484,64 @@ class Handle(Protocol):
 
     def record(self, note: EventNote) -> None:
         """Write an Event about an object."""
+
+    def counter(
+        self, name: str, description: str, labels: Collection[str] = ()
+    ) -> CounterMetric:
+        """Make a metric of this plugin that counts.
+
+        Call it once, in the constructor or in ``start``. The full name begins with
+        ``quaymaster_`` and the plugin's name: ``fetches_total`` of ``SpotPrice`` is
+        ``quaymaster_spot_price_fetches_total``. Profiles with the same plugin share the
+        metric; a label ``profile`` is added. The numbers are on
+        ``/metrics``, in ``simulate --timings``, and in `PluginHarness.metric`.
+
+        Args:
+            name: The name in snake_case, without the prefix; it ends with ``_total``.
+            description: What it counts, for people.
+            labels: The names of its labels. Their values must be few: of more than
+                1,000 combinations the rest is not counted.
+
+        Raises:
+            MetricError: The definition is wrong, or the plugin has this metric already.
+            RuntimeError: The calling thread is not the scheduling thread.
+        """
+
+    def gauge(
+        self, name: str, description: str, labels: Collection[str] = ()
+    ) -> GaugeMetric:
+        """Make a metric of this plugin that grows and falls; see `counter`.
+
+        Args:
+            name: The name in snake_case; it must not end with ``_total``.
+            description: What it measures, with the unit.
+            labels: The names of its labels.
+
+        Raises:
+            MetricError: The definition is wrong, or the plugin has this metric already.
+            RuntimeError: The calling thread is not the scheduling thread.
+        """
+
+    def histogram(
+        self,
+        name: str,
+        description: str,
+        labels: Collection[str] = (),
+        buckets: Collection[float] | None = None,
+    ) -> HistogramMetric:
+        """Make a metric of this plugin that counts numbers by size; see `counter`.
+
+        Args:
+            name: The name in snake_case; it must not end with ``_total``.
+            description: What it measures, with the unit.
+            labels: The names of its labels.
+            buckets: The upper bounds of the buckets, ascending. By default, they grow
+                from 1 ms to 16 s, for seconds.
+
+        Raises:
+            MetricError: The definition is wrong, or the plugin has this metric already.
+            RuntimeError: The calling thread is not the scheduling thread.
+        """
 
     def report_preemption(
         self, victims: int, seconds: float, *, has_failed: bool = False

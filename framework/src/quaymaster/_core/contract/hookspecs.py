@@ -202,10 +202,14 @@ class EnqueueExtensions(Protocol):
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         """List the events, each with an optional queueing hint.
 
-        Called once, when the profile is built. If a plugin rejects pods and does not
-        implement this hook, every event requeues its pods, which is safe but slow. With
-        an empty list, only `Handle.changed` (for data from outside the cluster) and the
-        periodic flush requeue them.
+        Called once, when the profile is built. It is for plugins that reject pods: by
+        ``pre_enqueue``, ``pre_filter``, ``filter``, ``reserve`` or ``permit``. The
+        events of others requeue nothing, and their profile is rejected: a plugin with
+        ``post_filter`` alone calls `Handle.activate`.
+
+        If a plugin rejects pods and does not implement this hook, every event requeues
+        its pods, which is safe but slow. With an empty list, only `Handle.changed` (for
+        data from outside the cluster) and the periodic flush requeue them.
 
         Returns:
             Results of ``on_node(Change.ADD, hint)``, ``on_pod(Change.DELETE)`` or

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from quaymaster._base.errors import PluginError
 from quaymaster._core.contract.status import Code, Status
 
 __all__ = ["failed", "reasons_of"]
@@ -17,12 +18,15 @@ def failed(prefix: str, plugin: str, status: Status) -> Status:
     """Make an Error status in upstream's form: ``running X "plugin": message``.
 
     Args:
-        prefix: The text before the message.
+        prefix: The text before the message; it names the plugin.
         plugin: The plugin that failed.
         status: The status of the plugin. If it has no message, upstream's text ends
             with the colon; here the meaning of its code follows.
     """
     message = status.message or reasons_of(status)[0]
+    error = status.error
+    if isinstance(error, PluginError) and error.plugin == plugin:
+        message = message.replace(str(error), error.of_hook)
     return Status(Code.ERROR, (f"{prefix}: {message}",), plugin, status.error)
 
 

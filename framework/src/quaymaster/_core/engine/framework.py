@@ -47,6 +47,7 @@ __all__ = [
     "Framework",
     "FrameworkBuilder",
     "backoff_policy",
+    "begin_callbacks",
     "queue_profiles",
     "retire",
     "start_plugins",
@@ -141,15 +142,16 @@ class FrameworkBuilder(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         Raises:
             ProfileError: A plugin cannot be loaded or called.
         """
+        guards = self._guards(config.scheduler_name)
         handle = EngineHandle(
-            config.scheduler_name, self.services, extenders, config.kubernetes
+            config.scheduler_name, self.services, extenders, config.kubernetes, guards
         )
         try:
             profile = build_profile(
                 config,
                 self.registry,
                 handle.for_plugin,
-                self._guards(config.scheduler_name),
+                guards,
                 frozenset(map(resource_of, self.kinds)),
             )
         except BaseException:
@@ -208,7 +210,7 @@ class FrameworkBuilder(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         algorithm, signatures = plain, None
         # The search for mutations needs every call, so nothing is cached then.
         if not self.options.check_mutations:
-            signatures = Signatures(profile, plain.nodes, handle.changed_plugins)
+            signatures = Signatures(profile, plain.nodes, handle.reported_changes)
             algorithm = remember(plain, signatures)
             lasting = LastingMemory(plain.filter, plain.nominated, signatures)
             handle.filters.remember(lasting)
@@ -238,6 +240,12 @@ class FrameworkBuilder(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         )
 
 
+def begin_callbacks(frameworks: Iterable[Framework]) -> None:
+    """Deliver objects to the callbacks of the plugins of some profiles."""
+    for framework in frameworks:
+        framework.handle.callbacks.begin()
+
+
 def start_plugins(frameworks: Iterable[Framework]) -> None:
     """Call the start hooks of the plugins of some profiles."""
     for framework in frameworks:
@@ -247,7 +255,7 @@ def start_plugins(frameworks: Iterable[Framework]) -> None:
 def retire(frameworks: Iterable[Framework]) -> None:
     """Close the plugins of some profiles, the last profile first.
 
-    Their timers and tasks are cancelled before the first of them is closed.
+    Their timers, tasks and callbacks end before the first of them is closed.
     """
     listed = list(frameworks)
     for framework in listed:

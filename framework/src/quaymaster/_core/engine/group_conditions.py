@@ -15,7 +15,12 @@ from quaymaster._api.objects.device_claims import Condition
 from quaymaster._api.objects.groups import PodGroup
 from quaymaster._core.binding.executor import Executor
 from quaymaster._core.contract.clock import Clock
-from quaymaster._core.contract.cluster import ApiError, Cluster, ConflictError
+from quaymaster._core.contract.cluster import (
+    ApiError,
+    Cluster,
+    ConflictError,
+    UnknownOutcomeError,
+)
 from quaymaster._core.contract.status import Status
 
 __all__ = ["GroupConditions"]
@@ -75,7 +80,8 @@ class GroupConditions:
                 return None
             try:
                 self._cluster.patch_status(group, {"conditions": tuple(conditions)})
-            except ConflictError as error:
+            except (ConflictError, UnknownOutcomeError) as error:
+                # The server may have been away: the group is read once it is back.
                 failure = error
             except ApiError as error:
                 return error

@@ -18,16 +18,29 @@ from quaymaster._core.contract.cluster import Cluster, EventNote
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse, may_block
 from quaymaster._core.contract.handle import Informers, LastingFilters, WaitingPod
+from quaymaster._core.contract.plugin_metrics import (
+    CounterMetric,
+    GaugeMetric,
+    HistogramMetric,
+    MetricKind,
+)
 from quaymaster._core.contract.results import Candidate, FilteredRows
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import Algorithm
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.nominated import Nominator
 from quaymaster._core.engine.guarded import PluginClock, run_guarded
+from quaymaster._core.engine.object_callbacks import ObjectCallbacks, PluginInformers
 from quaymaster._core.engine.snapshot_trial import EngineTrial
 from quaymaster._core.extenders.chain import NO_EXTENDERS, Extenders
 from quaymaster._core.memo.lasting import LastingMemory
+from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._core.runtime.plugin_metrics import (
+    DEFAULT_BUCKETS,
+    MetricOwner,
+    PluginMetrics,
+)
 from quaymaster._core.state.arrays import BoolArray, Rows
 from quaymaster._core.state.group_states import GroupStates
 from quaymaster._core.state.node_info import NodeInfo
@@ -39,6 +52,7 @@ __all__ = ["EngineHandle", "Services"]
 
 T = TypeVar("T")
 
+_NO_GUARDS: Final = HookGuards()
 _TOO_EARLY: Final = "the profile is still being built: call this in a hook"
 
 
@@ -48,6 +62,10 @@ def _no_pod(_uid: str) -> WaitingPod | None:
 
 def _no_queue(_pods: Sequence[Pod]) -> None:
     return None
+
+
+def _is_always_own() -> bool:
+    return True
 
 
 def _no_pods_to_wake(_scheduler_name: str, _plugin: str) -> None:
@@ -67,10 +85,12 @@ class Services:
             names of both; called on the engine's thread.
         post: Runs a call on the engine's thread; may be called from any thread. By
             default the call is made at once.
+        is_own_thread: Whether the calling thread is the engine's; by default it is.
         record: Writes an Event; by default to the cluster.
         random: The engine's seeded generator.
         executor: Runs tasks that may wait for the cluster; inline by default.
         metrics: Records metrics; may be None.
+        plugin_metrics: The metrics of plugins.
         shared: The objects that plugins of all profiles share, by class.
         pod_groups: The pods of each PodGroup; None without GenericWorkload.
     """
@@ -85,12 +105,16 @@ class Services:
     activate: Callable[[Sequence[Pod]], None] = _no_queue
     wake: Callable[[str, str], None] = _no_pods_to_wake
     post: Post = operator.call
+    is_own_thread: Callable[[], bool] = _is_always_own
     record: Callable[[EventNote], None] = attrs.Factory(
         lambda self: self.cluster.record, takes_self=True
     )
     random: Random = attrs.field(factory=lambda: Random(0))
     executor: Executor = attrs.field(factory=InlineExecutor)
     metrics: SchedulerMetrics | None = None
+    plugin_metrics: PluginMetrics = attrs.Factory(
+        lambda self: PluginMetrics(self.post, self.is_own_thread), takes_self=True
+    )
     shared: dict[type, object] = attrs.field(factory=dict)
     pod_groups: GroupStates | None = None
 
@@ -191,12 +215,14 @@ class EngineHandle:
         services: The engine's parts.
         extenders: The engine's extenders.
         kubernetes: The version of Kubernetes whose decisions are made.
+        guards: Compile the callbacks of plugins, and report those that fail.
 
     Attributes:
         extenders: The engine's extenders.
         filters: The profile's own filters.
-        changed_plugins: The plugins that reported a change of their external data since
-            the memo looked last.
+        callbacks: The callbacks of the profile's plugins for changes of objects.
+        reported_changes: The changes of their data that plugins have reported since the
+            memo looked last: the plugin's name, and a node's name, or empty for all.
     """
 
     def __init__(
@@ -205,6 +231,7 @@ class EngineHandle:
         services: Services,
         extenders: Extenders = NO_EXTENDERS,
         kubernetes: Kubernetes = DEFAULT_KUBERNETES,
+        guards: HookGuards = _NO_GUARDS,
     ) -> None:
         self._clock = PluginClock(services.clock)
         self.extenders = extenders
@@ -214,8 +241,12 @@ class EngineHandle:
         self._may_block = True
         self._services = services
         self._is_waking = False
-        self.changed_plugins: set[str] = set()
+        self.reported_changes: set[tuple[str, str]] = set()
         self.filters = ProfileFilters(services.nominator)
+        self.callbacks = ObjectCallbacks(
+            services.informers, guards, services.is_own_thread
+        )
+        self._informers: Informers = services.informers
 
     def for_plugin(self, name: str, plugin: object = None) -> "EngineHandle":
         """Return the handle of one plugin; it is retired together with this one.
@@ -227,14 +258,19 @@ class EngineHandle:
         other = copy.copy(self)
         other._plugin_name = name
         other._may_block = may_block(plugin)
+        other._informers = PluginInformers(
+            name, self._services.informers, self.callbacks
+        )
         return other
 
     def retire(self) -> None:
-        """Cancel the timers and tasks of the plugins, and accept no new ones.
+        """Cancel timers, tasks and callbacks of the plugins, and accept no new ones.
 
         This is for plugins that have been replaced, or were never started.
         """
         self._clock.retire()
+        self.callbacks.retire()
+        self._services.plugin_metrics.retire(self._clock)
 
     def attach(self, algorithm: Algorithm) -> None:
         """Let plugins run the profile's own filters, now that all have been built."""
@@ -266,7 +302,7 @@ class EngineHandle:
 
     @property
     def informers(self) -> Informers:
-        return self._services.informers
+        return self._informers
 
     @property
     def snapshot(self) -> Snapshot:
@@ -296,13 +332,17 @@ class EngineHandle:
                 raise TypeError(f"activate: expected pods, got {type(pod).__name__}")
         self._services.activate(listed)
 
-    def changed(self) -> None:
-        if self._clock.is_retired:
+    def changed(
+        self, *, nodes: Iterable[str] | None = None, requeue: bool = True
+    ) -> None:
+        names = ("",) if nodes is None else _checked_names(nodes)
+        if self._clock.is_retired or not names:
             return
         # The memo looks at this set before each attempt, so that no attempt uses stale
         # answers. Posting a call would be too late for an attempt in the same turn.
-        self.changed_plugins.add(self._plugin_name)
-        if not self._is_waking:
+        plugin = self._plugin_name
+        self.reported_changes.update([(plugin, name) for name in names])
+        if requeue and not self._is_waking:
             self._is_waking = True
             self._services.post(self._wake)
 
@@ -334,6 +374,35 @@ class EngineHandle:
     def record(self, note: EventNote) -> None:
         self._services.record(note)
 
+    def counter(
+        self, name: str, description: str, labels: Collection[str] = ()
+    ) -> CounterMetric:
+        metrics = self._services.plugin_metrics
+        return metrics.add(self._owner, MetricKind.COUNTER, name, description, labels)
+
+    def gauge(
+        self, name: str, description: str, labels: Collection[str] = ()
+    ) -> GaugeMetric:
+        metrics = self._services.plugin_metrics
+        return metrics.add(self._owner, MetricKind.GAUGE, name, description, labels)
+
+    def histogram(
+        self,
+        name: str,
+        description: str,
+        labels: Collection[str] = (),
+        buckets: Collection[float] | None = None,
+    ) -> HistogramMetric:
+        metrics = self._services.plugin_metrics
+        bounds = DEFAULT_BUCKETS if buckets is None else buckets
+        kind = MetricKind.HISTOGRAM
+        return metrics.add(self._owner, kind, name, description, labels, bounds)
+
+    @property
+    def _owner(self) -> MetricOwner:
+        # All plugins of a profile that were built together share the clock.
+        return MetricOwner(self._profile_name, self._plugin_name, self._clock)
+
     def report_preemption(
         self, victims: int, seconds: float, *, has_failed: bool = False
     ) -> None:
@@ -353,3 +422,21 @@ class EngineHandle:
             lambda: self._clock.is_retired,
             blocks=self._may_block,
         )
+
+
+def _checked_names(nodes: Iterable[str]) -> Sequence[str]:
+    """Return the names of nodes.
+
+    Raises:
+        TypeError: It is a string, or has a value that is not a string.
+    """
+    expected = "changed: expected the names of nodes"
+    if isinstance(nodes, str):
+        remedy = f"write nodes=[{nodes!r}]"
+        raise TypeError(f"{expected}, got the string {nodes!r}: {remedy}")
+    names = list(nodes)
+    for name in names:
+        value: object = name
+        if not isinstance(value, str) or not value:
+            raise TypeError(f"{expected}, got {value!r} among them")
+    return names

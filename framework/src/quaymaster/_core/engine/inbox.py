@@ -34,9 +34,13 @@ class Inbox:
         """Make the calling thread the engine's."""
         self._thread = threading.get_ident()
 
+    def is_own_thread(self) -> bool:
+        """Whether the calling thread is the engine's."""
+        return threading.get_ident() == self._thread
+
     def run_here(self, call: Callable[[], None]) -> None:
         """Make a call at once on the engine's thread; post it from any other thread."""
-        if threading.get_ident() == self._thread:
+        if self.is_own_thread():
             call()
         else:
             self.post(call)

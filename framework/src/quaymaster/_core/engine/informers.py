@@ -22,7 +22,7 @@ from quaymaster._core.contract.cluster import (
     WatchEvent,
     WatchEventType,
 )
-from quaymaster._core.contract.handle import UnfollowedKindError
+from quaymaster._core.contract.handle import ObjectCallback, UnfollowedKindError
 from quaymaster._core.contract.object_index import ObjectIndex
 from quaymaster._core.state.change_log import ChangeLog
 
@@ -87,6 +87,25 @@ class _Reflector(Generic[ObjT]):
         self.is_listed = False
         self.objects: dict[str, ObjT] = {}
         self._log: ChangeLog[str] | None = None
+        # Replaced, never changed in place: a callback may end another one.
+        self._callbacks: tuple[ObjectCallback[ObjT], ...] = ()
+
+    def on_change(self, callback: ObjectCallback[ObjT]) -> Callable[[], None]:
+        """Pass the existing objects, and then all changes, to a callback.
+
+        Returns:
+            A function that ends the calls.
+        """
+        self._callbacks += (callback,)
+        for obj in list(self.objects.values()):
+            callback(None, obj)
+
+        def end() -> None:
+            self._callbacks = tuple(
+                other for other in self._callbacks if other != callback
+            )
+
+        return end
 
     def changes(self) -> ChangeLog[str]:
         """Return the log of the changes, which is written from the first call on."""
@@ -207,9 +226,11 @@ class _Reflector(Generic[ObjT]):
     def _pass_on(
         self, key: str, old: ObjT | None, new: ObjT | None, *, missed: bool = False
     ) -> None:
-        """Add a change to the log, if there is one, and pass it to the handler."""
+        """Add a change to the log, if there is one, and pass it to all who follow."""
         if self._log is not None:
             self._log.note(key, is_new=old is None)
+        for callback in self._callbacks:
+            callback(old, new)
         assert self._handler is not None, "it was started"
         self._handler.changed(self._kind, old, new, missed=missed)
 
@@ -337,6 +358,12 @@ class EngineInformers:
     ) -> ObjectIndex[K, ObjT]:
         """See `quaymaster.Informers.index`."""
         return ObjectIndex(self, kind, by)
+
+    def on_change(
+        self, kind: type[ObjT], callback: ObjectCallback[ObjT]
+    ) -> Callable[[], None]:
+        """See `quaymaster.Informers.on_change`; the callback must not raise."""
+        return self._reflector(kind).on_change(callback)
 
     def _note_events(self, reflector: _Reflector[Any]) -> None:
         self._notified.append(reflector)

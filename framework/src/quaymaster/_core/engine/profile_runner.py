@@ -27,6 +27,7 @@ from quaymaster._core.cycle.sampling import NodeOrder
 from quaymaster._core.engine.framework import (
     Framework,
     FrameworkBuilder,
+    begin_callbacks,
     retire,
     start_plugins,
 )
@@ -93,6 +94,7 @@ class ProfileRunner:
         nominator: The pods that are nominated to nodes.
         waiting: The pods that wait on Permit.
         reports: Reports binds, and Events and errors of plugins.
+        plugin_metrics: The metrics that plugins have of their own.
         config: The configuration in force.
         frameworks: Scheduler name -> the profile at work; always the same object.
 
@@ -154,6 +156,7 @@ class ProfileRunner:
             self._observers.append(HookTrace(hook_trace))
         self._order = NodeOrder()
         self._services = self._services_with(activate, wake)
+        self.plugin_metrics = self._services.plugin_metrics
         self._handler: ChangeHandler | None = None
         self.config = config
         # Before the plugins are built: they may use informers in their constructors.
@@ -174,6 +177,8 @@ class ProfileRunner:
 
             handler = MeasuredChanges(handler, self.metrics, self.config.kubernetes)
         self._handler = handler
+        # First, so that callbacks get all objects before a hook is called for a pod.
+        begin_callbacks(self.frameworks.values())
         self.informers.start(handler)
         start_plugins(self.frameworks.values())
 
@@ -272,6 +277,7 @@ class ProfileRunner:
         # In place, because the event handlers share the mapping.
         self.frameworks.clear()
         self.frameworks.update(frameworks)
+        self.plugin_metrics.drop_unowned()
         self._let_reject(frameworks)
         self.config = config
         # Kinds that only the old plugins use stay followed: they may still bind pods.
@@ -287,6 +293,8 @@ class ProfileRunner:
     ) -> Mapping[str, Framework]:
         """Return the profiles after `adopt`; close them if it fails."""
         try:
+            # First: the queue calls hooks of the new plugins.
+            begin_callbacks(frameworks.values())
             adopt(frameworks)
         except BaseException:
             retire(frameworks.values())
@@ -310,6 +318,7 @@ class ProfileRunner:
             activate=lambda pods: self.inbox.post(lambda: activate(pods)),
             wake=wake,
             post=self.inbox.post,
+            is_own_thread=self.inbox.is_own_thread,
             record=self.reports.record,
             random=self.random,
             executor=self.executor,
@@ -356,11 +365,11 @@ class ProfileRunner:
 def _group_states(config: SchedulerConfig) -> "GroupStates | None":
     if not config.kubernetes.enabled("GenericWorkload"):
         return None
-    from quaymaster._core.state.group_states import (  # noqa: PLC0415 - above
-        GroupStates,
+    from quaymaster._core.state.new_group_states import (  # noqa: PLC0415 - above
+        new_group_states,
     )
 
-    return GroupStates()
+    return new_group_states(config.kubernetes)
 
 
 def _cache(
@@ -403,11 +412,11 @@ def _check_version(old: SchedulerConfig, new: SchedulerConfig) -> None:
     if other != version:
         problem = f"the scheduler runs as {version}, got {other}: start a new scheduler"
         raise KubernetesError("kubernetes_version", problem)
-    gate = "GenericWorkload"
-    before, after = old.kubernetes.enabled(gate), new.kubernetes.enabled(gate)
-    if before != after:
-        problem = f"the scheduler runs with {gate}={str(before).lower()}"
-        raise KubernetesError("feature_gates", f"{problem}: start a new scheduler")
+    for gate in ("GenericWorkload", "CompositePodGroup"):
+        before, after = old.kubernetes.enabled(gate), new.kubernetes.enabled(gate)
+        if before != after:
+            problem = f"the scheduler runs with {gate}={str(before).lower()}"
+            raise KubernetesError("feature_gates", f"{problem}: start a new scheduler")
 
 
 def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:

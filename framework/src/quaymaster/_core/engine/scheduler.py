@@ -42,6 +42,7 @@ from quaymaster._core.queue.events import PluginChange
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._core.runtime.plugin_metrics import PluginMetric
 from quaymaster._core.state.node_table import NodeTable
 
 if TYPE_CHECKING:
@@ -326,6 +327,10 @@ class Scheduler:
             A future of the return value or the exception.
         """
         return self._runner.inbox.ask(question)
+
+    def plugin_metrics(self) -> Sequence[PluginMetric]:
+        """Return the metrics of plugins, by name; on the scheduler's thread."""
+        return self._runner.plugin_metrics.metrics()
 
     def unlisted(self) -> Sequence[str]:
         """Return the kinds that have never been listed; on the scheduler's thread.

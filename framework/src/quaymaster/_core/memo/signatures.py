@@ -14,6 +14,7 @@ import attrs
 
 from quaymaster._api.objects import Pod, PodSpec, SpecKey
 from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.declarations import PodUse, Scope
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.score_call import ScoreCall
@@ -75,8 +76,9 @@ class Signatures:
     Args:
         profile: The profile.
         nodes: The columns of all nodes.
-        changed: The names of plugins whose external data have changed, added by any
-            thread. The memos are dropped before the next attempt.
+        changed: The plugins whose other data have changed, added by any thread: each
+            with the name of a node, or an empty name for all of them. The cached
+            answers are dropped before the next attempt.
 
     Attributes:
         skips: The cached Skips for the last pod passed to `of`. None for the first of
@@ -85,10 +87,14 @@ class Signatures:
     """
 
     def __init__(
-        self, profile: Profile, nodes: NodeTable, changed: set[str] | None = None
+        self,
+        profile: Profile,
+        nodes: NodeTable,
+        changed: set[tuple[str, str]] | None = None,
     ) -> None:
         self._nodes = nodes
-        self._changed: set[str] = set() if changed is None else changed
+        self._changed: set[tuple[str, str]] = set() if changed is None else changed
+        self._static = _static_plugins(profile)
         self._forgotten = 0
         self._names: Sequence[str] = [*profile.remembered, *profile.skipping]
         self._remembered = frozenset(profile.remembered)
@@ -198,14 +204,21 @@ class Signatures:
         return bool(self._changed)
 
     def _forget(self) -> None:
-        """Drop all memos, if they contain answers of a plugin whose data have changed.
+        """Drop the cached answers of plugins whose data have changed.
 
-        All of them are dropped, because verdicts and totals combine several plugins.
-        The other plugins answer as before, so no decision changes by that.
+        If all answers of a plugin may differ, all memos are dropped, because verdicts
+        and totals combine several plugins. The others answer as before, so no decision
+        changes by that. If those for a node may differ, it is treated as changed.
         """
         names = set()
         while self._changed:
-            names.add(self._changed.pop())
+            plugin, node_name = self._changed.pop()
+            if not node_name or plugin in self._skips:
+                names.add(plugin)
+            elif plugin in self._remembered:
+                self._nodes.note_outside_change(
+                    node_name, of_node=plugin in self._static
+                )
         if not names.isdisjoint(self._names) or not names.isdisjoint(self._skips):
             self._memos.clear()
             self.shared = SharedMemos()
@@ -267,6 +280,16 @@ class _LastSigned:
 
 def _nothing() -> None:
     return None
+
+
+def _static_plugins(profile: Profile) -> frozenset[str]:
+    """Return the plugins with answers that are kept while the node is the same."""
+    return frozenset(
+        call.plugin
+        for key in ("filter", "score")
+        for call in profile.plan(key)
+        if call.pod_use is PodUse.NONE or call.scope is Scope.NODES
+    )
 
 
 def _traits(pod: Pod) -> tuple[object, ...]:

@@ -84,7 +84,7 @@ class MutationGuard:
     ) -> Callable[[], list[str]]:
         """Save all data; the result restores them and returns the changes."""
         objects: list[ApiObject] = []
-        objects += [pod for pod in map(_pod_of, arguments.values()) if pod is not None]
+        objects += [obj for obj in map(_object_of, arguments.values()) if obj]
         saved: list[_Saved] = []
         states: list[SavedState] = []
         state = arguments.get("state")
@@ -167,8 +167,10 @@ def _saved_arguments(arguments: Mapping[str, object]) -> list[_Saved]:
     return saved
 
 
-def _pod_of(value: object) -> Pod | None:
-    pod = getattr(value, "pod", value)  # the argument may be a queued pod
+def _object_of(value: object) -> ApiObject | None:
+    if isinstance(value, ApiObject):
+        return value
+    pod = getattr(value, "pod", None)  # the argument may be a queued pod
     return pod if isinstance(pod, Pod) else None
 
 

@@ -341,6 +341,15 @@ _NORMALIZED: Final = ExpectedAnswer(
     good=f"answer is None or {_ARRAY}scores.shape",
     size="len(scores)",
 )
+
+
+def _nothing_at_all(plugin: str, hook: str, answer: object, _size: int) -> object:
+    """Return the answer; a status that the plugin itself returned is an error."""
+    if isinstance(answer, Status) and answer.error is None:
+        return unexpected(plugin, hook, answer, "None")
+    return answer
+
+
 _NOTHING: Final = ExpectedAnswer(
     kinds=None, accept=_nothing, good="answer is None", says_nothing=True
 )
@@ -348,6 +357,10 @@ _NOTHING: Final = ExpectedAnswer(
 EXPECTED: Final[Mapping[str, ExpectedAnswer]] = {
     "start": _NOTHING,
     "close": _NOTHING,
+    # A callback of `Informers.on_change`, which is guarded like a hook.
+    "on_change": ExpectedAnswer(
+        what="None", accept=_nothing_at_all, good="answer is None", says_nothing=True
+    ),
     "pre_enqueue": _STATUS,
     # Any comparable value is a key; `SortKeys` checks that.
     "queue_sort": ExpectedAnswer(kinds=None, good="True"),

@@ -27,7 +27,8 @@ from quaymaster._core.contract.extension_points import EXTENSION_POINTS, Extensi
 from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.status import Status
 from quaymaster._core.registry.plugin_checks import unmarked_hooks
-from quaymaster._core.registry.registry import PluginClass, PluginRegistry
+from quaymaster._core.registry.registered import PluginClass
+from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.calls import Implementations
 from quaymaster._core.runtime.deprecated import warn_of_deprecated_hooks
 from quaymaster._core.runtime.events import event_problem
@@ -46,6 +47,15 @@ _HOOKS = [hook for point in EXTENSION_POINTS for hook in point.hooks]
 _LIFECYCLE_HOOKS = ("start", "close")
 REJECTING_HOOKS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
 """The hooks by which a plugin can reject a pod."""
+_FAILING_HOOKS = (*REJECTING_HOOKS, "pre_bind", "bind", "placement_feasible")
+"""Those, and the hooks by which a plugin can reject a pod that has a node, or a group.
+For all others, kube-scheduler ignores the events (``shouldHaveEnqueueExtensions``,
+v1.37, ``pkg/scheduler/framework/runtime/framework.go``)."""
+_NO_REJECTIONS = (
+    "events_to_register returned events, but the plugin rejects no pods (it has none "
+    f"of {', '.join(REJECTING_HOOKS)}), so they requeue nothing: register none, and "
+    "call handle.activate for pods that may fit now"
+)
 _SLEEPS = (
     "events_to_register is empty, so no event requeues the pods that it rejects: "
     "unless it calls handle.changed(), they wait minutes for the flush, and pods that "
@@ -287,6 +297,8 @@ class _Builder:
             problem = event_problem(event, self._followed)
             if problem:
                 raise self._error(name, f"events_to_register {problem}")
+        if events and not self._has(name, _FAILING_HOOKS):
+            raise self._error(name, _NO_REJECTIONS)
         # Allowed, as upstream allows it, but mostly a mistake that only shows as pods
         # that wait for minutes.
         if not events and self._has(name, REJECTING_HOOKS):

@@ -33,6 +33,7 @@ from quaymaster._core.runtime.profile import HookFunction
 
 __all__ = [
     "MAY_WAIT",
+    "Failed",
     "HookGuards",
     "HookListener",
     "HookTimer",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 Failed: TypeAlias = Callable[[str, str, str, BaseException], None]
+"""Takes the plugin, the hook, the pod's key or "", and the exception of the hook."""
 
 MAY_WAIT: Final = frozenset({"pre_bind", "bind"})
 """Hooks that run off the engine's thread, where they may wait for a server."""

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from quaymaster._core.contract.pod_groups import PodGroupPostFilterResult
 from quaymaster._core.contract.results import PermitWait, PostFilterResult
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.runtime.generated import compiled
@@ -29,6 +30,12 @@ _POINTS: Final[Mapping[str, str]] = {
     "filter": "Filter",
     "filter_nodes": "Filter",
     "post_filter": "PostFilter",
+    "placement_generate": "PlacementGenerate",
+    "placement_feasible": "PlacementFeasible",
+    "placement_score": "PlacementScore",
+    "placement_scores": "PlacementScore",
+    "normalize_placement_score": "PlacementScoreExtensionNormalize",
+    "pod_group_post_filter": "PodGroupPostFilter",
     "pre_score": "PreScore",
     "score": "Score",
     "score_nodes": "Score",
@@ -127,7 +134,7 @@ class MeasuredHooks:
 
 def status_label(answer: object) -> str:
     """Return upstream's name of the status that corresponds to an answer of a hook."""
-    if isinstance(answer, PostFilterResult):
+    if isinstance(answer, PostFilterResult | PodGroupPostFilterResult):
         answer = answer.status
     if isinstance(answer, Status):
         return answer.code.label

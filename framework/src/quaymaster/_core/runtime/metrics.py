@@ -84,6 +84,10 @@ class SchedulerMetrics:
         plugins: (plugin, extension point, status) -> how long a plugin took.
         hints: (plugin, event, hint) -> how long queueing hints took.
         permits: (result,) -> how long pods waited on Permit.
+        group_attempts: (result, profile) -> how long the cycles of groups took.
+        group_algorithm: How long the search for the nodes of a group took.
+        generated_placements: (profile,) -> how many placements were generated.
+        placements: (result, profile) -> how long groups were tried on placements.
         calls: (plugin, extension point, profile) -> about how often it was called.
     """
 
@@ -105,6 +109,10 @@ class SchedulerMetrics:
         self.plugins = Histograms(_PLUGIN)
         self.hints = Histograms(_PLUGIN)
         self.permits = Histograms(_FROM_1_MS)
+        self.group_attempts = Histograms(_FROM_1_MS)
+        self.group_algorithm = Histogram(_FROM_1_MS)
+        self.generated_placements: Counter[Labels] = Counter()
+        self.placements = Histograms(_FROM_1_MS)
         self.calls: Counter[Labels] = Counter()
 
     def fold(self) -> None:

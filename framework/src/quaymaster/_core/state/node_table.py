@@ -403,6 +403,19 @@ class NodeTable:
         self._sums.unwritten[row] = info
         self.changes.note(row)
 
+    def note_outside_change(self, name: str, *, of_node: bool) -> None:
+        """Log that results for a node may differ, without a change of any column.
+
+        Args:
+            name: The node; nothing happens if there is none of this name.
+            of_node: Whether results that depend on the node alone may differ, too.
+        """
+        row = self._row_of.get(name)
+        if row is not None:
+            if of_node:
+                self.node_changes.note(row)
+            self.changes.note(row)
+
     def note_pod_change(self, info: NodeInfo) -> None:
         """Log that a pod on a node has changed, without a change of any sum."""
         self.changes.note(info.row)

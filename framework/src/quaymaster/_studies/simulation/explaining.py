@@ -88,7 +88,10 @@ def explain_pod(
         cluster, config=config, registry=registry, seed=seed, log=log
     ) as run:
         names = {node.name for node in cluster.list(Node).items}
-        groups = GroupLog(lambda group: any(map(wanted.has_taken, group.pods)))
+        groups = GroupLog(
+            lambda group: any(map(wanted.has_taken, group.pods)),
+            explains=wanted.has_taken,
+        )
         run.follow_groups(groups)
         run.settle(on_progress)
         names.update(node.name for node in cluster.list(Node).items)

@@ -1,6 +1,7 @@
 """Keeps the attempts of a group while they are made."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import attrs
 
@@ -27,6 +28,8 @@ from quaymaster._studies.simulation.explained_groups import (
 
 __all__ = ["GroupLog"]
 
+_Explains: TypeAlias = Callable[[Pod], bool]
+
 
 class GroupLog:
     """Follows the attempts of some groups.
@@ -35,6 +38,8 @@ class GroupLog:
         takes: Whether to follow a group; by default all are followed.
         with_nodes: Whether to keep why each node was rejected.
         keeps_last: Whether to keep only the last attempt of each group.
+        explains: Whether to keep why nodes were rejected for a pod; for the first and
+            the last pod that got no node it is kept in any case.
     """
 
     def __init__(
@@ -43,10 +48,12 @@ class GroupLog:
         *,
         with_nodes: bool = True,
         keeps_last: bool = False,
+        explains: Callable[[Pod], bool] = lambda _pod: False,
     ) -> None:
         self._takes = takes
         self._with_nodes = with_nodes
         self._keeps_last = keeps_last
+        self._explains = explains
         self._attempts: dict[str, list[GroupAttempt]] = {}
         self._victims: dict[str, list[str]] = {}
 
@@ -71,7 +78,8 @@ class GroupLog:
         attempts = self._attempts.setdefault(key, [])
         victims = self._victims.pop(key, ())
         number = attempts[-1].number + 1 if attempts else 1
-        attempt = _attempt(report, now, number, self._with_nodes)
+        explains = self._explains if self._with_nodes else None
+        attempt = _attempt(report, now, number, explains)
         if report.result.is_waiting:
             attempt = attrs.evolve(attempt, preempted=tuple(victims))
         if self._keeps_last:
@@ -84,7 +92,7 @@ class GroupLog:
 
 
 def _attempt(
-    report: GroupReport, now: float, number: int, with_nodes: bool
+    report: GroupReport, now: float, number: int, explains: _Explains | None
 ) -> GroupAttempt:
     result = report.result
     fitting = [trial for trial in report.trials if trial.result.status is None]
@@ -97,7 +105,7 @@ def _attempt(
         tried=tuple(pod.key for pod in report.info.pods),
         scheduled=len(report.scheduled),
         placements=tuple(
-            _placement(report, trial, scores.get(id(trial), {}), with_nodes)
+            _placement(report, trial, scores.get(id(trial), {}), explains)
             for trial in report.trials
         ),
         nominated={
@@ -120,7 +128,7 @@ def _placement(
     report: GroupReport,
     trial: PlacementTrial,
     scores: Mapping[str, PluginScore],
-    with_nodes: bool,
+    explains: _Explains | None,
 ) -> TriedPlacement:
     result = trial.result
     tried = [member for member in result.members if member.is_tried]
@@ -138,7 +146,7 @@ def _placement(
             for member in tried
             if isinstance(member.outcome, Decision)
         },
-        unplaced=tuple(_unplaced_members(report, trial, names if with_nodes else ())),
+        unplaced=tuple(_unplaced_members(report, trial, names, explains)),
         untried=len(report.info.pods) - len(tried),
         scores=scores,
         total=sum(score.weighted for score in scores.values()) if scores else None,
@@ -146,7 +154,10 @@ def _placement(
 
 
 def _unplaced_members(
-    report: GroupReport, trial: PlacementTrial, names: Sequence[str]
+    report: GroupReport,
+    trial: PlacementTrial,
+    names: Sequence[str],
+    explains: _Explains | None,
 ) -> Iterator[UnplacedMember]:
     """Yield the pods that got no node; the first and the last have facts."""
     members = [
@@ -154,10 +165,13 @@ def _unplaced_members(
         for member in trial.result.members
         if member.is_tried and not member.has_node
     ]
-    with_facts = {id(member) for member in (*members[:1], *members[-1:])}
+    explained = {id(member) for member in (*members[:1], *members[-1:])}
     for member in members:
-        unplaced = _unplaced(member, names)
-        if names and unplaced.rejections and id(member) in with_facts:
+        is_explained = explains is not None and (
+            id(member) in explained or explains(member.queued.pod)
+        )
+        unplaced = _unplaced(member, names if is_explained else ())
+        if unplaced.rejections:
             facts = member_facts(report, trial, member)
             unplaced = attrs.evolve(
                 unplaced, rejections=_merged(unplaced.rejections, facts)

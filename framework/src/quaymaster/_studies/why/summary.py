@@ -13,6 +13,7 @@ from quaymaster._core.cycle.sole_rejections import sole_rejections
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.group_log import GroupLog
+from quaymaster._studies.simulation.group_names import GroupName, group_name
 from quaymaster._studies.simulation.names import Wanted
 from quaymaster._studies.simulation.pending_facts import PendingFacts
 from quaymaster._studies.simulation.results import ProgressFn
@@ -81,7 +82,7 @@ def explain_pending(
         as_it_is=as_it_is,
     )
     with given.simulation() as run:
-        wanted = [Wanted(pod, namespace, run.cluster) for pod in pods]
+        wanted = [_request(pod, namespace, run) for pod in pods]
         log = GroupLog(keeps_last=True)
         run.follow_groups(log)
         run.settle(on_progress)
@@ -111,12 +112,23 @@ def _size(group: PendingGroup) -> tuple[int, str, str]:
     return -len(group.pods), group.namespace, group.subject
 
 
-def _waiting(run: Simulation, wanted: Sequence[Wanted], namespace: str) -> list[Pod]:
+def _request(name: str, namespace: str, run: Simulation) -> Wanted | GroupName:
+    """Return the pod, workload or PodGroup that a user names."""
+    return group_name(name, namespace) or Wanted(name, namespace, run.cluster)
+
+
+def _waiting(
+    run: Simulation, wanted: Sequence[Wanted | GroupName], namespace: str
+) -> list[Pod]:
     pending = pending_pods(run.cluster)
     if not wanted:
         return [pod for pod in pending if namespace in ("", pod.namespace)]
     keys: set[str] = set()
     for request in wanted:
+        if isinstance(request, GroupName):
+            group = request.key_in(run.cluster)
+            keys.update(pod.key for pod in pending if pod.group_key == group)
+            continue
         request.find()
         keys.update(pod.key for pod in request.matching())
     return [pod for pod in pending if pod.key in keys]

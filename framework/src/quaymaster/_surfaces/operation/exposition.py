@@ -5,7 +5,7 @@ It needs the package prometheus-client, from the extra ``kubernetes``.
 
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -20,6 +20,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
 from quaymaster._core.runtime.measures import Labels, Measured
+from quaymaster._core.runtime.plugin_metrics import PluginMetric
 from quaymaster._surfaces.operation.engine_probe import (
     EngineBusyError,
     EngineIdleError,
@@ -40,6 +41,7 @@ def metrics_page(
     probe: EngineProbe,
     read: Callable[[], Readings],
     process_readings: Callable[[], Readings],
+    read_plugins: Callable[[], Sequence[PluginMetric]] = tuple,
 ) -> Callable[[Query], Reply]:
     """Return the page of the metrics.
 
@@ -50,21 +52,28 @@ def metrics_page(
         probe: Runs calls on the engine's thread.
         read: Reads the numbers of the scheduler; called on the engine's thread.
         process_readings: Returns all other numbers; called on any thread.
+        read_plugins: Reads the metrics of plugins; called on the engine's thread.
     """
 
-    def readings() -> Readings:
+    def metrics() -> Iterator[Metric]:
         readings_now = dict(process_readings())
+        plugins: Sequence[PluginMetric] = ()
         try:
-            readings_now.update(probe.ask(read))
+            of_engine, plugins = probe.ask(lambda: (read(), read_plugins()))
+            readings_now.update(of_engine)
         except EngineIdleError:
-            return readings_now
+            pass
         except EngineBusyError as error:
             _log.warning("no metrics of the scheduler: %s", error)
-        return readings_now
+        for family in FAMILIES.values():
+            if family.name in readings_now:
+                yield _metric(family, readings_now[family.name])
+        for metric in plugins:
+            yield _metric(_family_of(metric), metric.values)
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    registry.register(_Collector(readings))
+    registry.register(_Collector(metrics))
 
     def page(_query: Query) -> Reply:
         return Reply(HTTPStatus.OK, generate_latest(registry), _CONTENT_TYPE)
@@ -73,18 +82,21 @@ def metrics_page(
 
 
 class _Collector(Collector):
-    def __init__(self, readings: Callable[[], Readings]) -> None:
-        self._readings = readings
+    def __init__(self, metrics: Callable[[], Iterator[Metric]]) -> None:
+        self._metrics = metrics
 
     def describe(self) -> Iterator[Metric]:
         """Return nothing, so that the registry does not collect at registration."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        readings = self._readings()
-        for family in FAMILIES.values():
-            if family.name in readings:
-                yield _metric(family, readings[family.name])
+        yield from self._metrics()
+
+
+def _family_of(metric: PluginMetric) -> Family:
+    kind = Kind(metric.kind.value)
+    about = f"{metric.description} (plugin {metric.plugin})"
+    return Family(metric.name, about, kind, metric.labels, metric.bounds)
 
 
 def _metric(family: Family, values: Mapping[Labels, float | Measured]) -> Metric:

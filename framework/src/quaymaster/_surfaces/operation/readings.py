@@ -61,7 +61,12 @@ class SchedulerReader:
         """Return the current numbers."""
         readings = {
             f"scheduler_{name}": values
-            for part in (self._counted(), self._timed(), self._held())
+            for part in (
+                self._counted(),
+                self._timed(),
+                self._held(),
+                self._of_groups(),
+            )
             for name, values in part.items()
         }
         drift: dict[tuple[str, str], int] = dict.fromkeys(_DRIFTS, 0)
@@ -99,6 +104,29 @@ class SchedulerReader:
             "permit_wait_duration_seconds": _measured(metrics.permits),
             "preemption_goroutines_duration_seconds": _measured(metrics.preemptions),
         }
+
+    def _of_groups(self) -> Readings:
+        """Return the numbers about groups, if their feature gates are on."""
+        metrics, kubernetes = self._metrics, self._scheduler.config.kubernetes
+        if not kubernetes.enabled("GenericWorkload"):
+            return {}
+        readings: Readings = {
+            "podgroup_schedule_attempts_total": _counts(metrics.group_attempts),
+            "podgroup_scheduling_attempt_duration_seconds": _measured(
+                metrics.group_attempts
+            ),
+            "podgroup_scheduling_algorithm_duration_seconds": {
+                (): metrics.group_algorithm.measured()
+            },
+        }
+        if kubernetes.enabled("TopologyAwareWorkloadScheduling"):
+            return {
+                **readings,
+                "generated_placements_total": dict(metrics.generated_placements),
+                "placement_evaluations_total": _counts(metrics.placements),
+                "placement_evaluation_duration_seconds": _measured(metrics.placements),
+            }
+        return readings
 
     def _held(self) -> Readings:
         """Count the pods in queues and caches."""

@@ -75,35 +75,58 @@ class Bench:
         self.snapshot: Snapshot = self.services.snapshot
         self._objects = cast(FixedObjects, self.services.informers)
         self._fill(cluster)
-        self.plugin, self.handle = self._made()
         self._failures: list[BaseException] = []
         watches = [MutationGuard(self.snapshot)] if is_guarded else ()
         self._guards = HookGuards(failed=self._note, watches=watches)
+        self.plugin, self.handle = self._made()
+        self._begin_callbacks()
         if subject.has("start"):
             self.ask("start")
 
     def _made(self) -> tuple[object, EngineHandle]:
         try:
-            return self.subject.make(self.services)
+            return self.subject.make(self.services, self._guards)
         except Exception as error:
             raise HookFailedError("__init__", describe_exception(error)) from error
 
+    def _begin_callbacks(self) -> None:
+        callbacks = self.handle.callbacks
+        if callbacks.kinds and self not in self.subject.benches:
+            self.subject.benches.append(self)
+        callbacks.begin()
+        self._raise_failed_callback()
+
+    def _raise_failed_callback(self) -> None:
+        """Raise the failure of a callback for changes of objects, if there is one."""
+        if self._failures:
+            error = self._failures.pop()
+            self._failures.clear()
+            raise HookFailedError("on_change", _problem_of(error)) from error
+
     def _fill(self, cluster: SmallCluster) -> None:
         for obj in cluster.objects:
-            self._objects.put(obj)
+            self._put(obj)
         for at, node in enumerate(cluster.nodes):
-            self.add(node)
+            self._put(node)
             if at == 0 and len(cluster.nodes) > 1:
                 self.snapshot.add_node(make_node(name="gone"))
         if len(cluster.nodes) > 1:
             self.snapshot.remove_node("gone")
         for pod in (*cluster.pods, *cluster.pending):
-            self.add(pod)
+            self._put(pod)
 
     # The cluster --------------------------------------------------------------------
 
     def add(self, obj: ApiObject) -> None:
-        """Add an object, in place of any with the same key."""
+        """Add an object, in place of any with the same key.
+
+        Raises:
+            HookFailedError: A callback for changes of objects failed.
+        """
+        self._put(obj)
+        self._raise_failed_callback()
+
+    def _put(self, obj: ApiObject) -> None:
         if isinstance(obj, Node):
             self.snapshot.add_node(obj)
         elif isinstance(obj, Pod):
@@ -125,12 +148,13 @@ class Bench:
             self.snapshot.remove_pod(assumed)
 
     def remove(self, obj: ApiObject) -> None:
-        """Remove an object."""
+        """Remove an object; see `add`."""
         if isinstance(obj, Node):
             self.snapshot.remove_node(obj.name)
         elif isinstance(obj, Pod) and obj.node_name:
             self.snapshot.remove_pod(obj)
         self._objects.remove(obj)
+        self._raise_failed_callback()
 
     def become(self, before: SmallCluster, after: SmallCluster) -> None:
         """Change one cluster into another, by the events of a watch."""

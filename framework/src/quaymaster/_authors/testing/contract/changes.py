@@ -1,6 +1,6 @@
 """Changes of a small cluster, and their events."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -19,7 +19,7 @@ from quaymaster._core.contract.cluster_events import (
 from quaymaster._core.engine.changes import PodChanges, node_changes
 from quaymaster._core.registry.access import USUAL_KINDS
 
-__all__ = ["Step", "is_of", "steps", "updates_of"]
+__all__ = ["Step", "is_of", "object_steps", "steps", "updates_of"]
 
 _pod_changes = lru_cache(PodChanges)
 _WAITING: Final = frozenset(
@@ -97,6 +97,15 @@ def steps(
     for step in _steps(cluster, other):
         is_gone = step.new is None and (type(step.subject), step.subject.key) in stays
         if not is_gone and _has_events(type(step.subject)):
+            yield step
+
+
+def object_steps(
+    cluster: SmallCluster, other: SmallCluster, kinds: Container[type[ApiObject]]
+) -> Iterator[Step]:
+    """Yield changes of single objects of some kinds, with or without events."""
+    for step in _steps(cluster, other):
+        if type(step.subject) in kinds:
             yield step
 
 

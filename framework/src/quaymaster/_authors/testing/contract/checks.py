@@ -12,9 +12,16 @@ from quaymaster._authors.testing.contract.effects import EFFECTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
 from quaymaster._authors.testing.contract.facts import FACTS
 from quaymaster._authors.testing.contract.failures import FAILURES
+from quaymaster._authors.testing.contract.groups import (
+    GROUP_RESCUE,
+    PLACEMENT_SCORES,
+    PLACEMENTS,
+    QUORUM,
+)
 from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.memory import MEMORY
+from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
@@ -44,10 +51,15 @@ CHECKS: Final[Mapping[str, Check]] = {
         TWIN,
         DETERMINISM,
         STALENESS,
+        OBJECT_CHANGES,
         TIME,
         SCORE_RANGE,
         NORMALIZATION,
         TIES,
+        PLACEMENTS,
+        PLACEMENT_SCORES,
+        QUORUM,
+        GROUP_RESCUE,
         SIGNATURE,
         SCOPE,
         SKIPS,

@@ -10,6 +10,7 @@ from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import Step, is_of, steps, updates_of
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.other_events import ask_permit, crowded
+from quaymaster._authors.testing.contract.reported import requeues_itself
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._base.raised import describe_exception
@@ -127,6 +128,8 @@ def _ask_step(
     nodes = _open_nodes(after, answers(after, pod))
     gained = nodes - _open_nodes(Bench(subject, cluster), before)
     if not gained or _is_woken(after, pod, step):
+        return
+    if requeues_itself(subject, cluster, step):
         return
     heard = (
         ", ".join(event.label for event in step.events(subject.kubernetes))

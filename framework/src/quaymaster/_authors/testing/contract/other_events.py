@@ -11,6 +11,7 @@ from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import Step, steps
 from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.reported import requeues_itself
 from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
     reserve_and_return,
@@ -61,7 +62,8 @@ def ask_permit(
             if first_open_node(later, pod) != node_name:
                 continue
             changed = _last_answer(later, pod, node_name)[1]
-            if not _rejects(changed) and not is_woken(later, pod, step):
+            is_stuck = not _rejects(changed) and not is_woken(later, pod, step)
+            if is_stuck and not requeues_itself(subject, cluster, step):
                 text = (
                     f"{step} makes {hook} accept pod '{pod.key}', "
                     "but neither event nor hint wakes it"
@@ -71,7 +73,7 @@ def ask_permit(
 
 
 def _ask_without_events(bench: Bench, pod: Pod, hook: str, answer: object) -> None:
-    if bench.handle.changed_plugins:
+    if bench.handle.reported_changes:
         return  # it wakes pods by Handle.changed
     is_wait = isinstance(answer, PermitWait)
     if is_wait or _rejects(answer):

@@ -2,7 +2,7 @@
 
 import attrs
 
-from quaymaster._api.objects import Node, Pod
+from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.testing.contract.answers import (
     Answers,
     Difference,
@@ -23,21 +23,28 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     if subject.scope is Scope.CLUSTER or not subject.has("sign_pod"):
         return
     bench = Bench(subject, cluster)
+    kinds = bench.handle.callbacks.kinds
+    # The plugin reports changes of these objects, see the check "object changes".
+    followed = tuple(obj for obj in cluster.objects if type(obj) in kinds)
     for pod in cluster.pending:
         if bench.ask("sign_pod", pod) is None:
             continue
         found = answers(bench, pod)
         if subject.scope is Scope.NODES:
-            _ask_without_pods(subject, cluster, pod, found)
+            _ask_without_pods(subject, cluster, pod, found, followed)
             continue
         for node in cluster.nodes:
-            _ask_alone(subject, cluster, pod, node, found)
+            _ask_alone(subject, cluster, pod, node, found, followed)
 
 
 def _ask_without_pods(
-    subject: Subject, cluster: SmallCluster, pod: Pod, found: Answers
+    subject: Subject,
+    cluster: SmallCluster,
+    pod: Pod,
+    found: Answers,
+    followed: tuple[ApiObject, ...],
 ) -> None:
-    bare = SmallCluster(nodes=cluster.nodes)
+    bare = SmallCluster(nodes=cluster.nodes, objects=followed)
     changed = difference(answers(Bench(subject, bare), pod), found)
     if changed is not None:
         text = f"{changed}: it changes with pods or other objects"
@@ -45,11 +52,17 @@ def _ask_without_pods(
 
 
 def _ask_alone(
-    subject: Subject, cluster: SmallCluster, pod: Pod, node: Node, found: Answers
+    subject: Subject,
+    cluster: SmallCluster,
+    pod: Pod,
+    node: Node,
+    found: Answers,
+    followed: tuple[ApiObject, ...],
 ) -> None:
     """Run the hooks for one node, as if there were no other."""
     pods = tuple(pod for pod in cluster.pods if pod.node_name == node.name)
-    alone = answers(Bench(subject, SmallCluster(nodes=(node,), pods=pods)), pod)
+    small = SmallCluster(nodes=(node,), pods=pods, objects=followed)
+    alone = answers(Bench(subject, small), pod)
     alone = attrs.evolve(alone, normalized={})
     changed = difference(alone, _of_node(found, node.name))
     if changed is not None:

@@ -24,10 +24,13 @@ from quaymaster._core.contract.extension_points import EXTENSION_POINTS
 from quaymaster._core.contract.hook_marks import first_kubernetes
 from quaymaster._core.engine.framework import retire
 from quaymaster._core.engine.handle import EngineHandle, Services
-from quaymaster._core.registry.registry import PluginClass
+from quaymaster._core.registry.registered import PluginClass
+from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.state.snapshot import Snapshot
 
 __all__ = ["HOOKS", "Subject", "declared_opt_outs"]
+
+_NO_GUARDS: Final = HookGuards()
 
 HOOKS: Final[Mapping[str, Sequence[str]]] = {
     name: tuple(inspect.signature(getattr(point.spec, name)).parameters)[1:]
@@ -78,6 +81,7 @@ class Subject:
         benches: The benches of its instances, which must be closed.
         versions_read: The versions that instances have read from their handles.
         effects: What hooks did, how often: the counts of one check.
+        wakes: The names of instances that have requeued pods by their handles.
     """
 
     plugin: type
@@ -87,6 +91,7 @@ class Subject:
     benches: list[Closeable] = attrs.field(factory=list, init=False)
     versions_read: set[Kubernetes] = attrs.field(factory=set, init=False)
     effects: Counter[str] = attrs.field(factory=Counter)
+    wakes: list[str] = attrs.field(factory=list, init=False)
 
     @property
     def name(self) -> str:
@@ -176,16 +181,28 @@ class Subject:
             informers=FixedObjects(self.objects, self.kinds),
             snapshot=Snapshot(self.kubernetes),
             nominator=FixedNominations({}),
+            activate=lambda pods: self.wakes.extend(pod.key for pod in pods),
+            wake=lambda _profile, plugin: self.wakes.append(plugin),
         )
 
     def has(self, hook: str) -> bool:
         """Return whether it implements a hook; a wrapper does not count."""
         return hook in self._wanted
 
-    def make(self, services: Services) -> tuple[object, EngineHandle]:
-        """Build an instance; return it with its handle."""
+    def make(
+        self, services: Services, guards: HookGuards = _NO_GUARDS
+    ) -> tuple[object, EngineHandle]:
+        """Build an instance; return it with its handle.
+
+        Args:
+            services: The parts that it may use.
+            guards: Compile its callbacks for changes of objects.
+        """
         own = _RecordingHandle(
-            self.config.scheduler_name, services, kubernetes=self.kubernetes
+            self.config.scheduler_name,
+            services,
+            kubernetes=self.kubernetes,
+            guards=guards,
         )
         own.versions_read = self.versions_read
         handle = own.for_plugin(self.name)

@@ -30,15 +30,15 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 
 def _ask_later(bench: Bench, pod: Pod, cluster: SmallCluster) -> None:
-    clock, changed_plugins = bench.services.clock, bench.handle.changed_plugins
+    clock, reported_changes = bench.services.clock, bench.handle.reported_changes
     expected = _remembered(bench, pod)
     has_timers = clock.next_due() is not None
     for seconds in _SECONDS if has_timers else (*_SECONDS, *_LONG_SECONDS):
-        changed_plugins.clear()
+        reported_changes.clear()
         bench.advance(seconds)
         found = _remembered(bench, pod)
         changed = difference(found, expected)
-        if changed is not None and not changed_plugins:
+        if changed is not None and not reported_changes:
             text = (
                 f"{changed} as {seconds:,} s before, with an unchanged cluster: "
                 "answers are remembered, so a timer has to call Handle.changed"

@@ -1,0 +1,121 @@
+"""A check: callbacks for changes of objects report what changes cached answers."""
+
+from collections.abc import Iterable
+
+import attrs
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._authors.testing.contract.answers import Answers, answers, difference
+from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
+from quaymaster._authors.testing.contract.changes import Step, object_steps
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.reported import apply
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.declarations import Scope
+
+__all__ = ["OBJECT_CHANGES"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    kinds = _kinds(subject, cluster)
+    if not kinds:
+        return
+    _ask_guarded(subject, cluster, other)
+    if subject.scope is Scope.CLUSTER or not subject.has("sign_pod"):
+        return  # nothing is cached
+    for step in object_steps(cluster, other, kinds):
+        for pod in cluster.pending:
+            _ask_step(subject, cluster, pod, step)
+
+
+def _kinds(subject: Subject, cluster: SmallCluster) -> frozenset[type[ApiObject]]:
+    """Return the kinds whose changes the plugin gets.
+
+    Raises:
+        Finding: A callback failed.
+    """
+    try:
+        return Bench(subject, cluster).handle.callbacks.kinds
+    except HookFailedError as failure:
+        _fail_callback(failure, cluster.objects)
+        raise
+
+
+def _ask_guarded(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    """Deliver all objects, then all changes, and look for objects that were changed."""
+    try:
+        Bench(subject, cluster, is_guarded=True).become(cluster, other)
+    except HookFailedError as failure:
+        _fail_callback(failure, [*cluster.objects, *other.objects])
+        raise
+
+
+def _fail_callback(failure: HookFailedError, objects: Iterable[ApiObject]) -> None:
+    if failure.hook == "on_change":
+        fail("on_change", failure.problem, objects)
+
+
+def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: Step) -> None:
+    bench = Bench(subject, cluster)
+    signature, expected = bench.ask("sign_pod", pod), answers(bench, pod)
+    if signature is None:
+        return
+    bench.handle.reported_changes.clear()
+    apply(bench, step)
+    reported = {name for _, name in bench.handle.reported_changes}
+    if "" in reported:
+        return
+    example = [obj for obj in (step.old, step.new) if obj is not None]
+    if bench.ask("sign_pod", pod) != signature:
+        text = f"{step} changes it, but the callback does not call Handle.changed()"
+        fail("sign_pod", text, pod, example)
+    reported |= _touched(step)
+    found = answers(bench, pod)
+    changed = difference(_cached(found, reported), _cached(expected, reported))
+    if changed is not None:
+        where = f"nodes=['{changed.node}']" if changed.node else ""
+        text = (
+            f"{changed} as before {step}: answers are cached, so the callback of "
+            f"on_change has to call Handle.changed({where})"
+        )
+        fail(changed.hook, text, pod, example, cluster.nodes, cluster.pods)
+
+
+def _touched(step: Step) -> set[str]:
+    """Return the nodes whose cached answers the framework drops by itself."""
+    touched = set()
+    for obj in (step.old, step.new):
+        if isinstance(obj, Node):
+            touched.add(obj.name)
+        elif isinstance(obj, Pod):
+            touched.add(obj.node_name)
+    return touched
+
+
+def _cached(found: Answers, dropped: set[str]) -> Answers:
+    """Return the answers that are cached, without those of some nodes.
+
+    Scores of nodes that Filter rejects are not cached, so verdicts come first.
+    """
+    rejected = {
+        name: status for name, status in found.rejected.items() if name not in dropped
+    }
+    score = {name: score for name, score in found.score.items() if name not in dropped}
+    return attrs.evolve(
+        found,
+        pre_enqueue=None,
+        rejected=rejected,
+        score=score,
+        normalized={},
+        tied=(),
+        tie=None,
+    )
+
+
+OBJECT_CHANGES = Check(
+    name="object changes",
+    promise="callbacks of on_change do not raise, and report what they change",
+    ask=_ask,
+    needs_other=True,
+)
