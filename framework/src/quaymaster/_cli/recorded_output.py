@@ -7,9 +7,7 @@ get the same tables: they record the output of the same function.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, TypeAlias
-
-import attrs
+from typing import Final, NamedTuple, TypeAlias
 
 from quaymaster._cli.tables import Heading
 
@@ -25,8 +23,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen
-class TableBlock:
+class TableBlock(NamedTuple):
     """A table.
 
     Attributes:
@@ -38,8 +35,7 @@ class TableBlock:
     rows: Sequence[Sequence[object]]
 
 
-@attrs.frozen
-class TextBlock:
+class TextBlock(NamedTuple):
     """A line of text.
 
     Attributes:
@@ -53,8 +49,7 @@ class TextBlock:
     is_warning: bool = False
 
 
-@attrs.frozen(kw_only=True)
-class MappedNode:
+class MappedNode(NamedTuple):
     """A node on a map.
 
     Attributes:
@@ -72,8 +67,7 @@ class MappedNode:
     details: str
 
 
-@attrs.frozen
-class MapBlock:
+class MapBlock(NamedTuple):
     """A map of nodes.
 
     Attributes:
@@ -86,7 +80,6 @@ class MapBlock:
 Block: TypeAlias = TableBlock | TextBlock | MapBlock
 
 
-@attrs.define(eq=False)
 class RecordedOutput:
     """The output of a function.
 
@@ -96,9 +89,10 @@ class RecordedOutput:
         keys: The keys of these rows.
     """
 
-    blocks: list[Block] = attrs.field(factory=list)
-    documents: list[Mapping[str, object]] = attrs.field(factory=list)
-    keys: list[str] = attrs.field(factory=list)
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.documents: list[Mapping[str, object]] = []
+        self.keys: list[str] = []
 
     def add_rows(
         self, documents: Sequence[Mapping[str, object]], keys: Sequence[str]
