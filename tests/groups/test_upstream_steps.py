@@ -22,5 +22,5 @@ def test_group_whose_rest_is_requeued_goes_on_before_other_pods() -> None:
 
 @pytest.mark.long
 def test_integration_tests_of_upstream_pass() -> None:
-    assert len(CASES) == 31
+    assert len(CASES) == 90
     assert failures(CASES) == []

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from quaymaster import Node, Pod
-from quaymaster.objects import PodGroup
+from quaymaster.objects import CompositePodGroup, PodGroup, Workload
 from quaymaster.scheduler import QueueName
 from quaymaster.simulation import Simulation
 from tests.groups.cases import Tree, kubernetes_of
@@ -79,6 +79,13 @@ class _StepsPlayer:
     def create_group(self, tree: Tree) -> None:
         self.cluster.create(_placed(object_from(tree, PodGroup)))
 
+    def create_composite(self, tree: Tree) -> None:
+        self.cluster.create(_placed(object_from(tree, CompositePodGroup)))
+
+    def create_workloads(self, trees: Sequence[Tree]) -> None:
+        for tree in trees:
+            self.cluster.create(_placed(object_from(tree, Workload)))
+
     def update_group(self, tree: Tree) -> None:
         group = self._get(PodGroup, tree["metadata"]["name"])
         assert group is not None
@@ -128,6 +135,12 @@ class _StepsPlayer:
             for name, node in nodes.items()
             if not node or node not in tree.get("Nodes", (node,))
         )
+
+    def are_in_one_domain(self, tree: Tree) -> str:
+        names = {self._pod(name).node_name for name in tree["Pods"]}
+        nodes = [self._get(Node, name) for name in sorted(names) if name]
+        domains = {node.metadata.labels.get(tree["TopologyKey"]) for node in nodes}
+        return "" if len(domains) == 1 else f"nodes: {sorted(names)}"
 
     def have_attempts(self, tree: Tree) -> str:
         queued = {
@@ -210,10 +223,12 @@ def _listed(problems: Iterable[str]) -> str:
 _Step: TypeAlias = Callable[[_StepsPlayer, Any], Any]
 
 _ACTIONS: Final[Mapping[str, _Step]] = {
+    "CreateCompositePodGroup": _StepsPlayer.create_composite,
     "CreateNodes": _StepsPlayer.create_nodes,
     "CreatePodGroup": _StepsPlayer.create_group,
     "CreatePods": _StepsPlayer.create_pods,
     "CreatePodsInOrder": _StepsPlayer.create_pods,
+    "CreateWorkloads": _StepsPlayer.create_workloads,
     "DeletePodGroup": _StepsPlayer.delete_group,
     "DeletePods": _StepsPlayer.delete_pods,
     "RunScheduleOne": _StepsPlayer.schedule_one,
@@ -222,6 +237,7 @@ _ACTIONS: Final[Mapping[str, _Step]] = {
 }
 
 _CHECKS: Final[Mapping[str, _Step]] = {
+    "VerifyAssignedInOneDomain": _StepsPlayer.are_in_one_domain,
     "VerifyAssignments": _StepsPlayer.are_on_nodes,
     "VerifyPodSchedulingAttempts": _StepsPlayer.have_attempts,
     "WaitForAnyPodsScheduled": _StepsPlayer.are_any_scheduled,

@@ -14,7 +14,7 @@ from quaymaster import (
     Snapshot,
     Status,
 )
-from quaymaster.objects import PodGroup
+from quaymaster.objects import CompositePodGroup, PodGroup
 from quaymaster.scheduler import (
     Failure,
     FailureKind,
@@ -23,12 +23,18 @@ from quaymaster.scheduler import (
     TraceTopic,
     VirtualClock,
 )
-from quaymaster.testing import make_node, make_pod, make_pod_group
+from quaymaster.testing import (
+    make_composite_pod_group,
+    make_node,
+    make_pod,
+    make_pod_group,
+)
 from tests.kit.internals.contract import TraceCallback
 from tests.kit.internals.engine import FailureHandler, GroupEventHandlers, Progress
 from tests.kit.internals.groups import kubernetes_with_groups
 from tests.kit.internals.queue import (
     BackoffPolicy,
+    CompositeQueue,
     GroupQueue,
     Nominator,
     QueuedGroup,
@@ -36,7 +42,7 @@ from tests.kit.internals.queue import (
     QueueProfile,
     QueueRules,
 )
-from tests.kit.internals.state import GroupCache, GroupStates
+from tests.kit.internals.state import CompositeStates, GroupCache, GroupStates
 from tests.kit.queue_rig import START, by_priority, on
 
 __all__ = ["QUORUM", "REJECTED", "GroupRig", "Quorum", "members"]
@@ -106,6 +112,7 @@ class GroupRig:
         initial: The first backoff, in seconds.
         longest: The longest backoff of a single pod, in seconds.
         lines: Receives the lines of a trace.
+        trees: Whether there are groups of groups.
     """
 
     def __init__(
@@ -116,11 +123,12 @@ class GroupRig:
         initial: float = 1.0,
         longest: float = 10.0,
         lines: list[str] | None = None,
+        trees: bool = False,
     ) -> None:
         self.clock = VirtualClock(START)
         self.stored: dict[str, ApiObject] = {}
         self._versions = 0
-        self.groups = GroupStates()
+        self.groups = CompositeStates() if trees else GroupStates()
         self.quorum = Quorum(self.groups)
         profile = QueueProfile(
             sort_key=by_priority,
@@ -129,7 +137,8 @@ class GroupRig:
         )
         kubernetes = kubernetes_with_groups()
         self.progress = Progress(self.clock)
-        self.queue = GroupQueue(
+        make_queue = CompositeQueue if trees else GroupQueue
+        self.queue: GroupQueue = make_queue(
             clock=self.clock,
             profiles={"default-scheduler": profile},
             nominator=Nominator(self._pod),
@@ -165,10 +174,25 @@ class GroupRig:
     # The cluster --------------------------------------------------------------------
 
     def add_group(
-        self, name: str = "gang", *, min_count: int | None = None, priority: int = 0
+        self,
+        name: str = "gang",
+        *,
+        min_count: int | None = None,
+        priority: int = 0,
+        parent: str | None = None,
     ) -> PodGroup:
         """Add the object of a group, or a newer version of it."""
-        group = make_pod_group(name=name, min_count=min_count, priority=priority)
+        group = make_pod_group(
+            name=name, min_count=min_count, priority=priority, parent=parent
+        )
+        self.store(group)
+        return group
+
+    def add_composite(
+        self, name: str = "root", *, priority: int = 0, parent: str | None = None
+    ) -> CompositePodGroup:
+        """Add the object of a group of groups."""
+        group = make_composite_pod_group(name=name, priority=priority, parent=parent)
         self.store(group)
         return group
 
@@ -215,6 +239,10 @@ class GroupRig:
     def delete_group(self, name: str = "gang") -> None:
         """Delete the object of a group from the cluster."""
         self._delete(f"PodGroup/default/{name}")
+
+    def delete_composite(self, name: str = "root") -> None:
+        """Delete the object of a group of groups from the cluster."""
+        self._delete(f"CompositePodGroup/default/{name}")
 
     def _delete(self, key: str) -> None:
         old = self.stored.pop(key)

@@ -32,6 +32,9 @@ _READERS: Final[Mapping[str, str]] = {
 
 _WITHOUT_GROUPS: Final = ("EventsToRegister", "Hint")
 """Calls whose answer does not depend on the objects of groups."""
+
+_WITHOUT_TREES: Final = ("EventsToRegister", "PlacementFeasible")
+"""Calls whose answer does not depend on the groups above or below a group."""
 _GATES: Final[Mapping[str, str]] = {
     "DeferredPodScheduling": (
         "the gate InPlacePodVerticalScalingSchedulerPreemption, alpha, not built"
@@ -67,13 +70,14 @@ def play(case: RecordedCase) -> Sequence[Json | str]:
 
 def _lacks_groups(case: RecordedCase, plugin: str) -> bool:
     """Whether pods are in groups that the plugin reads, and no call has a group."""
-    gate = _READERS.get(plugin, "")
     tree = case.tree
-    if not tree.get("gates", {}).get(gate):
-        return False
-    if all(call["call"] in _WITHOUT_GROUPS for call in tree["calls"]):
-        return False
+    gates = tree.get("gates", {})
+    calls = {call["call"] for call in tree["calls"]}
     text = json.dumps(tree)
+    if gates.get("CompositePodGroup") and not calls.issubset(_WITHOUT_TREES):
+        return '"schedulingGroup"' in text or '"minGroupCount"' in text or "cpg" in text
+    if not gates.get(_READERS.get(plugin, "")) or calls.issubset(_WITHOUT_GROUPS):
+        return False
     return '"schedulingGroup"' in text and '"PodGroup": {"PodGroup"' not in text
 
 

@@ -21,11 +21,8 @@ from quaymaster._core.contract.cycle_state import StateCloneError, StateNotFound
 from quaymaster._core.contract.handle import UnfollowedKindError
 from quaymaster._core.contract.plugin_metrics import MetricError
 from quaymaster._core.extenders.errors import ExtenderError
-from quaymaster._core.registry.registry import (
-    DuplicatePluginError,
-    PluginLoadError,
-    UnknownPluginError,
-)
+from quaymaster._core.registry.registered import PluginLoadError
+from quaymaster._core.registry.registry import DuplicatePluginError, UnknownPluginError
 from quaymaster._core.runtime.build import ProfileError
 
 __all__ = [

@@ -16,7 +16,8 @@ from quaymaster._core.engine.failure import Failure, FailureKind
 from quaymaster._core.engine.history import AttemptHistory
 from quaymaster._core.engine.reports import Observer
 from quaymaster._core.engine.scheduler import Scheduler
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.plugin_metrics import PluginMetric
 from quaymaster._core.runtime.timings import HookTiming, HookTimings
 

@@ -6,6 +6,7 @@ from quaymaster._api.objects import ApiObject
 from quaymaster._core.contract.cluster_events import ClusterEvent
 from quaymaster._core.contract.queueing import QueueName
 from quaymaster._core.queue.backoff import BackoffPolicy
+from quaymaster._core.queue.composite_queue import CompositeQueue
 from quaymaster._core.queue.events import (
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
@@ -34,6 +35,7 @@ __all__ = [
     "UNSCHEDULABLE_TIMEOUT",
     "BackoffPolicy",
     "CompiledProfiles",
+    "CompositeQueue",
     "GroupQueue",
     "InFlightPods",
     "Nominator",
@@ -142,7 +144,7 @@ def put_pending(queue: GroupQueue, queued: QueuedPod) -> None:
 
 def take_over(queue: GroupQueue, other: GroupQueue) -> None:
     """Give a queue the objects of another, and its pods outside of groups."""
-    for name in ("_objects", "_incomplete", "_pending", "_in_attempt"):
+    for name in ("_forest", "_incomplete", "_pending", "_in_attempt"):
         setattr(queue, name, getattr(other, name))
 
 

@@ -1,7 +1,9 @@
 """What tests see of ``quaymaster._core.state``."""
 
 from quaymaster._core.state.cache import AssumeError, Cache
+from quaymaster._core.state.composite_states import CompositeStates
 from quaymaster._core.state.group_cache import GroupCache
+from quaymaster._core.state.group_forest import TreeForest, children_in_turn
 from quaymaster._core.state.group_states import GroupState, GroupStates
 from quaymaster._core.state.row_history import RowHistory
 from quaymaster._core.state.row_log import RowLog
@@ -14,12 +16,15 @@ __all__ = [
     "MOST_GROUPS",
     "AssumeError",
     "Cache",
+    "CompositeStates",
     "GroupCache",
     "GroupState",
     "GroupStates",
     "RowHistory",
     "RowLog",
     "Snapshot",
+    "TreeForest",
+    "children_in_turn",
     "empty_like",
     "grown",
 ]

@@ -44,7 +44,7 @@ from quaymaster._cli.tables import Fit, Heading
 from quaymaster._cli.values import complete_config
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.kinds import kinds_of_plugin
-from quaymaster._core.registry.registry import RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
 
 __all__ = ["group"]
 

@@ -7,7 +7,9 @@ get the same tables: they record the output of the same function.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+import msgspec
 
 from quaymaster._cli.tables import Heading
 
@@ -23,7 +25,7 @@ __all__ = [
 ]
 
 
-class TableBlock(NamedTuple):
+class TableBlock(msgspec.Struct, frozen=True):
     """A table.
 
     Attributes:
@@ -35,7 +37,7 @@ class TableBlock(NamedTuple):
     rows: Sequence[Sequence[object]]
 
 
-class TextBlock(NamedTuple):
+class TextBlock(msgspec.Struct, frozen=True):
     """A line of text.
 
     Attributes:
@@ -49,7 +51,7 @@ class TextBlock(NamedTuple):
     is_warning: bool = False
 
 
-class MappedNode(NamedTuple):
+class MappedNode(msgspec.Struct, frozen=True, kw_only=True):
     """A node on a map.
 
     Attributes:
@@ -67,7 +69,7 @@ class MappedNode(NamedTuple):
     details: str
 
 
-class MapBlock(NamedTuple):
+class MapBlock(msgspec.Struct, frozen=True):
     """A map of nodes.
 
     Attributes:
@@ -80,7 +82,7 @@ class MapBlock(NamedTuple):
 Block: TypeAlias = TableBlock | TextBlock | MapBlock
 
 
-class RecordedOutput:
+class RecordedOutput(msgspec.Struct, eq=False):
     """The output of a function.
 
     Attributes:
@@ -89,10 +91,9 @@ class RecordedOutput:
         keys: The keys of these rows.
     """
 
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self.documents: list[Mapping[str, object]] = []
-        self.keys: list[str] = []
+    blocks: list[Block] = []
+    documents: list[Mapping[str, object]] = []
+    keys: list[str] = []
 
     def add_rows(
         self, documents: Sequence[Mapping[str, object]], keys: Sequence[str]

@@ -100,10 +100,10 @@ class DefaultPreemption:
         groups = self._groups
         if groups is None or not pod.group_key:
             return _UNDER_WAY if self._evictions.is_under_way(pod) else None
-        state = groups.of(pod)
-        if state is None or state.group is None:
+        root = groups.root_of(pod)
+        if root is None:
             return None
-        is_under_way = self._evictions.is_under_way_for(state.group)
+        is_under_way = self._evictions.is_under_way_for(root)
         return _GROUP_UNDER_WAY if is_under_way else None
 
     @hookimpl

@@ -285,7 +285,8 @@ class DynamicResources:
     def pod_group_post_filter(
         self, group: PodGroupInfo, attempts: Sequence[MemberAttempt]
     ) -> Status:
-        if self._has_topology and group.group.spec.scheduling_constraints is not None:
+        has_constraints = group.group.spec.scheduling_constraints is not None
+        if group.is_composite or (self._has_topology and has_constraints):
             return _NO_MESSAGE
         prepared = [attempt for attempt in attempts if _STATE in attempt.state]
         if not prepared:

@@ -111,9 +111,11 @@ class ClaimReleaser:
         """Deallocate a claim of a group, or remove its reservation of one."""
         states = self._handle.pod_groups
         state = None if states is None else states.get(info.key)
-        if state is not None and state.scheduled_count:
-            return None
         group, pod = info.group, info.pods[0]
+        is_scheduled = state is not None and state.scheduled_count > 0
+        # A group of groups has no claims.
+        if is_scheduled or not isinstance(group, PodGroup):
+            return None
         for _, claims in attempts:
             for claim in claims.unavailable_claims:
                 if not is_used_by_others(claim, group.uid):

@@ -2,14 +2,15 @@
 
 A gang is a PodGroup with ``spec.schedulingPolicy.gang``. Its pods are queued when there
 are ``minCount`` of them, and bound when ``minCount`` of them have a node. A PodGroup
-with the policy ``basic`` needs one pod with a node.
+with the policy ``basic`` needs one pod with a node. A CompositePodGroup needs
+``minGroupCount`` of its children, or one with the policy ``basic``.
 
 Mirrors ``GangScheduling`` (kube-scheduler 1.37.2,
 ``pkg/scheduler/framework/plugins/gangscheduling/gangscheduling.go``). It does nothing
 without the feature gate GenericWorkload.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster import (
@@ -27,7 +28,9 @@ from quaymaster import (
     on_pod,
 )
 from quaymaster.hookspecs import PlacementProgress, PodGroupInfo
-from quaymaster.objects import PodGroup
+from quaymaster.objects import CompositePodGroup, PodGroup
+from quaymaster_gang_scheduling.hints import needs_fewer, queue_if
+from quaymaster_gang_scheduling.trees import Trees
 
 __all__ = ["GangScheduling"]
 
@@ -47,12 +50,15 @@ class GangScheduling:
         handle: The framework.
     """
 
-    reads = (PodGroup,)
+    reads = (PodGroup, CompositePodGroup)
     writes = ()
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle
         self._groups = handle.pod_groups
+        self._trees: Trees | None = None
+        if self._groups is not None and handle.kubernetes.enabled("CompositePodGroup"):
+            self._trees = Trees(handle)
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
@@ -65,6 +71,8 @@ class GangScheduling:
             return Status.unresolvable(
                 f'waiting for pods\'s pod group "{name}" to appear in scheduling queue'
             )
+        if self._trees is not None and state.group.parent_key:
+            return self._trees.gate(pod)
         if state.group.spec.scheduling_policy.gang is None:
             return None
         return _FEW_PODS if len(state.pods) < state.group.min_count else None
@@ -73,6 +81,8 @@ class GangScheduling:
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         if self._groups is None:
             return []
+        if self._trees is not None:
+            return self._trees.events_to_register()
         on_pod_group = EventsOf(PodGroup)
         return [
             _on_unscheduled_pod(Change.ADD, _after_pod_added),
@@ -109,41 +119,40 @@ class GangScheduling:
             return Status.from_error(
                 f'{text}: podgroup.scheduling.k8s.io "{name}" not found'
             )
-        if state.group.spec.scheduling_policy.gang is None:
+        if self._trees is not None and state.group.parent_key:
+            assumed = self._trees.assumed(pod)
+        elif state.group.spec.scheduling_policy.gang is None:
             return None
-        if state.scheduled_count < state.group.min_count:
+        else:
+            is_ready = state.scheduled_count >= state.group.min_count
+            assumed = tuple(state.assumed) if is_ready else None
+        if assumed is None:
             # Upstream activates the other pods here. That has no effect, because their
             # group is in its cycle then.
             return PermitWait(_PERMIT_TIMEOUT_SECONDS)
-        for uid in state.assumed:
+        if isinstance(assumed, Status):
+            return assumed
+        self._allow(assumed)
+        return None
+
+    def _allow(self, assumed: Iterable[str]) -> None:
+        """Let the pods go on that wait for the quorum of their group."""
+        for uid in assumed:
             waiting = self._handle.waiting_pod(uid)
             if waiting is not None and "GangScheduling" in waiting.pending_plugins:
                 waiting.allow("GangScheduling")
-        return None
 
 
 def _after_pod_added(pod: Pod, _old: None, new: Pod) -> QueueingHint:
     """Queue the pod if a pod of its group was added."""
-    return _queue_if(bool(pod.group_key) and pod.group_key == new.group_key)
+    return queue_if(bool(pod.group_key) and pod.group_key == new.group_key)
 
 
 def _after_group_added(pod: Pod, _old: None, new: PodGroup) -> QueueingHint:
     """Queue the pod if its group was added."""
-    return _queue_if(pod.group_key == new.key)
+    return queue_if(pod.group_key == new.key)
 
 
 def _after_group_updated(pod: Pod, old: PodGroup, new: PodGroup) -> QueueingHint:
     """Queue the pod if its gang needs fewer pods now."""
-    before = old.spec.scheduling_policy.gang
-    after = new.spec.scheduling_policy.gang
-    is_own = pod.group_key == new.key
-    return _queue_if(
-        is_own
-        and before is not None
-        and after is not None
-        and after.min_count < before.min_count
-    )
-
-
-def _queue_if(is_helpful: bool) -> QueueingHint:
-    return QueueingHint.QUEUE if is_helpful else QueueingHint.SKIP
+    return queue_if(pod.group_key == new.key and needs_fewer(old, new))

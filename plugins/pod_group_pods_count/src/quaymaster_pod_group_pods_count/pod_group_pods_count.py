@@ -58,7 +58,7 @@ class PodGroupPodsCount:
         return normalized
 
     def _scheduled(self, group: PodGroupInfo) -> int:
-        """Return the number of pods of a group that have a node already."""
+        """Return the number of pods of a group, or below it, that have a node."""
         groups = self._handle.pod_groups
-        state = None if groups is None else groups.get(group.key)
-        return 0 if state is None else state.scheduled_count
+        leaves = () if groups is None else groups.leaves(group.group)
+        return sum(leaf.scheduled_count for leaf in leaves)

@@ -53,10 +53,10 @@ class TopologyPlacementGenerator:
         return [PodGroupPlacement(name, rows_of[name]) for name in sorted(rows_of)]
 
     def _scheduled(self, group: PodGroupInfo) -> Sequence[Pod]:
-        """Return the pods of a group that have a node."""
+        """Return the pods of a group, or of the groups below it, that have a node."""
         groups = self._handle.pod_groups
-        state = None if groups is None else groups.get(group.key)
-        return () if state is None else state.scheduled()
+        leaves = () if groups is None else groups.leaves(group.group)
+        return [pod for leaf in leaves for pod in leaf.scheduled()]
 
 
 def _domain_of(pods: Iterable[Pod], nodes: NodeTable, key: str) -> str | Status | None:

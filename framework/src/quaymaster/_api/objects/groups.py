@@ -5,7 +5,7 @@ Mirrors k8s.io/api v0.37, ``scheduling/v1beta1/types.go``, and ``CompositePodGro
 versions.
 """
 
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from quaymaster._api.objects.device_claims import Condition
 from quaymaster._api.objects.meta import ApiObject, ApiValue
@@ -23,6 +23,7 @@ __all__ = [
     "CompositePodGroupTemplate",
     "DisruptionMode",
     "GangSchedulingPolicy",
+    "GroupObject",
     "PodGroup",
     "PodGroupResourceClaim",
     "PodGroupResourceClaimStatus",
@@ -191,6 +192,16 @@ class PodGroup(ApiObject, frozen=True, kw_only=True):
         gang = self.spec.scheduling_policy.gang
         return 1 if gang is None else gang.min_count
 
+    @property
+    def entity_key(self) -> str:
+        """Its key among groups of both kinds: ``podgroup/namespace/name``."""
+        return f"podgroup/{self.key}"
+
+    @property
+    def parent_key(self) -> str:
+        """The ``entity_key`` of the group that it is a child of; empty for a root."""
+        return _parent_key(self, self.spec.parent_composite_pod_group_name)
+
 
 class CompositePodGroupSpec(ApiValue, frozen=True, kw_only=True):
     """The spec of a group of groups.
@@ -234,6 +245,35 @@ class CompositePodGroup(ApiObject, frozen=True, kw_only=True):
     def priority(self) -> int:
         """The group's priority; 0 if it has none."""
         return self.spec.priority or 0
+
+    @property
+    def min_count(self) -> int:
+        """The number of children that must fit at the same time; 1 without a gang.
+
+        Mirrors ``getMinCount`` in ``framework/plugins/gangscheduling``.
+        """
+        gang = self.spec.scheduling_policy.gang
+        return 1 if gang is None else gang.min_group_count
+
+    @property
+    def entity_key(self) -> str:
+        """Its key among groups of both kinds: ``compositepodgroup/namespace/name``."""
+        return f"{_COMPOSITE}{self.key}"
+
+    @property
+    def parent_key(self) -> str:
+        """The ``entity_key`` of the group that it is a child of; empty for a root."""
+        return _parent_key(self, self.spec.parent_composite_pod_group_name)
+
+
+GroupObject: TypeAlias = PodGroup | CompositePodGroup
+"""A group of pods, or a group of groups."""
+
+_COMPOSITE = "compositepodgroup/"
+
+
+def _parent_key(group: ApiObject, parent: str | None) -> str:
+    return "" if parent is None else f"{_COMPOSITE}{group.metadata.namespace}/{parent}"
 
 
 class PodGroupTemplate(ApiValue, frozen=True, kw_only=True):

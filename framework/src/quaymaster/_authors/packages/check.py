@@ -35,7 +35,8 @@ from quaymaster._authors.packages.own_contracts import OwnContracts
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.registry.kinds import KIND_GROUP, RegisteredKind
 from quaymaster._core.registry.offers import offers
-from quaymaster._core.registry.registry import GROUP, PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import GROUP, PluginRegistry
 
 __all__ = ["Report", "check_package"]
 

@@ -21,7 +21,7 @@ from quaymaster._authors.testing.contract_error import Violation
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.config.records import record_fields
 from quaymaster._core.contract.hook_marks import DeprecatedHookWarning
-from quaymaster._core.registry.registry import RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

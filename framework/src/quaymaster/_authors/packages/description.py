@@ -24,7 +24,7 @@ from quaymaster._core.registry.access import (
 )
 from quaymaster._core.registry.kinds import kinds_of_plugin
 from quaymaster._core.registry.plugin_checks import is_wrapper, marked_hooks
-from quaymaster._core.registry.registry import RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
 
 __all__ = ["EventDescription", "HookDescription", "PluginDescription", "describe"]
 

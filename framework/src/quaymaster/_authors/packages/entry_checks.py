@@ -14,7 +14,8 @@ from quaymaster._core.registry.access import declares_access
 from quaymaster._core.registry.kinds import RegisteredKind, kinds_of_plugin
 from quaymaster._core.registry.observers import RegisteredObserver
 from quaymaster._core.registry.plugin_checks import marked_hooks
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = [
     "access_findings",

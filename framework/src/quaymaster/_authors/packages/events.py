@@ -10,7 +10,7 @@ from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint
 from quaymaster._core.registry.plugin_checks import marked_hooks
-from quaymaster._core.registry.registry import RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
 from quaymaster._core.runtime.build import REJECTING_HOOKS
 
 __all__ = ["EventsDeclaration", "declared_events", "registered_events"]

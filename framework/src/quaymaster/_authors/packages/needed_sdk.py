@@ -17,7 +17,7 @@ from quaymaster._authors.packages.added_names import ADDED
 from quaymaster._authors.packages.candidate import Candidate
 from quaymaster._authors.packages.findings import Finding
 from quaymaster._core.registry.plugin_checks import marked_hooks
-from quaymaster._core.registry.registry import RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
 from quaymaster._core.registry.sdk_range import SDK
 
 __all__ = ["Need", "lowest_need", "need_findings", "needs_of"]

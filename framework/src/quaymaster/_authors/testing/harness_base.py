@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from quaymaster._api.objects import ApiObject, Node, Pod, PodGroup
+from quaymaster._api.objects import ApiObject, CompositePodGroup, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
 from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
 from quaymaster._authors.testing.metric_numbers import number_of
@@ -23,6 +23,7 @@ from quaymaster._core.runtime.guards import unguarded
 from quaymaster._core.runtime.profile import Call, HookFunction
 from quaymaster._core.state.arrays import Int64Array
 from quaymaster._core.state.group_states import GroupStates
+from quaymaster._core.state.new_group_states import new_group_states
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.snapshot import Snapshot
 
@@ -316,10 +317,11 @@ def _group_states(
     """Return the pods of each group; None without the feature gate."""
     if not kubernetes.enabled("GenericWorkload"):
         return None
-    states = GroupStates()
+    states = new_group_states(kubernetes)
     for obj in objects:
-        if isinstance(obj, PodGroup):
-            states.set_group(obj)
+        if isinstance(obj, PodGroup | CompositePodGroup):
+            if kubernetes.reads(obj.kind):
+                states.set_group(obj)
         elif isinstance(obj, Pod):
             states.put(obj)
     return states

@@ -15,7 +15,8 @@ from quaymaster._core.contract.queueing import QueuedPodInfo
 from quaymaster._core.contract.status import Status
 from quaymaster._core.engine.framework import Framework, FrameworkBuilder
 from quaymaster._core.engine.handle import Services
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.guards import Failed, HookGuards, Watch
 
 __all__ = ["build_alone", "kinds_of"]

@@ -54,6 +54,7 @@ _DEFAULT_VERSION: Final = KUBERNETES_VERSIONS[-1]
 
 _PLAYED: Final = frozenset(
     {
+        "CompositePodGroup",
         "DRADeviceCompatibilityGroups",
         "DRADeviceTaintRules",
         "DRADeviceTaints",
@@ -76,6 +77,7 @@ _PLAYED: Final = frozenset(
 """The gates that can be simulated with both values."""
 
 _PLAYED_SINCE: Final[Mapping[str, str]] = {
+    "CompositePodGroup": "1.37",
     "DRAListTypeAttributes": "1.37",
     "DRAWorkloadResourceClaims": "1.37",
     "GenericWorkload": "1.37",

@@ -123,6 +123,8 @@ class KindStore(Generic[ObjT]):
             self._dropped_version = self._log[count - 1].resource_version
             del self._log[:count]
             self._dropped += count
+        # Only after `history` more changes: deleting from the front of a list moves all
+        # that stays.
         self._trim_at = max(2 * self._history, len(self._log) + self._history)
 
     def _expired(self) -> ResourceExpiredError:

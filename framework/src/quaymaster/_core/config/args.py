@@ -10,7 +10,8 @@ from quaymaster._core.config.findings import MISSING, BrokenClassError, Findings
 from quaymaster._core.config.lookup import usable_plugin
 from quaymaster._core.config.naming import join_path, show
 from quaymaster._core.config.records import record_fields
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["args_kind", "resolve_args"]
 

@@ -14,7 +14,7 @@ from quaymaster._core.config.merge import Entry, EntrySet, EntrySets
 from quaymaster._core.config.model import EnabledPlugin
 from quaymaster._core.config.points import MULTI_POINT, POINTS
 from quaymaster._core.contract.extension_points import ExtensionPoint
-from quaymaster._core.registry.registry import RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
 
 __all__ = ["expand"]
 

@@ -1,11 +1,8 @@
 """Looks up the plugins that a configuration names."""
 
 from quaymaster._base.versions.kubernetes import GATED_PLUGINS
-from quaymaster._core.registry.registry import (
-    PluginRegistry,
-    RegisteredPlugin,
-    UnknownPluginError,
-)
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry, UnknownPluginError
 
 __all__ = ["usable_plugin"]
 

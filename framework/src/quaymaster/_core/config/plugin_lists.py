@@ -19,7 +19,8 @@ from quaymaster._core.config.points import (
     WILDCARD,
 )
 from quaymaster._core.config.tie_breakers import breaks_ties
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["check_keys", "resolve_plugins", "warn_of_ranges"]
 

@@ -19,7 +19,8 @@ from quaymaster._core.config.model import TIE_BREAKERS
 from quaymaster._core.config.points import MULTI_POINT, PLUGIN_SETS, POINTS
 from quaymaster._core.config.tie_breakers import breaks_ties
 from quaymaster._core.config.type_schema import DIALECT, Definitions, Schema
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["SCHEMA_FILE", "config_schema"]
 

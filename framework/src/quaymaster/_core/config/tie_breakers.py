@@ -5,7 +5,8 @@ from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.lookup import usable_plugin
 from quaymaster._core.config.model import RANDOM, TIE_BREAKERS
 from quaymaster._core.contract.hookspecs import TieBreakPlugin
-from quaymaster._core.registry.registry import PluginRegistry, RegisteredPlugin
+from quaymaster._core.registry.registered import RegisteredPlugin
+from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["breaks_ties", "resolve_tie_breaker"]
 

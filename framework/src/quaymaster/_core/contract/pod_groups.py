@@ -14,7 +14,7 @@ import attrs
 import msgspec
 
 from quaymaster._api.objects import Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import CompositePodGroup, GroupObject
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import NominatingInfo
 from quaymaster._core.contract.status import Status
@@ -38,17 +38,27 @@ class PodGroupInfo:
     """A group of pods in its scheduling cycle.
 
     Attributes:
-        group: The object.
-        pods: The pods that the cycle tries, in this order.
+        group: The object: a PodGroup, or with the feature gate CompositePodGroup also a
+            group of groups.
+        pods: The pods that the cycle tries, in this order; of a group of groups, the
+            pods of all groups below it.
+        children: The groups directly below a group of groups, in the order in which
+            they are placed.
     """
 
-    group: PodGroup
+    group: GroupObject
     pods: tuple[Pod, ...]
+    children: tuple["PodGroupInfo", ...] = ()
 
     @property
     def key(self) -> str:
         """``namespace/name`` of the group."""
         return self.group.key
+
+    @property
+    def is_composite(self) -> bool:
+        """Whether it is a group of groups."""
+        return isinstance(self.group, CompositePodGroup)
 
 
 class PodGroupPlacement(msgspec.Struct, frozen=True, eq=False):

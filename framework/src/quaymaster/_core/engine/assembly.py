@@ -119,11 +119,11 @@ def _queue(runner: ProfileRunner) -> SchedulingQueue:
     options = runner.options
     make_queue = SchedulingQueue
     if runner.groups is not None:
-        from quaymaster._core.queue.group_queue import (  # noqa: PLC0415 - below
-            GroupQueue,
+        from quaymaster._core.queue.new_group_queue import (  # noqa: PLC0415 - below
+            group_queue_type,
         )
 
-        make_queue = GroupQueue
+        make_queue = group_queue_type(runner.config.kubernetes)
     return make_queue(
         clock=runner.clock,
         profiles=queue_profiles(

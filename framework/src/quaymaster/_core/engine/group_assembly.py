@@ -7,6 +7,7 @@ from quaymaster._api.objects import Pod
 from quaymaster._core.contract.attempt_marks import AttemptMarks
 from quaymaster._core.cycle.algorithm import PickNode
 from quaymaster._core.engine.assembly import Engine
+from quaymaster._core.engine.composite_cycle import CompositeCycle
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.group_conditions import GroupConditions
 from quaymaster._core.engine.group_cycle import GroupCycle, GroupParts, MemberHooks
@@ -16,6 +17,7 @@ from quaymaster._core.engine.reports import Observer
 from quaymaster._core.groups.placing import Attempting
 from quaymaster._core.queue.group_queue import GroupQueue
 from quaymaster._core.queue.queued_pod import QueuedPod
+from quaymaster._core.state.composite_states import CompositeStates
 
 __all__ = ["assemble_groups"]
 
@@ -56,6 +58,8 @@ def assemble_groups(
     hooks = MemberHooks(
         is_skipped=is_skipped, attempting=attempts.attempting, pick_node=pick_node
     )
+    if isinstance(states, CompositeStates):
+        return CompositeCycle(parts, hooks, states)
     return GroupCycle(parts, hooks)
 
 

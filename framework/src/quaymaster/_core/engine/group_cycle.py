@@ -1,17 +1,17 @@
 """The cycle of a group: one decision for all its pods, then each is bound or requeued.
 
 Mirrors ``scheduleOnePodGroup`` (Kubernetes v1.37,
-``pkg/scheduler/schedule_one_podgroup.go``) for groups without a parent. The algorithm
-itself is in `quaymaster._core.groups`.
+``pkg/scheduler/schedule_one_podgroup.go``); `CompositeCycle` adds trees of groups. The
+algorithm itself is in `quaymaster._core.groups`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
 
 from quaymaster._api.objects import Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import GroupObject, PodGroup
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import PodGroupInfo
 from quaymaster._core.contract.status import Code, Status
@@ -30,7 +30,7 @@ from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.engine.progress import Progress
 from quaymaster._core.groups.in_flight import nominations_in_flight
 from quaymaster._core.groups.placing import Attempting
-from quaymaster._core.groups.results import GroupResult, MemberResult
+from quaymaster._core.groups.results import GroupResult, MemberResult, PlacementTrial
 from quaymaster._core.groups.validation import GroupRules
 from quaymaster._core.queue.group_queue import GroupQueue
 from quaymaster._core.queue.queued_group import QueuedGroup
@@ -106,22 +106,30 @@ class GroupCycle:
     def schedule(self, queued: QueuedGroup) -> None:
         """Try a group that was popped: bind its pods that fit, requeue the others."""
         self._parts.progress.note_attempt(queued)
-        state = self._parts.states.get(queued.group_key)
-        if state is None or state.group is None:
+        leaves = self._leaves(queued)
+        if leaves is None:
             problem = _GONE.format(queued.group.name)
-            self._fail_before(queued, None, Status.from_error(problem))
+            self._fail_before(queued, (), Status.from_error(problem))
             return
-        group = state.group
         pods = [record.pod for record in queued.pods]
-        problem = self._rules.problem(group, pods, state.scheduled())
+        scheduled = [pod for leaf in leaves for pod in leaf.scheduled()]
+        problem = self._rules.problem(queued.group, pods, scheduled)
         if problem:
-            self._fail_before(queued, group, Status.from_error(problem))
+            self._fail_before(queued, leaves, Status.from_error(problem))
             return
         self._skip_pods(queued)
         if queued.pods:
-            self._run(queued, group, state)
+            self._run(queued)
         else:
             self._parts.queue.add_attempted_group(queued, (), None)
+
+    def _leaves(self, queued: QueuedGroup) -> Sequence[GroupState] | None:
+        """Return the PodGroups of a record, whose object is renewed, or None."""
+        state = self._parts.states.get(queued.group_key)
+        if state is None or state.group is None:
+            return None
+        queued.group = state.group
+        return (state,)
 
     def _skip_pods(self, queued: QueuedGroup) -> None:
         """Drop the pods that are being deleted, or are assumed already."""
@@ -131,7 +139,7 @@ class GroupCycle:
                 queued.pods.remove(record)
 
     def _fail_before(
-        self, queued: QueuedGroup, group: PodGroup | None, status: Status
+        self, queued: QueuedGroup, leaves: Iterable[GroupState], status: Status
     ) -> None:
         """End a cycle in which no pod was tried, with an error.
 
@@ -143,66 +151,80 @@ class GroupCycle:
                 self._parts.failures.attempt_failed(record, failure)
             else:
                 self._parts.queue.done(record.pod.uid)
-        if group is not None:
-            self._parts.conditions.update(group, status)
-            pods = tuple(record.pod for record in queued.pods)
-            info = PodGroupInfo(group=group, pods=pods)
-            state = self._parts.states.get(queued.group_key)
-            self._report(None, info, state, None, GroupResult(status, []))
+        for leaf in leaves:
+            if leaf.group is None:
+                continue
+            self._parts.conditions.update(leaf.group, status)
+            pods = [q.pod for q in queued.pods if q.pod.group_key == leaf.key]
+            info = PodGroupInfo(group=leaf.group, pods=tuple(pods))
+            self._report(None, info, (CycleState(), ()), GroupResult(status, []))
         self._parts.queue.add_attempted_group(queued, (), status)
 
-    def _run(self, queued: QueuedGroup, group: PodGroup, state: GroupState) -> None:
+    def _run(self, queued: QueuedGroup) -> None:
         """Try the pods, then bind or requeue each of them, and requeue the group.
 
-        Mirrors ``podGroupCycle`` and ``submitPodGroupAlgorithmResult``.
+        Mirrors ``podGroupCycle``.
         """
         records = tuple(queued.pods)
         framework = self._frameworks[records[0].pod.spec.scheduler_name]
-        info = PodGroupInfo(group=group, pods=tuple(record.pod for record in records))
-        runner, pick_node = self._parts.runner, self._hooks.pick_node
+        pods = tuple(record.pod for record in records)
+        info = PodGroupInfo(group=queued.group, pods=pods)
+        runner, hooks = self._parts.runner, self._hooks
+        state = self._parts.states.get(queued.group_key)
+        assert state is not None, "it was there before"
         measured = self._parts.measured
         placing = GroupPlacing(
-            runner, framework, info, records, state, pick_node, measured
+            runner, framework, info, records, state, hooks.pick_node, measured
         )
         if measured is not None:
             measured.begin()
-        with nominations_in_flight(runner.nominator, info.pods):
-            result = placing.run(self._hooks.attempting(framework))
+        with nominations_in_flight(runner.nominator, pods):
+            result = placing.run(hooks.attempting(framework))
             # The queue gets the status before PodGroupPostFilter, as upstream.
             status = result.status
             if measured is not None:
                 measured.decided()
             if status is not None and status.code is Code.UNSCHEDULABLE:
                 placing.post_filter(result)
-            self._report(framework, info, state, placing, result)
-        for member in result.members:
-            self._submit(framework, member, result)
-        self._parts.conditions.update(group, result.status)
+            self._report(framework, info, (placing.state, placing.trials), result)
+        self._submit_all(framework, queued.group, result)
         if measured is not None:
             measured.ended(framework.profile.config.scheduler_name, result)
         self._parts.queue.add_attempted_group(queued, (), status)
+
+    def _submit_all(
+        self, framework: Framework, group: GroupObject, result: GroupResult
+    ) -> None:
+        """Bind or requeue each pod of a PodGroup, and write its condition.
+
+        Mirrors ``submitPodGroupAlgorithmResult``.
+        """
+        assert isinstance(group, PodGroup), "only PodGroups have pods"
+        for member in result.members:
+            self._submit(framework, member, result)
+        self._parts.conditions.update(group, result.status)
 
     def _report(
         self,
         framework: Framework | None,
         info: PodGroupInfo,
-        state: GroupState | None,
-        placing: GroupPlacing | None,
+        tried: tuple[CycleState, Sequence[PlacementTrial]],
         result: GroupResult,
     ) -> None:
-        """Pass the cycle to the observer, if there is one."""
+        """Pass the cycle of a PodGroup to the observer, if there is one."""
         if self.observer is None:
             return
-        runner = self._parts.runner
+        runner, (cycle_state, trials) = self._parts.runner, tried
+        state = self._parts.states.get(info.key)
         self.observer(
             GroupReport(
                 info=info,
                 scheduled=() if state is None else tuple(state.scheduled()),
                 framework=framework,
-                state=CycleState() if placing is None else placing.state,
+                state=cycle_state,
                 nodes=runner.snapshot.nodes,
                 cache=runner.cache,
-                trials=() if placing is None else placing.trials,
+                trials=trials,
                 result=result,
             )
         )

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import CompositePodGroup, GroupObject, PodGroup
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.contract.cluster_events import (
     ActionType,
@@ -27,10 +27,7 @@ from quaymaster._core.state.group_states import GroupStates
 
 __all__ = ["GroupEventHandlers"]
 
-_RESOURCE = resource_of(PodGroup)
-_ADD = ClusterEvent(_RESOURCE, ActionType.ADD)
-_UPDATE = ClusterEvent(_RESOURCE, ActionType.UPDATE)
-_DELETE = ClusterEvent(_RESOURCE, ActionType.DELETE)
+_KINDS = (PodGroup, CompositePodGroup)
 
 
 class GroupEventHandlers(EventHandlers):
@@ -80,7 +77,7 @@ class GroupEventHandlers(EventHandlers):
         missed: bool = False,
     ) -> None:
         """See `ChangeHandler.changed`."""
-        if kind is not PodGroup:
+        if kind not in _KINDS:
             super().changed(kind, old, new, missed=missed)
             return
         before: Any = old
@@ -89,7 +86,7 @@ class GroupEventHandlers(EventHandlers):
 
     # Groups -------------------------------------------------------------------------
 
-    def _group_changed(self, old: PodGroup | None, new: PodGroup | None) -> None:
+    def _group_changed(self, old: GroupObject | None, new: GroupObject | None) -> None:
         # The scheduler writes a condition after each attempt. If that counted as a
         # change, each failed attempt would cause the next one.
         if old is None or new is None or not _is_mere_report(old, new):
@@ -105,17 +102,24 @@ class GroupEventHandlers(EventHandlers):
         elif old.metadata.resource_version != new.metadata.resource_version:
             self._groups.set_group(new)
             self._group_queue.update_group(new)
-            self._queue.move_all(_UPDATE, old, new)
+            self._move_all(ActionType.UPDATE, old, new)
 
-    def _group_added(self, group: PodGroup) -> None:
+    def _group_added(self, group: GroupObject) -> None:
         self._groups.set_group(group)
         self._group_queue.add_group(group)
-        self._queue.move_all(_ADD, None, group)
+        self._move_all(ActionType.ADD, None, group)
 
-    def _group_deleted(self, group: PodGroup) -> None:
+    def _group_deleted(self, group: GroupObject) -> None:
         self._groups.remove_group(group)
         self._group_queue.delete_group(group)
-        self._queue.move_all(_DELETE, group, None)
+        self._move_all(ActionType.DELETE, group, None)
+
+    def _move_all(
+        self, action: ActionType, old: GroupObject | None, new: GroupObject | None
+    ) -> None:
+        group = new or old
+        assert group is not None, "a change has at least one object"
+        self._queue.move_all(ClusterEvent(resource_of(type(group)), action), old, new)
 
     # Pods ---------------------------------------------------------------------------
 
@@ -153,8 +157,8 @@ class GroupEventHandlers(EventHandlers):
             self._nomination_freed(pod)
 
 
-def _is_mere_report(old: PodGroup, new: PodGroup) -> bool:
+def _is_mere_report(old: GroupObject, new: GroupObject) -> bool:
     """Whether only the conditions of a group changed, as after an attempt."""
     metadata = replace(old.metadata, resource_version=new.metadata.resource_version)
-    status = replace(old.status, conditions=new.status.conditions)
+    status: Any = replace(old.status, conditions=new.status.conditions)
     return metadata == new.metadata and (old.spec, status) == (new.spec, new.status)

@@ -11,19 +11,19 @@ from quaymaster._core.contract.pod_groups import (
     MemberAttempt,
     PodGroupInfo,
     PodGroupPlacement,
-    PodGroupPostFilterResult,
 )
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import PickNode
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.measured_groups import MeasuredGroups
 from quaymaster._core.engine.profile_runner import ProfileRunner
-from quaymaster._core.groups.placements import PlacementSearch, Placer
+from quaymaster._core.groups.placements import PlacementChoice, PlacementSearch, Placer
 from quaymaster._core.groups.placing import Attempting, GroupPlacer
 from quaymaster._core.groups.results import (
     GroupResult,
     MemberResult,
     PlacementTrial,
+    apply_answer,
 )
 from quaymaster._core.groups.stations import (
     PlacementFeasibleStation,
@@ -32,9 +32,29 @@ from quaymaster._core.groups.stations import (
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.state.group_states import GroupState
 
-__all__ = ["GroupPlacing"]
+__all__ = ["GroupPlacing", "make_placer"]
 
 _log = logging.getLogger(__name__)
+
+
+def make_placer(
+    runner: ProfileRunner, framework: Framework, pick_node: PickNode
+) -> GroupPlacer:
+    """Return what places the pods of groups on all nodes.
+
+    Args:
+        runner: The profiles at work on a copy of the cluster.
+        framework: The profile of the group.
+        pick_node: Breaks ties.
+    """
+    return GroupPlacer(
+        cache=runner.cache,
+        nominator=runner.nominator,
+        algorithm=framework.algorithm.without_post_filter(),
+        stations=framework.binding,
+        feasible=PlacementFeasibleStation(framework.profile),
+        pick_node=pick_node,
+    )
 
 
 class GroupPlacing:
@@ -64,25 +84,16 @@ class GroupPlacing:
         pick_node: PickNode,
         measured: MeasuredGroups | None = None,
     ) -> None:
-        self._measured = measured
         profile = framework.profile
-        placer = GroupPlacer(
-            cache=runner.cache,
-            nominator=runner.nominator,
-            algorithm=framework.algorithm.without_post_filter(),
-            stations=framework.binding,
-            feasible=PlacementFeasibleStation(profile),
-            pick_node=pick_node,
-        )
+        placer = make_placer(runner, framework, pick_node)
         self._placer: Placer = placer
         self._search: PlacementSearch | None = None
+        self._nodes = runner.snapshot.nodes
         if runner.config.kubernetes.enabled("TopologyAwareWorkloadScheduling"):
-            self._search = PlacementSearch(
-                placer, runner.snapshot.nodes, profile, runner.random, measured
-            )
+            choice = PlacementChoice(self._nodes, profile, runner.random, measured)
+            self._search = PlacementSearch(placer, self._nodes, choice)
             self._placer = self._search
         self._post_filter = PodGroupPostFilterStation(profile)
-        self._nodes = runner.snapshot.nodes
         self.state = CycleState()
         self.trials: Sequence[PlacementTrial] = ()
         self._info = info
@@ -115,7 +126,7 @@ class GroupPlacing:
         answer = self._post_filter.run(
             self.state, self._info, result.attempts(), self._place_again
         )
-        _apply(answer, result)
+        apply_answer(answer, result)
 
     def _placed(self, state: CycleState, attempting: Attempting) -> GroupResult:
         """Run the algorithm; an exception in it fails this cycle only."""
@@ -139,19 +150,3 @@ class GroupPlacing:
         if result.status is not None:
             return result.status
         return result.proposed()
-
-
-def _apply(answer: PodGroupPostFilterResult, result: GroupResult) -> None:
-    """Mirrors ``applyPodGroupPostFilterResult``."""
-    status = answer.status
-    if status is None:
-        result.is_waiting = True
-        for member in result.members:
-            nominating = answer.nominating.get(member.queued.key)
-            if nominating is not None:
-                member.nominating = nominating
-        result.append_reason(answer.message)
-    elif status.is_rejected:
-        result.append_reason(status.message)
-    else:
-        result.status = status

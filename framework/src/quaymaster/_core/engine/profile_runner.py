@@ -365,11 +365,11 @@ class ProfileRunner:
 def _group_states(config: SchedulerConfig) -> "GroupStates | None":
     if not config.kubernetes.enabled("GenericWorkload"):
         return None
-    from quaymaster._core.state.group_states import (  # noqa: PLC0415 - above
-        GroupStates,
+    from quaymaster._core.state.new_group_states import (  # noqa: PLC0415 - above
+        new_group_states,
     )
 
-    return GroupStates()
+    return new_group_states(config.kubernetes)
 
 
 def _cache(
@@ -412,11 +412,11 @@ def _check_version(old: SchedulerConfig, new: SchedulerConfig) -> None:
     if other != version:
         problem = f"the scheduler runs as {version}, got {other}: start a new scheduler"
         raise KubernetesError("kubernetes_version", problem)
-    gate = "GenericWorkload"
-    before, after = old.kubernetes.enabled(gate), new.kubernetes.enabled(gate)
-    if before != after:
-        problem = f"the scheduler runs with {gate}={str(before).lower()}"
-        raise KubernetesError("feature_gates", f"{problem}: start a new scheduler")
+    for gate in ("GenericWorkload", "CompositePodGroup"):
+        before, after = old.kubernetes.enabled(gate), new.kubernetes.enabled(gate)
+        if before != after:
+            problem = f"the scheduler runs with {gate}={str(before).lower()}"
+            raise KubernetesError("feature_gates", f"{problem}: start a new scheduler")
 
 
 def _plugin_names(frameworks: Iterable[Framework]) -> frozenset[str]:

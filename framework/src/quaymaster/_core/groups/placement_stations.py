@@ -19,7 +19,7 @@ from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.errors import failed
 from quaymaster._core.cycle.score_call import MAX_SCORE, PluginScores
 from quaymaster._core.runtime.profile import Call, Profile
-from quaymaster._core.state.arrays import Int64Array, RowArray, freeze
+from quaymaster._core.state.arrays import Int64Array, RowArray, Rows, freeze
 from quaymaster._core.state.node_table import NodeTable
 
 __all__ = ["Candidate", "PlacementGenerateStation", "PlacementScoreStation"]
@@ -43,16 +43,17 @@ class PlacementGenerateStation:
         self._nodes = nodes
 
     def run(
-        self, state: CycleState, group: PodGroupInfo
+        self, state: CycleState, group: PodGroupInfo, rows: Rows
     ) -> Sequence[PodGroupPlacement] | Status:
         """Return at least one placement, with ascending rows; or a rejection or Error.
 
         Args:
             state: The cycle state of the group.
             group: The group.
+            rows: The nodes that the group may use.
         """
         nodes = self._nodes
-        parent = PodGroupPlacement("", nodes.rows)
+        parent = PodGroupPlacement("", rows)
         if not self._calls:
             return [parent]
         call = self._calls[0]

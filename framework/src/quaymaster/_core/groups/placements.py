@@ -18,6 +18,7 @@ from quaymaster._core.contract.pod_groups import (
 )
 from quaymaster._core.contract.status import Status
 from quaymaster._core.groups.placement_stations import (
+    Candidate,
     PlacementGenerateStation,
     PlacementScoreStation,
 )
@@ -30,9 +31,10 @@ from quaymaster._core.groups.results import (
 )
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.runtime.profile import Profile
+from quaymaster._core.state.arrays import Rows
 from quaymaster._core.state.node_table import NodeTable
 
-__all__ = ["PlacementSearch", "Placer"]
+__all__ = ["PlacementChoice", "PlacementSearch", "Placer", "no_placement_fits"]
 
 
 class PlacementTimer(Protocol):
@@ -66,36 +68,85 @@ class Placer(Protocol):
         """Return where the pods would go; see `GroupPlacer.place`."""
 
 
+class PlacementChoice:
+    """Generates the placements of groups, and takes the best of those that fit.
+
+    Args:
+        nodes: The columns of all nodes.
+        profile: The profile, whose plugins generate and rank placements.
+        random: Breaks ties, unless the profile breaks them by name.
+        measured: Measures the hooks, if there are metrics.
+
+    Attributes:
+        measured: See above.
+        profile_name: The name of the profile.
+    """
+
+    def __init__(
+        self,
+        nodes: NodeTable,
+        profile: Profile,
+        random: Random,
+        measured: PlacementTimer | None = None,
+    ) -> None:
+        self.measured = measured
+        self.profile_name = profile.config.scheduler_name
+        self._generate = PlacementGenerateStation(profile, nodes)
+        self._score = PlacementScoreStation(profile, nodes)
+        self._by_name = profile.config.tie_breaker == BY_NAME
+        self._random = random
+
+    def placements(
+        self, state: CycleState, info: PodGroupInfo, rows: Rows
+    ) -> Sequence[PodGroupPlacement] | Status:
+        """See `PlacementGenerateStation.run`."""
+        with self._sampled():
+            return self._generate.run(state, info, rows)
+
+    def best(
+        self, state: CycleState, info: PodGroupInfo, candidates: Sequence[Candidate]
+    ) -> int | Status:
+        """Return the index of the placement with the highest total, or an Error.
+
+        Args:
+            state: The cycle state of the group.
+            info: The group.
+            candidates: The placements on which it fits; a single one has no score.
+        """
+        if len(candidates) == 1:
+            return 0
+        with self._sampled():
+            totals = self._score.totals(state, info, candidates)
+        if isinstance(totals, Status):
+            return totals
+        best: list[int] = (totals == totals.max()).nonzero()[0].tolist()
+        if self._by_name:
+            return min(best, key=lambda index: candidates[index][1].placement.name)
+        return best[0] if len(best) == 1 else self._random.choice(best)
+
+    def _sampled(self) -> AbstractContextManager[None]:
+        measured = self.measured
+        return nullcontext() if measured is None else measured.sampled()
+
+
 class PlacementSearch:
     """Places groups on the best of several placements; implements `Placer`.
 
     Args:
         placer: Places a group on given nodes.
         nodes: The columns of all nodes.
-        profile: The profile, whose plugins generate and rank placements.
-        random: Breaks ties, unless the profile breaks them by name.
-        measured: Measures the search, if there are metrics.
+        choice: Generates placements, and takes the best.
 
     Attributes:
         trials: The placements of the last call, in the order in which they were tried.
     """
 
     def __init__(
-        self,
-        placer: GroupPlacer,
-        nodes: NodeTable,
-        profile: Profile,
-        random: Random,
-        measured: PlacementTimer | None = None,
+        self, placer: GroupPlacer, nodes: NodeTable, choice: PlacementChoice
     ) -> None:
-        self._measured = measured
-        self._profile_name = profile.config.scheduler_name
         self._placer = placer
         self._nodes = nodes
-        self._generate = PlacementGenerateStation(profile, nodes)
-        self._score = PlacementScoreStation(profile, nodes)
-        self._by_name = profile.config.tie_breaker == BY_NAME
-        self._random = random
+        self._choice = choice
         self.trials: Sequence[PlacementTrial] = ()
 
     def place(
@@ -107,14 +158,37 @@ class PlacementSearch:
         attempting: Attempting,
     ) -> GroupResult:
         """Try each placement, and return the result of the best; see `Placer`."""
-        measured = self._measured
-        with nullcontext() if measured is None else measured.sampled():
-            placements = self._generate.run(state, info)
+        rows = self._nodes.rows
+        result = self.place_within(rows, state, info, queued, scheduled, attempting)
+        result.require_node()
+        return result
+
+    def place_within(
+        self,
+        rows: Rows,
+        state: CycleState,
+        info: PodGroupInfo,
+        queued: Sequence[QueuedPod],
+        scheduled: int,
+        attempting: Attempting,
+    ) -> GroupResult:
+        """Do the same on some nodes; a group may succeed without a node.
+
+        Args:
+            rows: The nodes that the group may use.
+            state: See `Placer`.
+            info: See `Placer`.
+            queued: See `Placer`.
+            scheduled: See `Placer`.
+            attempting: See `Placer`.
+        """
+        measured = self._choice.measured
+        placements = self._choice.placements(state, info, rows)
         self.trials = trials = []
         if isinstance(placements, Status):
             return GroupResult(placements, [])
         if measured is not None:
-            measured.generated(self._profile_name, len(placements))
+            measured.generated(self._choice.profile_name, len(placements))
         for placement in placements:
             if measured is not None:
                 measured.evaluating()
@@ -123,18 +197,26 @@ class PlacementSearch:
             result = placer.attempt(own, info, queued, scheduled, attempting)
             if measured is not None:
                 is_feasible = result.status is None
-                measured.evaluated(self._profile_name, is_feasible=is_feasible)
+                measured.evaluated(self._choice.profile_name, is_feasible=is_feasible)
             trials.append(PlacementTrial(placement, own, result))
             if result.status is not None and not result.status.is_rejected:
                 return result
         fitting = [trial for trial in trials if trial.result.status is None]
         if not fitting:
-            return _rejected(trials)
-        best = fitting[0] if len(fitting) == 1 else self._best(state, info, fitting)
+            first = trials[0].result.copied()
+            first.status = no_placement_fits(len(trials), first.status)
+            return first
+        candidates = [
+            (
+                trial.state,
+                PodGroupAssignments(trial.placement, trial.result.proposed()),
+            )
+            for trial in fitting
+        ]
+        best = self._choice.best(state, info, candidates)
         if isinstance(best, Status):
             return GroupResult(best, [])
-        best.result.require_node()
-        return best.result
+        return fitting[best].result
 
     def _placer_on(self, placement: PodGroupPlacement) -> GroupPlacer:
         nodes = self._nodes
@@ -143,39 +225,16 @@ class PlacementSearch:
             return self._placer
         return self._placer.within(nodes.row_numbers(placement.rows))
 
-    def _best(
-        self, state: CycleState, info: PodGroupInfo, trials: Sequence[PlacementTrial]
-    ) -> PlacementTrial | Status:
-        """Return the trial with the highest total."""
-        candidates = [
-            (
-                trial.state,
-                PodGroupAssignments(trial.placement, trial.result.proposed()),
-            )
-            for trial in trials
-        ]
-        measured = self._measured
-        with nullcontext() if measured is None else measured.sampled():
-            totals = self._score.totals(state, info, candidates)
-        if isinstance(totals, Status):
-            return totals
-        highest = totals.max()
-        best = [
-            trial
-            for trial, total in zip(trials, totals, strict=True)
-            if total == highest
-        ]
-        if self._by_name:
-            return min(best, key=lambda trial: trial.placement.name)
-        return best[0] if len(best) == 1 else self._random.choice(best)
 
+def no_placement_fits(count: int, first: Status | None) -> Status:
+    """Return the status of a group that fits on none of its placements.
 
-def _rejected(trials: Sequence[PlacementTrial]) -> GroupResult:
-    """Return the result of the first trial, with the status of all of them."""
-    first = trials[0].result.copied()
-    assert first.status is not None, "no trial has succeeded"
-    text = first_text(first.status)
-    first.status = unschedulable(
-        f"0/{len(trials)} placements are available, first placement status: {text}"
+    Args:
+        count: The number of placements.
+        first: The status of the group on the first of them.
+    """
+    assert first is not None, "no trial has succeeded"
+    return unschedulable(
+        f"0/{count} placements are available, first placement status: "
+        f"{first_text(first)}"
     )
-    return first

@@ -24,7 +24,7 @@ from quaymaster._core.binding.stations import BindingStations
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import PlacementProgress, PodGroupInfo
 from quaymaster._core.contract.results import NominatingInfo, NominatingMode
-from quaymaster._core.contract.status import Code, Status
+from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import Algorithm, PickNode
 from quaymaster._core.cycle.decisions import CLEAR_NOMINATION, Decision, FitError
 from quaymaster._core.groups.in_flight import reference_to
@@ -33,6 +33,7 @@ from quaymaster._core.groups.results import (
     MemberResult,
     Outcome,
     unschedulable,
+    wrapped_error,
 )
 from quaymaster._core.groups.stations import PlacementFeasibleStation
 from quaymaster._core.queue.nominator import Nominator
@@ -46,6 +47,7 @@ Attempting: TypeAlias = Callable[[QueuedPod], AbstractContextManager[None]]
 """Makes the context in which a pod of a group is tried."""
 
 _OTHER: Final = "failed to schedule other pod from a pod group"
+_SUBTREE: Final = "failed to assume the subtree"
 _FEASIBILITY: Final = "failed to evaluate placement feasibility"
 
 _log = logging.getLogger(__name__)
@@ -131,6 +133,27 @@ class GroupPlacer:
             )
         return result
 
+    def assume_again(
+        self, reverts: ExitStack, members: Iterable[MemberResult]
+    ) -> Status | None:
+        """Assume and reserve pods where an attempt has placed them.
+
+        Args:
+            reverts: Gets the reverts.
+            members: The results of the attempt; those without a node are skipped.
+
+        Returns:
+            None, or why a pod could not be assumed; then nothing stays assumed.
+        """
+        with ExitStack() as undo:
+            for member in members:
+                if isinstance(member.outcome, Decision):
+                    status = self._assume(undo, member, member.outcome.node.name)
+                    if status is not None:
+                        return wrapped_error(_SUBTREE, status)
+            reverts.push(undo.pop_all())
+        return None
+
     def within(self, placement: RowArray) -> "GroupPlacer":
         """Return the same, restricted to the nodes of a placement.
 
@@ -154,16 +177,16 @@ class GroupPlacer:
         if status is not None and status.is_rejected:
             return unschedulable(*status.reasons)
         if status is not None and status.is_error:
-            return _wrapped(_FEASIBILITY, status)
+            return wrapped_error(_FEASIBILITY, status)
         for member in members:
             if (error := member.error) is not None:
-                return _wrapped(_OTHER, error)
+                return wrapped_error(_OTHER, error)
             progress = PlacementProgress(
                 progress.scheduled + member.has_node, progress.remaining - 1
             )
             status = self._feasible.run(state, info, progress)
             if status is not None and status.is_error:
-                return _wrapped(_FEASIBILITY, status)
+                return wrapped_error(_FEASIBILITY, status)
             if status is not None and status.is_rejected:
                 return status
         if status is not None:
@@ -250,8 +273,3 @@ class GroupPlacer:
 
 def _has_no_nodes(outcome: Outcome) -> bool:
     return isinstance(outcome, FitError) and outcome.no_nodes
-
-
-def _wrapped(prefix: str, status: Status) -> Status:
-    text = f"{prefix}: {status.message}"
-    return Status(Code.ERROR, (text,), status.plugin, status.error)

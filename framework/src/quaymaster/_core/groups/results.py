@@ -10,7 +10,11 @@ from typing import Final, TypeAlias
 import msgspec
 
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.pod_groups import MemberAttempt, PodGroupPlacement
+from quaymaster._core.contract.pod_groups import (
+    MemberAttempt,
+    PodGroupPlacement,
+    PodGroupPostFilterResult,
+)
 from quaymaster._core.contract.results import NominatingInfo
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.decisions import Decision, FitError
@@ -21,8 +25,10 @@ __all__ = [
     "MemberResult",
     "Outcome",
     "PlacementTrial",
+    "apply_answer",
     "first_text",
     "unschedulable",
+    "wrapped_error",
 ]
 
 _UNSCHEDULABLE: Final = "pod group is unschedulable"
@@ -101,13 +107,38 @@ class GroupResult(msgspec.Struct, eq=False):
         if self.status is None and not any(member.has_node for member in self.members):
             self.status = unschedulable()
 
-    def append_reason(self, reason: str) -> None:
+    def append_reason(self, reason: str, times: int = 1) -> None:
         """Append a reason to the status of a group that does not fit."""
         status = self.status
         if status is not None:
-            self.status = Status(
-                status.code, (*status.reasons, reason), status.plugin, status.error
-            )
+            reasons = (*status.reasons, *[reason] * times)
+            self.status = Status(status.code, reasons, status.plugin, status.error)
+
+
+def apply_answer(
+    answer: PodGroupPostFilterResult, result: GroupResult, times: int = 1
+) -> None:
+    """Apply the answer of the PodGroupPostFilter plugins to the result of a group.
+
+    Mirrors ``applyPodGroupPostFilterResult``.
+
+    Args:
+        answer: The answer.
+        result: The result.
+        times: How often its message is appended to the status of the group.
+    """
+    status = answer.status
+    if status is None:
+        result.is_waiting = True
+        for member in result.members:
+            nominating = answer.nominating.get(member.queued.key)
+            if nominating is not None:
+                member.nominating = nominating
+        result.append_reason(answer.message, times)
+    elif status.is_rejected:
+        result.append_reason(status.message, times)
+    else:
+        result.status = status
 
 
 class PlacementTrial(msgspec.Struct, frozen=True, eq=False):
@@ -133,6 +164,12 @@ def _attempt(member: MemberResult) -> MemberAttempt:
 def unschedulable(*reasons: str) -> Status:
     """Return the status with the error ``pod group is unschedulable`` and reasons."""
     return Status(Code.UNSCHEDULABLE, (_UNSCHEDULABLE, *reasons))
+
+
+def wrapped_error(prefix: str, status: Status) -> Status:
+    """Return an Error whose text is a prefix and the text of another status."""
+    text = f"{prefix}: {status.message}"
+    return Status(Code.ERROR, (text,), status.plugin, status.error)
 
 
 def first_text(status: Status) -> str:

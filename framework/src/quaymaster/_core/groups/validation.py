@@ -7,7 +7,7 @@ Mirrors ``validatePodGroup`` (Kubernetes v1.37,
 from collections.abc import Collection, Iterable, Iterator
 
 from quaymaster._api.objects import Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import GroupObject
 
 __all__ = ["GroupRules"]
 
@@ -30,12 +30,12 @@ class GroupRules:
         self._groups_have_policies = groups_have_policies
 
     def problem(
-        self, group: PodGroup, pods: Iterable[Pod], scheduled: Iterable[Pod]
+        self, group: GroupObject, pods: Iterable[Pod], scheduled: Iterable[Pod]
     ) -> str:
         """Describe the first problem in upstream's words; empty if there is none.
 
         Args:
-            group: The group.
+            group: The group, the root of its tree.
             pods: Its queued pods, at least one, in the order in which they are tried.
             scheduled: Its pods that have a node.
         """

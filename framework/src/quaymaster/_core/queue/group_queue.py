@@ -1,15 +1,15 @@
 """The scheduling queue with groups of pods, which are tried as a whole.
 
 Mirrors ``PriorityQueue`` with the feature gate GenericWorkload (Kubernetes v1.37,
-``pkg/scheduler/backend/queue/scheduling_queue.go``). Groups of groups are not built
-yet, so each group is a root: an entry of the queue.
+``pkg/scheduler/backend/queue/scheduling_queue.go``). An entry of the queue is a root: a
+group without a parent.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import GroupObject
 from quaymaster._core.contract.cluster_events import ClusterEvent
 from quaymaster._core.contract.queueing import QueueName
 from quaymaster._core.contract.status import Status
@@ -19,11 +19,12 @@ from quaymaster._core.queue.events import (
     SCHEDULE_ATTEMPT_FAILURE,
     UNSCHEDULABLE_TIMEOUT,
     UNSCHEDULED_POD_ADD,
+    UNSCHEDULED_POD_UPDATE,
 )
 from quaymaster._core.queue.group_records import GroupRecords
 from quaymaster._core.queue.hints import Question, Strategy
 from quaymaster._core.queue.profile import QueueProfile
-from quaymaster._core.queue.queued_group import QueuedGroup
+from quaymaster._core.queue.queued_group import QueuedGroup, entity_key
 from quaymaster._core.queue.queued_pod import QueuedPod
 
 __all__ = ["GroupQueue"]
@@ -31,6 +32,7 @@ __all__ = ["GroupQueue"]
 _log = logging.getLogger(__name__)
 
 _ADDED = UNSCHEDULED_POD_ADD.label
+_CHANGED = UNSCHEDULED_POD_UPDATE.label
 
 
 class GroupQueue(GroupRecords):
@@ -46,31 +48,42 @@ class GroupQueue(GroupRecords):
 
     # Objects of groups --------------------------------------------------------------
 
-    def add_group(self, group: PodGroup) -> None:
+    def add_group(self, group: GroupObject) -> None:
         """Handle a new object, for which pods may wait."""
-        key = group.key
-        self._objects[key] = group
-        for queued in self._incomplete.clear(key):
+        self._forest.put(group)
+        root = self._forest.root(group.entity_key)
+        if root is None:
+            return
+        released = [
+            queued
+            for leaf in self._forest.leaves(root.entity_key)
+            for queued in self._incomplete.clear(leaf.key)
+        ]
+        for queued in released:
             self._join(queued)
 
-    def update_group(self, group: PodGroup) -> None:
+    def update_group(self, group: GroupObject) -> None:
         """Handle a changed object; no pod moves."""
-        self._objects[group.key] = group
-        queued_group = self._groups.of(group.key)
+        self._forest.put(group)
+        queued_group = self._groups.groups.get(group.entity_key)
         if queued_group is not None:
             queued_group.group = group
             self._groups.reposition(queued_group)
 
-    def delete_group(self, group: PodGroup) -> None:
-        """Handle a deleted object: the pods of the group wait for the next one."""
-        key = group.key
-        if self._objects.pop(key, None) is None:
+    def delete_group(self, group: GroupObject) -> None:
+        """Handle a deleted object: the pods below it wait for the next one."""
+        forest = self._forest
+        root = forest.root(group.entity_key)
+        below = forest.leaves(group.entity_key)
+        forest.remove(group)
+        if root is None:
             return
-        queued_group = self._groups.of(key)
+        queued_group = self._groups.groups.get(root.entity_key)
+        keys = {leaf.key for leaf in below}
         if queued_group is not None:
-            members = self._groups.dissolve(queued_group)
+            members = self._groups.part(queued_group, keys, _CHANGED)
         else:
-            members = self._pending.clear(key)
+            members = [queued for key in keys for queued in self._pending.clear(key)]
         for queued in members:
             self._incomplete.add(queued)
 
@@ -87,7 +100,7 @@ class GroupQueue(GroupRecords):
             group = self._groups.pop()
             assert group is not None, "it is the first"
             if self._start_attempt(group):
-                self._in_attempt = group.group_key
+                self._in_attempt = group.key
                 return group
         return super().pop()
 
@@ -112,19 +125,18 @@ class GroupQueue(GroupRecords):
                 are back already, by `add_unschedulable`.
             status: How the attempt with the group ended; None for a success.
         """
-        key = group.group_key
         if group.key in self._groups.groups:
-            _log.error("group %s is in the queue already", key)
+            _log.error("group %s is in the queue already", group.key)
             return
         for queued in left_over:
             if queued.pod.metadata.uid in self._in_flight:
                 self.add_unschedulable(queued)
         self._in_attempt = ""
         tried = {queued.pod.metadata.uid for queued in group.pods}
-        members = self._pending.clear(key)
+        members = self._clear_pending(group)
         if not members:
             return
-        newest = self._objects.get(key)
+        newest = self._forest.get(group.key)
         if newest is None:
             for queued in members:
                 self._incomplete.add(queued)
@@ -138,6 +150,14 @@ class GroupQueue(GroupRecords):
         self._groups.restart(
             group, SCHEDULE_ATTEMPT_FAILURE, backs_off=status is not None
         )
+
+    def _clear_pending(self, group: QueuedGroup) -> Sequence[QueuedPod]:
+        """Remove and return the pods that wait for the end of an attempt."""
+        return [
+            queued
+            for leaf in self._forest.leaves(group.key)
+            for queued in self._pending.clear(leaf.key)
+        ]
 
     def _start_attempt(self, group: QueuedGroup) -> bool:
         """Note that the pods of a popped group are in flight; whether any is."""
@@ -207,7 +227,7 @@ class GroupQueue(GroupRecords):
             queued.pod = new
             self.nominator.update(old, new)
             self._changed(queued, old, changes)
-        elif key in self._objects:
+        elif self._forest.root(entity_key(key)) is not None:
             # Upstream does not add such a pod while its group has no object.
             self._arrive(new, self._rules.late_pod_label)
 
@@ -246,23 +266,26 @@ class GroupQueue(GroupRecords):
 
     def _join(self, queued: QueuedPod) -> None:
         """Add a pod to its group, wherever that is: ``addPodGroupMember``."""
-        key = queued.pod.group_key
-        group = self._objects.get(key)
-        if group is None:
+        root = self._forest.root(entity_key(queued.pod.group_key))
+        if root is None:
             self._incomplete.add(queued)
             return
-        queued_group = self._groups.of(key)
+        queued_group = self._groups.groups.get(root.entity_key)
         if queued_group is not None:
             self._groups.join(queued_group, queued, _ADDED)
-        elif key == self._in_attempt:
+        elif root.entity_key == self._in_attempt:
             self._pending.add(queued)
         else:
-            self._groups.start(QueuedGroup.of(group, queued), _ADDED)
+            self._groups.start(self._record_of(root, queued), _ADDED)
+
+    def _record_of(self, root: GroupObject, first: QueuedPod) -> QueuedGroup:
+        """Return the record of a tree whose first pod enters the queue."""
+        return QueuedGroup.of(root, first)
 
     def _delete_member(self, pod: Pod) -> None:
         """Remove a pod of a group: ``deletePodGroupMember``."""
         key = pod.key
-        queued_group = self._groups.of(pod.group_key)
+        queued_group = self.group(pod.group_key)
         if queued_group is not None:
             # The group is requeued even if the pod was bound by its last attempt.
             self._groups.delete(queued_group, self._groups.pods.get(key), _ADDED)
@@ -276,7 +299,7 @@ class GroupQueue(GroupRecords):
         self, queued: QueuedPod, old: Pod, changes: Sequence[ClusterEvent]
     ) -> None:
         """Move the group of a changed pod, if it is queued."""
-        group = self._groups.of(queued.pod.group_key)
+        group = self.group(queued.pod.group_key)
         if group is None:
             return
         self._groups.changed(group, queued)
@@ -291,7 +314,7 @@ class GroupQueue(GroupRecords):
     def _activate(self, pod: Pod) -> bool:
         if not pod.group_key:
             return super()._activate(pod)
-        group = self._groups.of(pod.group_key)
+        group = self.group(pod.group_key)
         if group is None or group.queue is QueueName.ACTIVE:
             return False
         from_backoff = group.queue is not QueueName.UNSCHEDULABLE

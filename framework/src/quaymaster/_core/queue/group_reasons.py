@@ -1,27 +1,36 @@
 """Why a pod of a group is pending: it may have neither a condition nor an event."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import attrs
 
+from quaymaster._api.objects.groups import CompositePodGroup, PodGroup
 from quaymaster._core.contract.queueing import PendingPod, QueueName
 from quaymaster._core.queue.gates import Gate
 from quaymaster._core.queue.profile import CompiledProfiles
-from quaymaster._core.queue.queued_group import QueuedGroup
+from quaymaster._core.queue.queued_group import QueuedGroup, entity_key
 from quaymaster._core.queue.queued_pod import QueuedPod
 
 __all__ = ["explain_outside", "explain_queued"]
 
+_KINDS: Final[Mapping[str, str]] = {
+    kind.kind.lower(): kind.kind for kind in (PodGroup, CompositePodGroup)
+}
+"""The first part of an ``entity_key`` -> the kind."""
 
-def explain_outside(pending: PendingPod, queued: QueuedPod) -> PendingPod:
+
+def explain_outside(pending: PendingPod, queued: QueuedPod, missing: str) -> PendingPod:
     """Return why a pod is pending that is not in the record of its group.
 
     Args:
         pending: What its own record says.
         queued: Its record.
+        missing: The ``entity_key`` of the group that does not exist; empty if all do.
     """
     key = queued.pod.group_key
-    message = f"waits for PodGroup {key}, which does not exist"
+    kind, _, name = (missing or entity_key(key)).partition("/")
+    message = f"waits for {_KINDS[kind]} {name}, which does not exist"
     if queued.queue is QueueName.PENDING:
         message = f"waits for the end of the attempt with PodGroup {key}"
     return attrs.evolve(pending, group=key, message=message)
@@ -44,7 +53,7 @@ def explain_queued(
         profiles: The PreEnqueue plugins.
     """
     if not group.is_gated:
-        return attrs.evolve(pending, gated_by="", group=group.group_key)
+        return attrs.evolve(pending, gated_by="", group=queued.pod.group_key)
     gated = next(filter(_is_gated, (queued, *group.pods)), None)
     plugin, message = group.gating_plugin, ""
     if gated is not None:
@@ -55,7 +64,7 @@ def explain_queued(
         cause = f"pod {gated.key}" if gated is not None else "a deleted pod"
         message = f"waits for {cause} of its group" + (message and f": {message}")
     return attrs.evolve(
-        pending, gated_by=plugin, group=group.group_key, message=message
+        pending, gated_by=plugin, group=queued.pod.group_key, message=message
     )
 
 

@@ -8,9 +8,8 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
-from quaymaster._api.objects.groups import PodGroup
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.queueing import PendingPod, QueueName
 from quaymaster._core.contract.trace import TraceCallback
@@ -20,13 +19,14 @@ from quaymaster._core.queue.group_sub_queues import GroupSubQueues
 from quaymaster._core.queue.member_pods import MemberPods
 from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.queue.profile import QueueProfile
-from quaymaster._core.queue.queued_group import QueuedGroup
+from quaymaster._core.queue.queued_group import QueuedGroup, entity_key
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.queue.rules import RULES_OF_1_37, QueueRules
 from quaymaster._core.queue.scheduling_queue import SchedulingQueue
 from quaymaster._core.queue.sub_queues import QueueLengths
 from quaymaster._core.queue.traced_groups import TracedGroupSubQueues
 from quaymaster._core.runtime.metrics import SchedulerMetrics
+from quaymaster._core.state.group_forest import FlatForest
 
 __all__ = ["GroupRecords"]
 
@@ -36,6 +36,8 @@ class GroupRecords(SchedulingQueue, ABC):
 
     For the arguments see `SchedulingQueue`.
     """
+
+    _forest_type: ClassVar[type[FlatForest]] = FlatForest
 
     def __init__(
         self,
@@ -73,10 +75,10 @@ class GroupRecords(SchedulingQueue, ABC):
         )
         traced = trace and TracedGroupSubQueues(*parts, trace)
         self._groups: GroupSubQueues = traced or GroupSubQueues(*parts)
-        self._objects: dict[str, PodGroup] = {}
+        self._forest = self._forest_type()
         self._incomplete = MemberPods(QueueName.INCOMPLETE)
         self._pending = MemberPods(QueueName.PENDING)
-        # The key of the group whose attempt is not over.
+        # The key of the record whose attempt is not over.
         self._in_attempt = ""
 
     # Order --------------------------------------------------------------------------
@@ -132,11 +134,16 @@ class GroupRecords(SchedulingQueue, ABC):
         return chain(super().__iter__(), self._groups.groups.values())
 
     def group(self, key: str) -> QueuedGroup | None:
-        """Return a queued group by its ``namespace/name``, or None."""
-        return self._groups.of(key)
+        """Return the record that the pods of a group are queued in, or None.
+
+        Args:
+            key: ``namespace/name`` of the PodGroup.
+        """
+        root = self._forest.root(entity_key(key))
+        return None if root is None else self._groups.groups.get(root.entity_key)
 
     def incomplete(self) -> Sequence[QueuedPod]:
-        """Return the pods whose group has no object, in order of arrival."""
+        """Return the pods whose group or a group above it has no object, as arrived."""
         return list(self._incomplete)
 
     def pending(self) -> Sequence[QueuedPod]:
@@ -189,9 +196,10 @@ class GroupRecords(SchedulingQueue, ABC):
         queued = self.get(key)
         if queued is None or not queued.pod.group_key:
             return super().why_pending(key)
-        group = self._groups.of(queued.pod.group_key)
+        group = self.group(queued.pod.group_key)
         if group is None:
-            return explain_outside(self._explain(queued, None), queued)
+            missing = self._forest.missing(entity_key(queued.pod.group_key))
+            return explain_outside(self._explain(queued, None), queued, missing)
         pending = self._explain(queued, self._groups.retry_at(group))
         return explain_queued(pending, queued, group, self._profiles)
 

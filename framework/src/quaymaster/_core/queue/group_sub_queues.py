@@ -8,7 +8,7 @@ while one of its pods is gated. Mirrors Kubernetes v1.37,
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.queueing import QueueName, SortKey
@@ -20,7 +20,7 @@ from quaymaster._core.queue.gates import Gate, passes_gates
 from quaymaster._core.queue.hints import Strategy
 from quaymaster._core.queue.pod_heap import PodHeap
 from quaymaster._core.queue.profile import CompiledProfiles
-from quaymaster._core.queue.queued_group import QueuedGroup, entity_key
+from quaymaster._core.queue.queued_group import QueuedGroup
 from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.queue.unschedulable_pods import KeysOf
 
@@ -75,10 +75,6 @@ class GroupSubQueues:
             clock, max_in_unschedulable_seconds, self._flush_backoff, flush_gated
         )
 
-    def of(self, group_key: str) -> QueuedGroup | None:
-        """Return a queued group by its ``namespace/name``, or None."""
-        return self.groups.get(entity_key(group_key))
-
     # Pods of groups -----------------------------------------------------------------
 
     def start(self, group: QueuedGroup, label: str) -> None:
@@ -121,12 +117,31 @@ class GroupSubQueues:
         else:
             self._leave(group)
 
-    def dissolve(self, group: QueuedGroup) -> Sequence[QueuedPod]:
-        """Remove a group, and return its pods."""
-        self._leave(group)
-        for queued in group.pods:
+    def part(
+        self, group: QueuedGroup, keys: Collection[str], label: str
+    ) -> Sequence[QueuedPod]:
+        """Remove the pods of some PodGroups from a record; it ends with its last pod.
+
+        Args:
+            group: The record.
+            keys: ``namespace/name`` of each of these PodGroups.
+            label: The label of the cause.
+
+        Returns:
+            The removed pods.
+        """
+        removed = [queued for queued in group.pods if queued.pod.group_key in keys]
+        group.pods = [
+            queued for queued in group.pods if queued.pod.group_key not in keys
+        ]
+        for queued in removed:
+            self.gated.changed(group, queued)
             self._drop(queued)
-        return group.pods
+        if group.pods:
+            self.requeue(group, _strategy_of(group), label, as_new=True)
+        else:
+            self._leave(group)
+        return removed
 
     def changed(self, group: QueuedGroup, queued: QueuedPod) -> None:
         """Note that a pod of a queued group has changed."""

@@ -11,15 +11,15 @@ import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import GroupObject
 from quaymaster._core.contract.queueing import QueueName
 from quaymaster._core.queue.queued_pod import NO_PLUGINS, QueuedPod
 
-__all__ = ["QueuedGroup", "entity_key"]
+__all__ = ["QueuedGroup", "entity_key", "order_in_group"]
 
 
 def entity_key(group_key: str) -> str:
-    """Return the key of a group in the queue, where pods may have the same name.
+    """Return the ``entity_key`` of a PodGroup, whose object may not exist.
 
     Args:
         group_key: ``namespace/name`` of the group.
@@ -36,8 +36,8 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
     A plugin sorts a group by its first pod, with the priority of the group's object.
 
     Attributes:
-        group: The object; replaced by each newer version.
-        key: The key in the queue, ``podgroup/namespace/name``.
+        group: The object, a root; replaced by each newer version.
+        key: The key in the queue: ``entity_key`` of the group.
         pods: The queued pods, in the order in which they are tried.
         timestamp: When its first pod arrived, or when it was last tried, seconds since
             the Unix epoch.
@@ -58,7 +58,7 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
         ticket: The ticket of its entry in a heap; 0 if it is in none.
     """
 
-    group: PodGroup
+    group: GroupObject
     key: str
     timestamp: float
     pods: list[QueuedPod] = msgspec.field(default_factory=list)
@@ -76,11 +76,11 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
     ticket: int = 0
 
     @classmethod
-    def of(cls, group: PodGroup, first: QueuedPod) -> "QueuedGroup":
+    def of(cls, group: GroupObject, first: QueuedPod) -> "QueuedGroup":
         """Return the record of a group whose first pod enters the queue."""
         return cls(
             group=group,
-            key=entity_key(group.key),
+            key=group.entity_key,
             timestamp=first.timestamp,
             initial_attempt_timestamp=first.initial_attempt_timestamp,
             pods=[first],
@@ -131,7 +131,7 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
 
     def add(self, queued: QueuedPod) -> None:
         """Add a pod in the order of the pods."""
-        insort(self.pods, queued, key=_order)
+        insort(self.pods, queued, key=order_in_group)
 
     def remove(self, queued: QueuedPod) -> None:
         """Remove one of the pods."""
@@ -145,7 +145,7 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
         )
 
 
-def _order(queued: QueuedPod) -> tuple[int, int, float]:
+def order_in_group(queued: QueuedPod) -> tuple[int, int, float]:
     """Return the place of a pod in its group: older pods have more attempts.
 
     Pods with the same timestamp keep the order in which they were added: upstream's

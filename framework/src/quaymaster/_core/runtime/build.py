@@ -27,7 +27,8 @@ from quaymaster._core.contract.extension_points import EXTENSION_POINTS, Extensi
 from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.status import Status
 from quaymaster._core.registry.plugin_checks import unmarked_hooks
-from quaymaster._core.registry.registry import PluginClass, PluginRegistry
+from quaymaster._core.registry.registered import PluginClass
+from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.runtime.calls import Implementations
 from quaymaster._core.runtime.deprecated import warn_of_deprecated_hooks
 from quaymaster._core.runtime.events import event_problem

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from quaymaster._api.objects import Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import GroupObject, PodGroup
 
 __all__ = ["GroupState", "GroupStates"]
 
@@ -113,11 +113,50 @@ class GroupStates:
         """Return the state of a pod's group; None if it is in no group."""
         return self._states.get(pod.group_key)
 
-    def set_group(self, group: PodGroup) -> None:
+    def root_of(self, pod: Pod) -> GroupObject | None:
+        """Return the root of the tree that a pod is in.
+
+        Without the feature gate CompositePodGroup, each PodGroup is a root.
+
+        Args:
+            pod: The pod.
+
+        Returns:
+            The root; None if the pod is in no group, or if the object of its group or
+            of a group above it does not exist.
+        """
+        state = self.of(pod)
+        return None if state is None else state.group
+
+    def root_above(self, group: GroupObject) -> GroupObject | None:
+        """Return the root of the tree that a group is in, as `root_of` does."""
+        state = self._states.get(group.key)
+        return None if state is None else state.group
+
+    def lineage(self, pod: Pod) -> Sequence[GroupObject]:
+        """Return the group of a pod and the groups above it, as far as they exist."""
+        state = self.of(pod)
+        return () if state is None or state.group is None else (state.group,)
+
+    def leaves(self, group: GroupObject) -> Sequence[GroupState]:
+        """Return the states of the PodGroups of a tree.
+
+        Args:
+            group: The root of the tree; a PodGroup is its only leaf.
+        """
+        state = self._states.get(group.key)
+        return () if state is None else (state,)
+
+    def children(self, _group: GroupObject) -> Sequence[GroupObject]:
+        """Return the groups directly below a group, in the order of their keys."""
+        return ()
+
+    def set_group(self, group: GroupObject) -> None:
         """Store an object, or its newer version."""
+        assert isinstance(group, PodGroup), "there are no other groups here"
         self._made(group.key).group = group
 
-    def remove_group(self, group: PodGroup) -> None:
+    def remove_group(self, group: GroupObject) -> None:
         """Remove a deleted object; its pods stay."""
         state = self._states.get(group.key)
         if state is not None:

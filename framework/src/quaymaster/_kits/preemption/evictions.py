@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod, PodCondition
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import GroupObject
 from quaymaster._core.contract.cluster import (
     ApiError,
     Cluster,
@@ -68,13 +68,13 @@ class _Preemptor:
 
     Attributes:
         object: The pod or the group.
-        kind: ``pod`` or ``podgroup``.
+        kind: ``pod``, ``podgroup`` or ``compositepodgroup``.
         pods: The pods that wait for the room.
         priority: Its priority.
         scheduler_name: The profile of its pods.
     """
 
-    object: Pod | PodGroup
+    object: Pod | GroupObject
     kind: str
     pods: Sequence[Pod]
     priority: int
@@ -140,7 +140,7 @@ class Evictions:
         """
         return self._is_under_way(pod.metadata.uid)
 
-    def is_under_way_for(self, group: PodGroup) -> bool:
+    def is_under_way_for(self, group: GroupObject) -> bool:
         """Whether the victims of a group are still being deleted."""
         return self._is_under_way(group.metadata.uid)
 
@@ -175,7 +175,7 @@ class Evictions:
         self._start(pod, candidate.node_name, candidate.victims)
 
     def start_for_group(
-        self, group: PodGroup, pods: Sequence[Pod], victims: Sequence[Pod]
+        self, group: GroupObject, pods: Sequence[Pod], victims: Sequence[Pod]
     ) -> None:
         """Evict the victims of a group, as `start` does for a pod.
 
@@ -186,7 +186,7 @@ class Evictions:
         """
         preemptor = _Preemptor(
             object=group,
-            kind="podgroup",
+            kind=group.kind.lower(),
             pods=tuple(pods),
             priority=group.priority,
             scheduler_name=pods[0].spec.scheduler_name,
@@ -220,13 +220,21 @@ class Evictions:
             if pod.priority < preemptor.priority
         ]
         self._under_way[preemptor.uid] = work
+
         # As upstream, calls to the API server take place beside the next attempts, and
         # the last victim goes after all others: its deletion is the event that requeues
         # the preemptor, which then finds the room complete.
-        self._handle.run_in_background(
-            lambda: _clear_and_evict(cluster, preemptor, outdone, running[:-1]),
-            lambda outcome: self._most_evicted(work, outcome),
-        )
+        def begin() -> None:
+            self._handle.run_in_background(
+                lambda: _clear_and_evict(cluster, preemptor, outdone, running[:-1]),
+                lambda outcome: self._most_evicted(work, outcome),
+            )
+
+        if isinstance(preemptor.object, Pod):
+            begin()
+        else:
+            # A group is requeued, and gated, before its first victim is gone.
+            self._handle.clock.call_later(0.0, begin)
 
     def _most_evicted(self, work: _Work, outcome: _Outcome) -> None:
         """Evict the last victim, after the others: see `is_under_way`."""

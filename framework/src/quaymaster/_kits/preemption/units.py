@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 
 from quaymaster._api.objects import Pod, PodDisruptionBudget
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import CompositePodGroup, GroupObject
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.state.group_states import GroupStates
 from quaymaster._core.state.node_info import NodeInfo
@@ -33,24 +33,25 @@ class VictimUnit(msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         pods: The pods; at least one.
-        priority: The priority of the group, or of the pod outside groups.
+        priority: The priority of the root above the pods, or of a pod outside groups.
         is_group: Whether it is a group, or a single pod of a group.
+        is_composite: Whether it is a group of groups.
     """
 
     pods: tuple[Pod, ...]
     priority: int
     is_group: bool = False
+    is_composite: bool = False
 
 
 def priority_in(groups: GroupStates | None, pod: Pod) -> int:
-    """Return the priority of a pod as a victim: that of its group, if it has one.
+    """Return the priority of a pod as a victim: that of the root above it, if any.
 
     Args:
         groups: The state of all groups, or None if there are none.
         pod: The pod.
     """
-    group = _group_of(groups, pod)
-    return pod.priority if group is None else group.priority
+    return _priority(pod, _lineage(groups, pod))
 
 
 def units_on(
@@ -59,7 +60,7 @@ def units_on(
     """Return the units with a pod on some nodes, in the order of nodes and pods.
 
     A group with the disruption mode ``all`` is one unit with all its scheduled pods,
-    also those on other nodes.
+    also those on other nodes. Of several such groups above a pod, the highest is.
 
     Args:
         nodes: The nodes.
@@ -67,21 +68,30 @@ def units_on(
     """
     units: list[VictimUnit] = []
     together: set[str] = set()
+    lineages: dict[str, Sequence[GroupObject]] = {}
     for node in nodes:
         for pod in node.pods.values():
-            group = _group_of(groups, pod)
-            if group is None or not _is_disrupted_together(group):
-                units.append(_single(pod, group, has_groups=groups is not None))
-            elif group.key not in together:
-                together.add(group.key)
-                units.append(_whole(pod, group, groups))
+            key = pod.group_key
+            lineage = lineages.get(key)
+            if lineage is None:
+                lineage = lineages[key] = _lineage(groups, pod)
+            whole = _highest_together(lineage)
+            if groups is None or whole is None:
+                priority = _priority(pod, lineage)
+                units.append(
+                    VictimUnit((pod,), priority, groups is not None and key != "")
+                )
+            elif whole.entity_key not in together:
+                together.add(whole.entity_key)
+                units.append(_whole(pod, whole, lineage[-1].priority, groups))
     return units
 
 
 def unit_importance(unit: VictimUnit) -> tuple[float, ...]:
     """Return a sort key that puts more important units first."""
     earliest = min(map(started, unit.pods))
-    return -unit.priority, -int(unit.is_group), -len(unit.pods), earliest
+    kind = unit.is_group + unit.is_composite
+    return -unit.priority, -kind, -len(unit.pods), earliest
 
 
 def split_units(
@@ -127,24 +137,27 @@ class LowerUnitPriority(VictimRule):
         ]
 
 
-def _group_of(groups: GroupStates | None, pod: Pod) -> PodGroup | None:
-    if groups is None or not pod.group_key:
-        return None
-    state = groups.of(pod)
-    return None if state is None else state.group
+def _lineage(groups: GroupStates | None, pod: Pod) -> Sequence[GroupObject]:
+    """Return the group of a pod and those above it, if it is in a group."""
+    return () if groups is None or not pod.group_key else groups.lineage(pod)
 
 
-def _is_disrupted_together(group: PodGroup) -> bool:
-    mode = group.spec.disruption_mode
-    return mode is not None and mode.all is not None
+def _priority(pod: Pod, lineage: Sequence[GroupObject]) -> int:
+    return lineage[-1].priority if lineage else pod.priority
 
 
-def _single(pod: Pod, group: PodGroup | None, *, has_groups: bool) -> VictimUnit:
-    priority = pod.priority if group is None else group.priority
-    return VictimUnit((pod,), priority, has_groups and bool(pod.group_key))
+def _highest_together(lineage: Sequence[GroupObject]) -> GroupObject | None:
+    """Return the highest group whose pods can only be evicted together."""
+    for group in reversed(lineage):
+        mode = group.spec.disruption_mode
+        if mode is not None and mode.all is not None:
+            return group
+    return None
 
 
-def _whole(pod: Pod, group: PodGroup, groups: GroupStates | None) -> VictimUnit:
-    state = groups.of(pod) if groups is not None else None
-    pods = tuple(state.scheduled()) if state is not None else ()
-    return VictimUnit(pods or (pod,), group.priority, is_group=True)
+def _whole(
+    pod: Pod, group: GroupObject, priority: int, groups: GroupStates
+) -> VictimUnit:
+    pods = tuple(pod for leaf in groups.leaves(group) for pod in leaf.scheduled())
+    is_composite = isinstance(group, CompositePodGroup)
+    return VictimUnit(pods or (pod,), priority, True, is_composite)

@@ -24,7 +24,7 @@ from quaymaster._core.contract.extension_points import EXTENSION_POINTS
 from quaymaster._core.contract.hook_marks import first_kubernetes
 from quaymaster._core.engine.framework import retire
 from quaymaster._core.engine.handle import EngineHandle, Services
-from quaymaster._core.registry.registry import PluginClass
+from quaymaster._core.registry.registered import PluginClass
 from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.state.snapshot import Snapshot
 

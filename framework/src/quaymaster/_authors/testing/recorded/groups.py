@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from quaymaster._api.objects import ObjectMeta, Pod, PodGroup
+from quaymaster._api.objects import CompositePodGroup, ObjectMeta, Pod, PodGroup
 from quaymaster._authors.testing.recorded.case import CallNotPlayedError, Json
 from quaymaster._authors.testing.recorded.objects import object_from
 from quaymaster._core.contract.cycle_state import CycleState
@@ -30,16 +30,33 @@ __all__ = [
 ]
 
 
-def groups_in(tree: Mapping[str, Any]) -> Sequence[PodGroup]:
+def groups_in(tree: Mapping[str, Any]) -> Sequence[PodGroup | CompositePodGroup]:
     """Return the groups that the calls of a case name, each once."""
     groups = {}
     for call in tree.get("calls", ()):
         for argument in _arguments(call):
-            fields = _field(argument, "podGroup", {}).get("PodGroup")
-            if fields is not None and fields.get("metadata", {}).get("name"):
-                group = object_from(fields, PodGroup)
-                groups[group.key] = group
+            for group in _objects(argument):
+                groups[group.entity_key] = group
     return list(groups.values())
+
+
+def _objects(tree: Mapping[str, Any]) -> Iterator[PodGroup | CompositePodGroup]:
+    """Yield the objects of a group and of the groups below it."""
+    group = _object(tree)
+    if group is not None and group.name:
+        yield group
+    for child in _field(tree, "children", ()):
+        yield from _objects(child)
+
+
+def _object(tree: Mapping[str, Any]) -> PodGroup | CompositePodGroup | None:
+    """Return the object of a group, if the record has it."""
+    for name in ("cpg", "compositePodGroup"):
+        fields = _field(tree, name, {}).get("CompositePodGroup")
+        if fields is not None:
+            return object_from(fields, CompositePodGroup)
+    fields = _field(tree, "podGroup", {}).get("PodGroup")
+    return None if fields is None else object_from(fields, PodGroup)
 
 
 def group_info(tree: Mapping[str, Any], pods: Sequence[Pod]) -> PodGroupInfo:
@@ -48,23 +65,17 @@ def group_info(tree: Mapping[str, Any], pods: Sequence[Pod]) -> PodGroupInfo:
     Args:
         tree: The argument.
         pods: The pods of the case.
-
-    Raises:
-        CallNotPlayedError: It is a group of groups.
     """
-    if _field(tree, "compositePodGroup", None) is not None:
-        raise CallNotPlayedError("groups of groups: the gate CompositePodGroup")
-    fields = _field(tree, "podGroup", {}).get("PodGroup")
-    if fields is None:
+    group = _object(tree)
+    if group is None:
         metadata = ObjectMeta(
             name=_field(tree, "name", ""), namespace=_field(tree, "namespace", "")
         )
         group = PodGroup(metadata=metadata)
-    else:
-        group = object_from(fields, PodGroup)
     members = _field(tree, "unscheduledPods", ())
     queued = tuple(pods[member["pod"]] for member in members)
-    return PodGroupInfo(group=group, pods=queued)
+    children = tuple(group_info(child, pods) for child in _field(tree, "children", ()))
+    return PodGroupInfo(group=group, pods=queued, children=children)
 
 
 def progress_of(tree: Mapping[str, int]) -> PlacementProgress:
