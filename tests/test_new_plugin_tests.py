@@ -9,12 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.kit.internals.packages import (
-    POINTS,
-    PluginNames,
-    Scaffold,
-    package_files,
-)
+from tests.kit.internals.packages import POINTS, PluginNames, package_files
 from tests.kit.nightly import sampled
 from tests.kit.packages import install
 
@@ -28,7 +23,6 @@ PARTS = [
     [*SINGLE, *TWO_OR_THREE[::STEP]],
     *(TWO_OR_THREE[start::STEP] for start in range(1, STEP)),
 ]
-PLAIN = Scaffold()
 FEW = [("queueSort",), ("filter", "score"), ("preEnqueue", "permit", "bind")]
 ENABLES = "test_profile_enables_the_plugin_at_its_extension_points"
 NOTICES_BY_PLACING = {
@@ -47,14 +41,10 @@ class Package:
     """A generated package that seems to be installed, and the module of its tests."""
 
     def __init__(
-        self,
-        points: Sequence[str],
-        folder: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        scaffold: Scaffold = PLAIN,
+        self, points: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         names = PluginNames("Gate" + "".join(points).title())
-        for path, text in package_files(names, points, scaffold).items():
+        for path, text in package_files(names, points).items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
@@ -99,26 +89,6 @@ def check(
     assert ENABLES in missed
     if NOTICES_BY_PLACING.intersection(points):
         assert len(missed) > 1, "no test of a placement notices"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "scaffold"),
-    [
-        ("kindOfObjects", Scaffold(kind="Berth")),
-        ("kindInTwoProfiles", Scaffold(kind="Berth", profiles=2)),
-        ("twoProfiles", Scaffold(profiles=2)),
-    ],
-)
-def test_generated_tests_of_scaffolds_pass(
-    name: str,
-    scaffold: Scaffold,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:
-    package = Package([name], tmp_path, monkeypatch, scaffold)
-    assert list(package.failures(request)) == []
 
 
 @pytest.mark.parametrize("points", FEW, ids="-".join)

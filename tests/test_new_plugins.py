@@ -92,6 +92,7 @@ def check_contract(points: Collection[str]) -> None:
     check_plugin(plugin_in(package_files(NAMES, points), NAMES), clusters=drawn)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("names", [NAMES, LONGEST], ids=["usual", "long"])
 @pytest.mark.parametrize(
     "scaffold",

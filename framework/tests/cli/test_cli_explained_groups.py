@@ -135,6 +135,24 @@ def test_an_unknown_group_has_a_hint() -> None:
         run("podgroup/trains")
 
 
+def test_a_name_like_no_other_gets_the_names_of_all_groups() -> None:
+    with pytest.raises(GroupNotFoundError, match="; there are: default/early, "):
+        run("podgroup/job")
+
+
+def test_a_job_is_a_hint_at_the_group_that_was_made_for_it() -> None:
+    job = yaml_file(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: fit}\nspec:\n"
+        "  parallelism: 2\n  completions: 2\n  completionMode: Indexed\n"
+        "  scheduling: {schedulingPolicy: {gang: {}}}\n"
+        "  template:\n    spec:\n      restartPolicy: Never\n"
+        "      containers: [{name: main, image: trainer}]\n"
+    )
+    Path("cluster.yaml").write_text(yaml_file(CLUSTER, job))
+    with pytest.raises(GroupNotFoundError, match=r"did you mean default/fit-[^ ]+\?"):
+        run("podgroup/fit", "--config", "groups")
+
+
 def test_without_the_gate_groups_cannot_be_explained() -> None:
     with pytest.raises(GroupNotFoundError, match="GenericWorkload is off"):
         run("podgroup/train", gates=False)

@@ -82,3 +82,26 @@ def test_no_gang_fits(tmp_path: Path) -> None:
     result = run(tmp_path, manifest, "--fit", "podgroup/train", "--require-fit")
     assert "0 more gangs of 9 like podgroup/train fit; then " in result.stdout
     assert result.exit_code == 1
+
+
+@pytest.mark.parametrize("config", ["groups", "default"])
+def test_gangs_of_a_priority_class_evict_nobody(tmp_path: Path, config: str) -> None:
+    gang = gang_yaml("train", 2, pods=2, in_rack=True)
+    urgent = gang.replace("spec:", "spec:\n  priorityClassName: urgent", 1)
+    urgent = urgent.replace("containers:", "priorityClassName: urgent\n  containers:")
+    lowly = """\
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: urgent}
+value: 1000
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: lowly}
+spec:
+  nodeName: node-1-1
+  containers: [{name: c, image: nginx, resources: {requests: {cpu: "1"}}}]
+"""
+    manifest = yaml_file(rack_yaml(1), urgent, lowly)
+    answer = headroom(tmp_path, manifest, "--config", config)
+    assert answer["fits"] == 0, answer

@@ -1,14 +1,22 @@
 """A what-if question changes a settled cluster in steps and compares the states."""
 
+from msgspec.structs import replace
+
 from quaymaster import ApiObject, Pod
 from quaymaster.config import default_config, load_config
 from quaymaster.inmemory import DEFAULT_POD_TIMES, InMemoryCluster
+from quaymaster.objects import (
+    PodFailurePolicy,
+    PodFailurePolicyOnPodConditionsPattern,
+    PodFailurePolicyRule,
+)
 from quaymaster.planning import (
     AddNodes,
     ClusterChange,
     ClusterState,
     Cordon,
     Drain,
+    FailNodes,
     FailZone,
     Move,
     Prices,
@@ -25,6 +33,7 @@ from quaymaster.simulation import PlacedPod, Simulation, WorkloadSpread
 from quaymaster.testing import (
     make_daemon_set,
     make_deployment,
+    make_job,
     make_node,
     make_pod,
     make_pod_disruption_budget,
@@ -226,3 +235,34 @@ def test_a_pod_that_stays_pending_has_the_reason_of_its_last_attempt() -> None:
     [still] = second.still_pending
     assert "2 node(s) were unschedulable" in still.message
     assert third.still_pending == ()
+
+
+def training(*, ignores_disruptions: bool) -> ApiObject:
+    job = make_job(
+        name="training",
+        parallelism=12,
+        completions=12,
+        pod=make_pod(requests={"cpu": "500m"}),
+    )
+    job = replace(job, spec=replace(job.spec, backoff_limit=1))
+    if not ignores_disruptions:
+        return job
+    pattern = PodFailurePolicyOnPodConditionsPattern(type="DisruptionTarget")
+    rule = PodFailurePolicyRule(action="Ignore", on_pod_conditions=(pattern,))
+    policy = PodFailurePolicy(rules=(rule,))
+    return replace(job, spec=replace(job.spec, pod_failure_policy=policy))
+
+
+def test_a_job_counts_the_pods_of_a_lost_node_as_failed() -> None:
+    result = what_if_of([training(ignores_disruptions=False)], FailNodes(nodes="n0"))
+    [note] = result.steps[0].notes
+    assert note.startswith(
+        "job default/training failed and makes no more pods (Backoff"
+    )
+    assert (result.after.placed, result.after.pending) == (0, ())
+
+
+def test_a_job_may_ignore_the_loss_of_a_node() -> None:
+    result = what_if_of([training(ignores_disruptions=True)], FailNodes(nodes="n0"))
+    assert result.steps[0].notes == ()
+    assert result.after.placed == 12

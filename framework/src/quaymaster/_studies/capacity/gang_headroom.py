@@ -3,11 +3,19 @@
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Final
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import ApiObject, Node, ObjectMeta, Pod, PodStatus
+from quaymaster._api.objects import (
+    ApiObject,
+    Node,
+    ObjectMeta,
+    Pod,
+    PodStatus,
+    PriorityClass,
+)
 from quaymaster._api.objects.groups import PodGroup, PodGroupStatus
 from quaymaster._api.objects.pod import PodSchedulingGroup
 from quaymaster._base.natural_order import natural_key
@@ -143,11 +151,11 @@ class _Search:
             self._count(key)
         self._batch = min(2 * self._batch, _LARGEST_BATCH)
 
-    def _created(self, count: int) -> list[str]:
+    def _created(self, wanted: int) -> list[str]:
         """Create copies, fewer if a quota rejects them; return their keys."""
         keys: list[str] = []
         try:
-            while len(keys) < count:
+            while len(keys) < wanted:
                 keys.append(self._copies.create())
         except ForbiddenError as error:
             self.message = error.reason
@@ -198,18 +206,31 @@ class _Copies:
         self.size = len(pods)
         self._cluster = simulation.cluster
         self._pods = pods
-        kubernetes = simulation.config.kubernetes
-        policy = group.spec.preemption_policy
-        if kubernetes.enabled("PodGroupPreemptionPolicy"):
-            policy = _NEVER
-        # Admission would set priority and policy again from the priority class.
-        self._group = replace(
-            group,
-            spec=replace(group.spec, priority_class_name="", preemption_policy=policy),
-            status=PodGroupStatus(),
-        )
         self._number = 0
         self._made: list[ApiObject] = []
+        has_policies = simulation.config.kubernetes.enabled("PodGroupPreemptionPolicy")
+        # Admission refuses a group whose priority or policy differs from its class.
+        self._class = self._own_class(group.spec.priority or 0)
+        self._group = replace(
+            group,
+            spec=replace(
+                group.spec,
+                priority=None,
+                priority_class_name=self._class,
+                preemption_policy=_NEVER if has_policies else None,
+            ),
+            status=PodGroupStatus(),
+        )
+
+    def _own_class(self, priority: int) -> str:
+        """Create the class of the copies, which preempt nothing; return its name."""
+        taken = {each.name for each in self._cluster.list(PriorityClass).items}
+        name = next(name for n in count(1) if (name := f"more-{n}") not in taken)
+        made = PriorityClass(
+            metadata=ObjectMeta(name=name), value=priority, preemption_policy=_NEVER
+        )
+        self._made.append(self._cluster.create(made))
+        return name
 
     def create(self) -> str:
         """Create one more, and return its key.
@@ -224,7 +245,8 @@ class _Copies:
         group = self._cluster.create(replace(self._group, metadata=metadata))
         self._made.append(group)
         for number, pod in enumerate(self._pods):
-            self._made.append(self._cluster.create(_member(pod, name, number)))
+            member = _member(pod, name, self._class, number)
+            self._made.append(self._cluster.create(member))
         return f"{old.namespace}/{name}"
 
     def delete(self) -> None:
@@ -244,7 +266,7 @@ class _Copies:
                 return name
 
 
-def _member(pod: Pod, group: str, number: int) -> Pod:
+def _member(pod: Pod, group: str, priority_class: str, number: int) -> Pod:
     """Return a new pod of a copy, like a pod of the group."""
     old = pod.metadata
     annotations = {
@@ -262,8 +284,9 @@ def _member(pod: Pod, group: str, number: int) -> Pod:
     spec = replace(
         pod.spec,
         node_name="",
-        preemption_policy=_NEVER,
-        priority_class_name="",
+        priority=None,
+        preemption_policy=None,
+        priority_class_name=priority_class,
         scheduling_gates=(),
         scheduling_group=PodSchedulingGroup(pod_group_name=group),
     )

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Node, ObjectMeta, Pod
+from quaymaster._api.objects import Node, ObjectMeta, Pod, Time
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._clusters.inmemory.controllers.garbage import lost_with_node
 from quaymaster._clusters.inmemory.node_health import (
     GRACE_SECONDS,
     HealthObserver,
@@ -203,13 +204,23 @@ def _fail(
     for node in nodes:
         _note_lost(effect, cluster, node)
         for pod in pods_on(cluster, node.name):
-            cluster.delete(type(pod), pod.key, grace_period_seconds=0.0)
+            _lose(cluster, pod, simulation.now)
         delete_object(cluster, node)
         metadata = ObjectMeta(
             name=node.name, labels=node.labels, annotations=node.annotations
         )
         simulation.lost_nodes[node.name] = replace(node, metadata=metadata)
     return effect
+
+
+def _lose(cluster: InMemoryCluster, pod: Pod, now: float) -> None:
+    """End a pod as the garbage collector does, but at once."""
+    if not pod.is_finished:
+        # Without it, a Job would count the loss as a failure of its program.
+        status = lost_with_node(pod.status, Time(now))
+        changes = {"phase": status.phase, "conditions": status.conditions}
+        pod = cluster.patch_status(pod, changes)
+    cluster.delete(Pod, pod.key, grace_period_seconds=0.0)
 
 
 def _note_lost(effect: Effect, cluster: InMemoryCluster, node: Node) -> None:

@@ -15,6 +15,7 @@ from quaymaster._studies.capacity.measuring import measure_room
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.changes.change import ClusterChange, Effect
 from quaymaster._studies.changes.pods import is_of_daemon_set, is_of_node
+from quaymaster._studies.planning.failed_jobs import FailedJobs
 from quaymaster._studies.planning.group_effects import group_effects
 from quaymaster._studies.planning.moves import Places, moves_between, places_of
 from quaymaster._studies.planning.what_if_results import (
@@ -131,6 +132,7 @@ class _Question:
         self._facts = facts
         self._placements = PlacementTracker(history, topology_keys)
         self._rollouts = RolloutTracker(simulation, history)
+        self._failed_jobs = FailedJobs(simulation.cluster)
         self._prices = prices
         self._on_progress = on_progress
 
@@ -144,6 +146,7 @@ class _Question:
         before, first = self._state(), self._places()
         self._placements.take()
         self._rollouts.take(is_settled=True)
+        self._failed_jobs.take()
         steps: list[WhatIfStep] = []
         places = first
         for change in changes:
@@ -195,7 +198,7 @@ class _Question:
             still_pending=still_pending,
             workloads=self._workloads((*pending, *still_pending)),
             stuck_rollouts=self._rollouts.take(is_settled=True),
-            notes=tuple(effect.notes),
+            notes=(*effect.notes, *self._failed_jobs.take()),
             groups=group_effects(before.groups, after.groups, _touched(effect)),
             after=after,
         )

@@ -82,11 +82,17 @@ class GroupName:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     def _hint(self, keys: Sequence[str]) -> str:
+        if not keys:
+            return "; there is none"
         by_name = {key.partition("/")[2]: key for key in reversed(keys)}
-        near = difflib.get_close_matches(self.name, by_name, n=_NEAR)
-        if not near:
-            return ""
-        return f"; did you mean {' or '.join(by_name[name] for name in near)}?"
+        # A controller appends a hash to the names of the groups that it makes.
+        near = [name for name in by_name if name.startswith(f"{self.name}-")]
+        near = near or difflib.get_close_matches(self.name, by_name, n=_NEAR)
+        if near:
+            texts = [by_name[name] for name in near[:_NEAR]]
+            return f"; did you mean {' or '.join(texts)}?"
+        more = ", ..." if len(keys) > _SHOWN else ""
+        return f"; there are: {', '.join(keys[:_SHOWN])}{more}"
 
 
 def _keys(cluster: InMemoryCluster) -> Iterable[str]:

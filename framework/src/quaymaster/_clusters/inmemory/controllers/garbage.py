@@ -11,13 +11,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Node, Pod, PodCondition, Time
+from quaymaster._api.objects import Node, Pod, PodCondition, PodStatus, Time
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.node_conditions import is_not_ready
 from quaymaster._clusters.inmemory.kubelet import with_condition
 from quaymaster._core.contract.clock import Timer
 
-__all__ = ["PodGarbageController"]
+__all__ = ["PodGarbageController", "lost_with_node"]
 
 _QUARANTINE_SECONDS: Final = 40.0  # upstream's ``quarantineTime``
 _CHECK_SECONDS: Final = 20.0  # upstream's ``gcCheckPeriod``
@@ -88,13 +88,22 @@ class PodGarbageController:
     def _remove(self, pod: Pod, condition: PodCondition | None = None) -> None:
         """Mark a pod as failed and delete it, without a grace period."""
         if not pod.is_finished:
-            conditions = pod.status.conditions
-            if condition is not None:
-                now = Time(self._cluster.clock.now())
-                conditions = with_condition(conditions, condition, now)
-            status = replace(pod.status, phase="Failed", conditions=conditions)
+            now = Time(self._cluster.clock.now())
+            status = _failed(pod.status, condition, now)
             pod = self._cluster.change(pod, replace(pod, status=status))
         self._cluster.delete(pod, 0.0)
+
+
+def lost_with_node(status: PodStatus, now: Time) -> PodStatus:
+    """Return the status that a pod of a lost node gets before it is deleted."""
+    return _failed(status, _ORPHANED, now)
+
+
+def _failed(status: PodStatus, condition: PodCondition | None, now: Time) -> PodStatus:
+    conditions = status.conditions
+    if condition is not None:
+        conditions = with_condition(conditions, condition, now)
+    return replace(status, phase="Failed", conditions=conditions)
 
 
 def _is_out_of_service(node: Node) -> bool:
