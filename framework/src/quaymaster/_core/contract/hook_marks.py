@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 import attrs
 import pluggy
 
-from quaymaster._base.suggestions import did_you_mean
 from quaymaster._base.versions.kubernetes import KUBERNETES_VERSIONS
 
 if TYPE_CHECKING:
@@ -177,6 +176,9 @@ class HookMarker(TypedMarks):
 
         def __getattr__(self, hook: str) -> Callable[[HookT], HookT]:
             if hook not in _hook_names():
+                # Only a mistake needs it.
+                from quaymaster._base.suggestions import did_you_mean  # noqa: PLC0415
+
                 hint = did_you_mean(hook, _hook_names())
                 message = f"no hook is called {hook!r}{hint}"
                 raise AttributeError(message, name=hook, obj=self)
