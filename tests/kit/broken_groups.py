@@ -98,6 +98,32 @@ class WritesTheParent(_ForGroups):
         return [parent]
 
 
+class RepeatsNodes(_ForGroups):
+    @hookimpl
+    def placement_generate(
+        self, nodes: NodeTable, parent: PodGroupPlacement
+    ) -> Sequence[PodGroupPlacement]:
+        rows = nodes.row_numbers(parent.rows)
+        return [PodGroupPlacement("all", np.repeat(rows, 2))]
+
+
+class KeepsItsPlacements(_ForGroups):
+    """Remembers the first placements for each parent placement."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.names: dict[tuple[int, ...], str] = {}
+
+    @hookimpl
+    def placement_generate(
+        self, nodes: NodeTable, parent: PodGroupPlacement
+    ) -> Sequence[PodGroupPlacement]:
+        rows = nodes.row_numbers(parent.rows)
+        labels = [sorted(info.labels) for info in nodes.infos_at(rows)]
+        name = self.names.setdefault(tuple(rows.tolist()), f"nodes with {labels}")
+        return [PodGroupPlacement(name, rows)]
+
+
 class ScoresPlacementsHigh(_ForGroups):
     @hookimpl
     def placement_score(self) -> int:
@@ -178,6 +204,8 @@ BROKEN_GROUPS: Sequence[tuple[type, str, str]] = [
     (IgnoresTheParent, "placements", "of placement 'all' is not in the parent"),
     (NumbersItsPlacements, "placements", "as before, with an unchanged cluster"),
     (WritesTheParent, "placements", "placement_generate: changed"),
+    (RepeatsNodes, "placements", "placement 'all' has a node twice"),
+    (KeepsItsPlacements, "placements", "it keeps data of the earlier cluster"),
     (ScoresPlacementsHigh, "placement scores", "placement_score: 101 for placement"),
     (NormalizesPlacementsBelowZero, "placement scores", "score: -1 for placement"),
     (TwinForgetsPods, "placement scores", "placement_scores: 0 for placement"),

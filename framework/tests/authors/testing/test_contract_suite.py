@@ -65,6 +65,8 @@ CHECKS = [
     "pod use",
     "facts",
     "imagining",
+    "skipped filter",
+    "unresolvable",
     "clones",
     "unreserve",
     "choices",

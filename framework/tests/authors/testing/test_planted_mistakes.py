@@ -32,6 +32,8 @@ from tests.kit.planted.queues import (
 )
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
 from tests.kit.planted.racks import RACK_MISTAKES, Racks, Requeues
+from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
+from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
 from tests.kit.planted.zones import ZONE_MISTAKES, Zones
 
@@ -44,6 +46,7 @@ MISTAKES = (
     *ZONE_MISTAKES,
     *RACK_MISTAKES,
     *QUEUE_MISTAKES,
+    *SLOT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -51,12 +54,13 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Zones, ZONE_CLUSTERS),
     (Racks, RACK_CLUSTERS),
     (Requeues, RACK_CLUSTERS),
+    (Slots, SLOT_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),
     (Neighbours, FRIENDS),
 ]
-COSTLY = ("Gpus", "Prices", "Evicts", "Requeues")
+COSTLY = ("Gpus", "Prices", "Evicts", "Requeues", "Slots")
 
 
 @pytest.fixture(autouse=True)

@@ -29,12 +29,17 @@ from quaymaster._authors.testing.contract.rights import RIGHTS
 from quaymaster._authors.testing.contract.scope import SCOPE
 from quaymaster._authors.testing.contract.scores import NORMALIZATION, SCORE_RANGE
 from quaymaster._authors.testing.contract.signature import SIGNATURE
-from quaymaster._authors.testing.contract.skips import BINDING_SKIPS, SKIPS
+from quaymaster._authors.testing.contract.skips import (
+    BINDING_SKIPS,
+    SKIPPED_FILTER,
+    SKIPS,
+)
 from quaymaster._authors.testing.contract.sort_keys import SORT_KEYS
 from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
 from quaymaster._authors.testing.contract.ties import TIES
 from quaymaster._authors.testing.contract.time_passing import TIME
 from quaymaster._authors.testing.contract.twin import TWIN
+from quaymaster._authors.testing.contract.unresolvable import UNRESOLVABLE
 
 __all__ = ["CHECKS"]
 
@@ -63,10 +68,12 @@ CHECKS: Final[Mapping[str, Check]] = {
         SIGNATURE,
         SCOPE,
         SKIPS,
+        SKIPPED_FILTER,
         POD_USE,
         FACTS,
         SUGGESTIONS,
         IMAGINING,
+        UNRESOLVABLE,
         CLONES,
         UNRESERVE,
         BINDING_SKIPS,

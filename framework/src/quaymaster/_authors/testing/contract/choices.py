@@ -7,10 +7,16 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.answers import answers, difference, is_open
+from quaymaster._authors.testing.contract.answers import (
+    answers,
+    difference,
+    is_open,
+    shown,
+)
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.harnesses import admitted_harness
+from quaymaster._authors.testing.contract.reserving import reserve_and_return
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._base.errors import QuaymasterError
@@ -19,6 +25,9 @@ from quaymaster._core.state.node_info import NodeInfo
 
 __all__ = ["BINDING", "CHOICES"]
 
+_RESTARTED: Final = (
+    "when the plugin is built anew and finds what it has chosen on the pod"
+)
 _KEY: Final = "quaymaster.test/chosen"
 
 
@@ -34,13 +43,27 @@ def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
         restarted = Bench(subject, after)
         for other in others:
             changed = difference(answers(restarted, other), answers(bench, other))
-            if changed is None:
-                continue
-            text = (
-                f"{changed.hook} says {changed} before it, when the plugin is built "
-                "anew and finds what it has chosen on the pod"
-            )
-            fail("reserve", text, other, chosen, cluster.nodes)
+            if changed is not None:
+                text = f"{changed.hook} says {changed} before it, {_RESTARTED}"
+                fail("reserve", text, other, chosen, cluster.nodes)
+            _compare_next(restarted, bench, other, chosen)
+
+
+def _compare_next(restarted: Bench, bench: Bench, other: Pod, chosen: Pod) -> None:
+    """Compare what Reserve chooses for the next pod, before and after a restart."""
+    choices = []
+    for place in (restarted, bench):
+        node, state = place.snapshot.get(chosen.node_name), CycleState()
+        found = answers(place, other)
+        if node is None or not is_open(found.pre_filter) or node.name in found.rejected:
+            return
+        answer = reserve_and_return(place, other, node.name, state)
+        choices.append((answer.get("reserve"), dict(state.annotations)))
+    after, before = choices
+    if after != before:
+        text = f"chooses {shown(after[0])} {after[1]} for the next pod, expected"
+        text = f"{text} {shown(before[0])} {before[1]} as before it, {_RESTARTED}"
+        fail("reserve", text, other, chosen)
 
 
 def _reserved(bench: Bench, pod: Pod) -> Pod | None:

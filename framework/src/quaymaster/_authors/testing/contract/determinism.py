@@ -10,6 +10,7 @@ from quaymaster._authors.testing.contract.reserving import (
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = ["DETERMINISM", "STALENESS"]
 
@@ -62,6 +63,27 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
                 [*cluster.nodes, *cluster.pods],
                 [*other.nodes, *other.pods, *other.objects],
             )
+    if subject.has("reserve"):
+        _compare_reserve(bench, bench.renewed(), other)
+
+
+def _compare_reserve(bench: Bench, renewed: Bench, other: SmallCluster) -> None:
+    """Compare what Reserve chooses with the choice of a new instance."""
+    for pod in other.pending:
+        node_name = first_open_node(bench, pod)
+        if not node_name or first_open_node(renewed, pod) != node_name:
+            continue
+        choices = []
+        for place in (bench, renewed):
+            state = CycleState()
+            answer = reserve_and_return(place, pod, node_name, state).get("reserve")
+            choices.append((answer, dict(state.annotations)))
+        (found, chosen), (expected, renewed_choice) = choices
+        if (found, chosen) != (expected, renewed_choice):
+            text = f"{shown(found)} {chosen}, expected {shown(expected)}"
+            text = f"{text} {renewed_choice} as from a new instance"
+            text = f"{text}; it keeps data of the earlier cluster"
+            fail("reserve", text, pod, [*other.nodes, *other.pods, *other.objects])
 
 
 DETERMINISM = Check(

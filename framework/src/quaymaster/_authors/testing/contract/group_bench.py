@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import lru_cache
-from typing import NoReturn
+from typing import NoReturn, Self
 
 import attrs
 from msgspec.structs import replace
@@ -64,6 +65,18 @@ class GroupBench:
         self.subject = subject
         self.snapshot = self._bench.snapshot
 
+    def become_nodes_of(self, other: SmallCluster) -> None:
+        """Replace the nodes, and their pods, by those of another cluster."""
+        after = attrs.evolve(self.cluster, nodes=other.nodes, pods=())
+        self._bench.become(self.cluster, after)
+        self.cluster = after
+
+    def renewed(self) -> Self:
+        """Return a bench on the same cluster, with a new instance of the plugin."""
+        bench = copy(self)
+        bench._bench = self._bench.renewed()
+        return bench
+
     def ask(self, hook: str, *args: object) -> object:
         """Return the answer of a hook; a hook that fails is a finding."""
         try:
@@ -118,7 +131,7 @@ def group_benches(
     gated = _with_gates(subject)
     if gated is None or not cluster.nodes or not cluster.pending:
         return
-    for group in _groups(cluster):
+    for group in (*_groups(cluster), *_groups_of_author(cluster)):
         yield GroupBench(gated, cluster, group), GroupBench(gated, cluster, group)
 
 
@@ -144,6 +157,15 @@ def _groups(cluster: SmallCluster) -> Iterator[PodGroup]:
             min_count=len(cluster.pending),
             topology_key=key,
         )
+
+
+def _groups_of_author(cluster: SmallCluster) -> Iterator[PodGroup]:
+    """Yield groups like those of the cluster, with their labels and rules."""
+    namespace = cluster.pending[0].namespace
+    for group in cluster.objects:
+        if isinstance(group, PodGroup):
+            metadata = replace(group.metadata, name=_NAME, namespace=namespace)
+            yield replace(group, metadata=metadata)
 
 
 def _member(pod: Pod, group: PodGroup) -> Pod:

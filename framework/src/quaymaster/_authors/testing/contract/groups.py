@@ -19,7 +19,7 @@ from quaymaster._core.contract.pod_groups import (
 )
 from quaymaster._core.contract.scores import MAX_NODE_SCORE
 from quaymaster._core.contract.status import Code, Status
-from quaymaster._core.state.arrays import Int64Array, Rows, freeze
+from quaymaster._core.state.arrays import Int64Array, RowArray, Rows, freeze
 
 __all__ = ["GROUP_RESCUE", "PLACEMENTS", "PLACEMENT_SCORES", "QUORUM"]
 
@@ -28,13 +28,32 @@ _DOES_NOT_FIT: Final = Status.unschedulable("it does not fit")
 
 
 def _ask_placements(
-    subject: Subject, cluster: SmallCluster, _other: SmallCluster
+    subject: Subject, cluster: SmallCluster, other: SmallCluster
 ) -> None:
     for bench, again in group_benches(subject, cluster):
-        nodes = bench.snapshot.nodes
-        rows = nodes.row_numbers(nodes.rows)
+        rows = _all_rows(bench)
         for parent in (rows, rows[1:]):
             _compare_placements(bench, again, parent)
+        _compare_later(bench, other)
+
+
+def _all_rows(bench: GroupBench) -> RowArray:
+    nodes = bench.snapshot.nodes
+    return nodes.row_numbers(nodes.rows)
+
+
+def _compare_later(bench: GroupBench, other: SmallCluster) -> None:
+    """Check that placements follow the nodes."""
+    if not other.nodes:
+        return
+    bench.become_nodes_of(other)
+    found = _placements(bench, _all_rows(bench))
+    renewed = bench.renewed()
+    expected = _placements(renewed, _all_rows(renewed))
+    if found != expected:
+        text = f"{found}, expected {expected} as from a new instance"
+        text = f"{text}; it keeps data of the earlier cluster"
+        bench.fail("placement_generate", text)
 
 
 def _compare_placements(bench: GroupBench, again: GroupBench, parent: Rows) -> None:
@@ -52,6 +71,8 @@ def _compare_placements(bench: GroupBench, again: GroupBench, parent: Rows) -> N
             bench.fail(hook, f"two placements have the name '{name}'")
     allowed = set(bench.snapshot.nodes.row_numbers(parent).tolist())
     for name, placed in found:
+        if len(set(placed)) < len(placed):
+            bench.fail(hook, f"placement '{name}' has a node twice")
         for row in placed:
             if row not in allowed:
                 text = f"row {row} of placement '{name}' is not in the parent placement"
@@ -234,6 +255,7 @@ PLACEMENTS: Final = Check(
     promise="placements have names of their own, and nodes of the parent placement",
     ask=_ask_placements,
     hooks=frozenset({"placement_generate"}),
+    needs_other=True,
 )
 PLACEMENT_SCORES: Final = Check(
     name="placement scores",

@@ -1,5 +1,7 @@
 """Checks: scores after NormalizeScore are from 0 to 100."""
 
+from collections.abc import Sequence
+
 from quaymaster._authors.testing.contract.answers import answers
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
@@ -31,17 +33,19 @@ def _ask_normal(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
         found = answers(bench, pod)
-        if _is_equal(found.score) and not _is_equal(found.normalized):
-            scores = ", ".join(map(str, found.normalized.values()))
-            text = f"scores {scores} of equal raw scores, expected equal ones"
-            fail("normalize_score", text, pod, cluster.nodes, cluster.pods)
+        by_raw: dict[object, list[object]] = {}
+        for name, score in found.score.items():
+            by_raw.setdefault(score, []).append(found.normalized.get(name))
+        for scores in by_raw.values():
+            if not _is_equal(scores):
+                text = ", ".join(map(str, scores))
+                text = f"scores {text} of equal raw scores, expected equal ones"
+                fail("normalize_score", text, pod, cluster.nodes, cluster.pods)
 
 
-def _is_equal(scores: object) -> bool:
-    assert isinstance(scores, dict)
-    values = list(scores.values())
-    is_failed = any(isinstance(score, Status) for score in values)
-    return not is_failed and len(set(values)) <= 1
+def _is_equal(scores: Sequence[object]) -> bool:
+    is_failed = any(isinstance(score, Status) for score in scores)
+    return is_failed or len(set(scores)) <= 1
 
 
 SCORE_RANGE = Check(

@@ -1,19 +1,21 @@
 """Two checks: a Skip stays valid for as long, and as far, as the plugin declares."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final, cast
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, difference, shown
-from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import Revised, skips_binding
 from quaymaster._core.contract.status import Status
+from quaymaster._core.state.node_info import NodeInfo
 
-__all__ = ["BINDING_SKIPS", "SKIPS"]
+__all__ = ["BINDING_SKIPS", "SKIPPED_FILTER", "SKIPS"]
 
 _SKIP: Final = Status.skip()
 
@@ -95,6 +97,41 @@ def _ask_to_bind(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
             fail("reserve", f"{text}, but the class says skips_binding", pod, node)
 
 
+def _ask_skipped_filter(
+    subject: Subject, cluster: SmallCluster, _other: SmallCluster
+) -> None:
+    """Call Filter although PreFilter returns Skip: it must not reject a node.
+
+    A Filter that needs the state of PreFilter raises an exception, which is fine.
+    """
+    if not subject.has("filter"):
+        return
+    bench = Bench(subject, cluster)
+    for pod in cluster.pending:
+        state = CycleState()
+        if bench.pre_filter(state, pod) != _SKIP:
+            continue
+        for info in list(bench.snapshot):
+            with suppress(HookFailedError):
+                _expect_no_rejection(bench, state, pod, info)
+
+
+def _expect_no_rejection(
+    bench: Bench, state: CycleState, pod: Pod, info: NodeInfo
+) -> None:
+    verdict = bench.ask("filter", state, pod, info)
+    if isinstance(verdict, Status) and verdict.is_rejected:
+        text = f"Skip, but filter rejects node '{info.name}': {shown(verdict)}"
+        text = f"{text}; after a Skip it is not called"
+        fail("pre_filter", text, pod, info.node, info.pods.values())
+
+
+SKIPPED_FILTER = Check(
+    name="skipped filter",
+    promise="pre_filter returns Skip only if filter rejects no node",
+    ask=_ask_skipped_filter,
+    hooks=frozenset({"pre_filter"}),
+)
 SKIPS = Check(
     name="skips",
     promise="a Skip is valid until a revision in skips_depend_on changes",

@@ -23,7 +23,7 @@ def ask_while_waiting(
     """Compare the sort keys of pods before and after changes of the cluster.
 
     The queue asks for a key when a pod enters it, so keys must not follow the time or
-    the pods on nodes. They may follow other objects.
+    other pods, on nodes or waiting. They may follow other objects.
 
     Args:
         bench: The plugin and its cluster.
@@ -45,6 +45,10 @@ def ask_while_waiting(
                 text = f"{key!r}, then {again!r} {when}, while the pod waits"
                 fail("queue_sort", text, info.pod, cluster.nodes, cluster.pods)
 
+    arrivals = [replace(sibling, node_name="") for sibling in siblings]
+    for arrival in arrivals:
+        bench.add(arrival)
+    compare("once pods like it wait, too")
     for sibling in siblings:
         bench.add(sibling)
     compare("once pods like it run on nodes")
