@@ -61,6 +61,7 @@ def placed(*arguments: str) -> int:
 ALL_OFF = ",".join(
     f"{gate}=false"
     for gate in (
+        "CompositePodGroup",
         "DRAWorkloadResourceClaims",
         "GenericWorkload",
         "PodGroupPreemptionPolicy",
@@ -99,7 +100,7 @@ def test_profiles_with_and_without_groups_are_compared_with_the_same_groups() ->
 
 def test_configuration_shows_its_gates() -> None:
     stdout = run("config", "show", "groups").stdout
-    assert "featureGates:\n  DRAWorkloadResourceClaims: true\n" in stdout
+    assert "featureGates:\n  CompositePodGroup: true\n" in stdout
     assert "ownGates" not in stdout
 
 
