@@ -3,10 +3,10 @@
 A plugin imports the names below; further topics have their own modules:
 
 - for plugins: `columns`, `counting`, `devices`, `objects`, `preemption`, `volumes`
-- for programs: `cluster`, `config`, `experiments`, `gym`, `inmemory`, `kubernetes`,
-  `manifests`, `planning`, `recording`, `reporting`, `scenarios`, `scheduler`,
-  `service`, `simulation`
-- for both: `errors`, `hookspecs`, `testing`
+- for programs: `autoscaling`, `cluster`, `config`, `experiments`, `gym`, `inmemory`,
+  `kubernetes`, `manifests`, `planning`, `recording`, `reporting`, `scenarios`,
+  `scheduler`, `service`, `simulation`
+- for both: `errors`, `hookspecs`, `mypy`, `testing`
 
 Names that begin with an underscore may change at any time.
 """

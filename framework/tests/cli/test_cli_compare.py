@@ -78,6 +78,28 @@ def test_two_variants_have_a_column_for_their_difference() -> None:
     assert "the first decision that differs is number 2:" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("variants", "scores"),
+    [
+        (("spreading", "bin-packing"), ["-", "0"]),
+        (("bin-packing", "spreading"), ["0", "-"]),
+    ],
+    ids=["with a plugin more in the second", "with a plugin more in the first"],
+)
+def test_scores_have_a_column_for_each_plugin_of_either_profile(
+    variants: tuple[str, str], scores: list[str]
+) -> None:
+    result = run(*variants, "pods.yaml", *NODES)
+    assert result.exit_code == 0, result.output
+    column = row(result, "VARIANT").index("ImageLocality")
+    cells = [
+        line.split()[1:]
+        for line in result.stdout.partition("VARIANT")[2].splitlines()[1:]
+    ]
+    assert [line[column] for line in cells[::2]] == scores
+    assert {len(line) for line in cells} == {len(row(result, "VARIANT"))}
+
+
 def test_one_variant_is_compared_with_the_configuration_that_would_run() -> None:
     result = run("bin-packing", "pods.yaml", *NODES)
     assert row(result, "FIGURE")[:2] == ["default", "bin-packing"]

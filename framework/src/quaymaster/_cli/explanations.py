@@ -268,10 +268,13 @@ def _print_scores(scores: Sequence[NodeScores], winner: str, top: int) -> None:
 
 
 def plugin_headings(scores: Sequence[NodeScores]) -> list[Heading]:
-    """Return a heading for each plugin; those whose scores differ least go first."""
+    """Return a heading for each plugin; those whose scores differ least go first.
+
+    Profiles may differ in their plugins, so not every node has a score of each.
+    """
     headings = []
-    for name in scores[0].plugins:
-        weighted = [node_scores.plugins[name].weighted for node_scores in scores]
+    for name in dict.fromkeys(plugin for row in scores for plugin in row.plugins):
+        weighted = [row.plugins[name].weighted for row in scores if name in row.plugins]
         spread = max(weighted) - min(weighted)
         headings.append(Heading(name, Fit.NAME, importance=spread))
     return headings

@@ -309,6 +309,9 @@ def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
         pre_enqueue=[
             (call.plugin, _pre_enqueue(call)) for call in profile.plan("preEnqueue")
         ],
+        group_gates=frozenset(
+            call.plugin for call in profile.plan("preEnqueue") if call.gates_groups
+        ),
         events={**profile.events, EXTENDER: None} if extended else profile.events,
         sort_group=(sort.plugin, args),
     )

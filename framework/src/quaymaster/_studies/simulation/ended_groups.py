@@ -178,7 +178,10 @@ def _message(
     if attempts:
         return attempts[-1].message
     condition = _condition(group)
-    return "not tried yet" if condition is None else condition.message
+    if condition is not None:
+        return condition.message
+    # A group that was scheduled once keeps its condition; its pods say what is wrong.
+    return next((member.message for member in members if member.message), "")
 
 
 def _condition(group: PodGroup) -> Condition | None:
