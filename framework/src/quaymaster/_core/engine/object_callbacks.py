@@ -113,8 +113,8 @@ class ObjectCallbacks:
 
     def retire(self) -> None:
         """End all callbacks, and register no more."""
-        # Objects that plugins share outlive them, and may keep the informers of one: the
-        # guards know whom failures are reported to, and must not be kept.
+        # Objects that plugins share outlive them, and may keep the informers of one:
+        # the guards know whom failures are reported to, and must not be kept.
         self._guards = None
         for registration in self._registrations:
             registration.end()
