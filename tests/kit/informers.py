@@ -47,13 +47,6 @@ class HeldObjects:
         if old is not None:
             self._call(type(obj), old, None)
 
-    def replace(self, objects: Iterable[ApiObject]) -> None:
-        """Hold these objects instead of all others."""
-        for held in [obj for kept in self._objects.values() for obj in kept.values()]:
-            self.remove(held)
-        for obj in objects:
-            self.put(obj)
-
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         """Return one object by its key, or None."""
         return cast("ObjT | None", self._objects.get(kind, {}).get(key))

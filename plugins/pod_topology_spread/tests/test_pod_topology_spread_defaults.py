@@ -1,15 +1,18 @@
 """Selectors of default constraints: rule 25 of the parity format."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quaymaster import ApiObject
+from quaymaster.columns import ChangeLog
 from quaymaster.objects import (
     LabelSelector,
     LabelSelectorRequirement,
+    ObjectIndex,
     ReplicaSet,
     ReplicaSetSpec,
     ReplicationController,
@@ -20,13 +23,50 @@ from quaymaster.objects import (
 )
 from quaymaster.testing import make_metadata, make_pod, make_service
 from quaymaster_pod_topology_spread.defaults import DefaultSelectors
-from tests.kit.informers import HeldObjects
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+K = TypeVar("K", bound=Hashable)
 
 APP, FRONT = {"app": "web"}, {"tier": "front"}
 BOTH = {**APP, **FRONT}
 BROKEN = LabelSelector(
     match_expressions=(LabelSelectorRequirement(key="app", operator="Sometimes"),)
 )
+
+
+class FixedObjects:
+    """Make informers with a few objects."""
+
+    def __init__(self, objects: Sequence[ApiObject]) -> None:
+        self._objects = objects
+        self._log: ChangeLog[str] = ChangeLog()
+
+    def replace(self, objects: Sequence[ApiObject]) -> None:
+        self._objects = objects
+        self._log.note("something")
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        return next((obj for obj in self.list(kind) if obj.key == key), None)
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        return [
+            obj
+            for obj in self._objects
+            if isinstance(obj, kind) and namespace in (None, obj.namespace)
+        ]
+
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        return ObjectIndex(self, kind, by)
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
+        return self._log
+
+    def on_change(
+        self, kind: type[ObjT], callback: Callable[[ObjT | None, ObjT | None], None]
+    ) -> Callable[[], None]:
+        raise AssertionError("the code under test reads the log")
 
 
 def replication_controller(selector: dict[str, str]) -> ReplicationController:
@@ -68,7 +108,7 @@ def stateful_set(selector: LabelSelector | None) -> StatefulSet:
 def test_rule_25_selectors_of_services_are_merged(
     services: list[ApiObject], expected: Mapping[str, str]
 ) -> None:
-    selector = DefaultSelectors(HeldObjects(services)).of(make_pod(labels=BOTH))
+    selector = DefaultSelectors(FixedObjects(services)).of(make_pod(labels=BOTH))
     assert selector == selector_from_labels(expected)
 
 
@@ -91,7 +131,7 @@ def test_rule_25_selectors_of_services_are_merged(
 def test_rule_25_selector_of_the_owner_is_added(
     owner: ApiObject, expected: Mapping[str, str]
 ) -> None:
-    objects = HeldObjects([make_service(selector=FRONT), owner])
+    objects = FixedObjects([make_service(selector=FRONT), owner])
     selector = DefaultSelectors(objects).of(make_pod(labels=BOTH, owner=owner))
     assert selector == selector_from_labels(expected)
 
@@ -103,11 +143,11 @@ def test_rule_25_selector_of_the_owner_is_added(
 )
 def test_rule_25_owner_that_is_gone_counts_for_nothing(owner: ApiObject) -> None:
     pod = make_pod(labels=APP, owner=owner)
-    assert DefaultSelectors(HeldObjects([])).of(pod).matches_everything
+    assert DefaultSelectors(FixedObjects([])).of(pod).matches_everything
 
 
 def test_services_that_come_and_go_are_heard_of() -> None:
-    objects = HeldObjects([])
+    objects = FixedObjects([])
     selectors = DefaultSelectors(objects)
     pod = make_pod(labels=APP)
     assert selectors.of(pod).matches_everything
@@ -146,7 +186,7 @@ PODS = [
 def test_what_is_known_of_an_owner_is_what_a_new_search_finds(
     history: list[set[int]], indexes: list[int]
 ) -> None:
-    objects = HeldObjects([])
+    objects = FixedObjects([])
     selectors = DefaultSelectors(objects)
     for present in history:
         objects.replace([(*OWNERS, *SERVICES)[index] for index in sorted(present)])

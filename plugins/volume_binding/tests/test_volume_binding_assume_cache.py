@@ -1,12 +1,49 @@
 """Assumed objects replace only the versions that they were made from."""
 
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
 import pytest
 from msgspec.structs import replace
 
-from quaymaster.objects import PersistentVolume
+from quaymaster import ApiObject
+from quaymaster.columns import ChangeLog
+from quaymaster.objects import ObjectIndex, PersistentVolume
 from quaymaster.testing import make_persistent_volume
 from quaymaster_volume_binding.assume_cache import AssumeCache, OutOfSyncError
-from tests.kit.informers import HeldObjects
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+K = TypeVar("K", bound=Hashable)
+
+
+class FixedInformers:
+    """Informers with an object that the test sets."""
+
+    def __init__(self, *objects: ApiObject) -> None:
+        self.objects = {(type(obj), obj.key): obj for obj in objects}
+
+    def put(self, obj: ApiObject) -> None:
+        self.objects[type(obj), obj.key] = obj
+
+    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
+        found = self.objects.get((kind, key))
+        return found if isinstance(found, kind) else None
+
+    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
+        return [obj for obj in self.objects.values() if isinstance(obj, kind)]
+
+    def index(
+        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
+    ) -> ObjectIndex[K, ObjT]:
+        return ObjectIndex(self, kind, by)
+
+    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
+        return ChangeLog()
+
+    def on_change(
+        self, kind: type[ObjT], callback: Callable[[ObjT | None, ObjT | None], None]
+    ) -> Callable[[], None]:
+        raise AssertionError("the code under test reads the log")
 
 
 def volume(version: str, storage: str = "1Gi") -> PersistentVolume:
@@ -15,7 +52,7 @@ def volume(version: str, storage: str = "1Gi") -> PersistentVolume:
 
 
 def test_an_assumed_object_stands_until_the_informer_has_a_newer_one() -> None:
-    informers = HeldObjects([volume("1")])
+    informers = FixedInformers(volume("1"))
     cache = AssumeCache(PersistentVolume, informers)
     assumed = volume("1", "2Gi")
     cache.assume(assumed)
@@ -27,7 +64,7 @@ def test_an_assumed_object_stands_until_the_informer_has_a_newer_one() -> None:
 
 
 def test_an_assumed_object_can_be_taken_back() -> None:
-    informers = HeldObjects([volume("1")])
+    informers = FixedInformers(volume("1"))
     cache = AssumeCache(PersistentVolume, informers)
     assumed = volume("1", "2Gi")
     cache.assume(assumed)
@@ -39,10 +76,10 @@ def test_an_assumed_object_can_be_taken_back() -> None:
 
 
 def test_an_assumed_object_that_is_deleted_is_gone() -> None:
-    informers = HeldObjects([volume("1")])
+    informers = FixedInformers(volume("1"))
     cache = AssumeCache(PersistentVolume, informers)
     cache.assume(volume("1", "2Gi"))
-    informers.replace([])
+    informers.objects.clear()
     assert cache.get("volume") is None
 
 
@@ -58,7 +95,7 @@ def test_an_assumed_object_that_is_deleted_is_gone() -> None:
 def test_an_object_that_has_changed_cannot_be_assumed(
     stored: list[str], text: str
 ) -> None:
-    cache = AssumeCache(PersistentVolume, HeldObjects(map(volume, stored)))
+    cache = AssumeCache(PersistentVolume, FixedInformers(*map(volume, stored)))
     with pytest.raises(OutOfSyncError) as caught:
         cache.assume(volume("1"))
     assert str(caught.value) == text
