@@ -294,6 +294,15 @@ def test_plain_pods_of_kueue_form_the_group_that_their_label_names() -> None:
     assert "fast-admission" in result.notices[0].path
 
 
+def test_mistakes_in_plain_pods_of_kueue_name_the_first_object() -> None:
+    labels = {"kueue.x-k8s.io/pod-group-name": "group"}
+    annotations = {"kueue.x-k8s.io/pod-group-total-count": "many"}
+    with pytest.raises(
+        ManifestErrors, match=r"^Job default/train: metadata.annotations"
+    ):
+        loaded(plain_job(labels, annotations))
+
+
 def test_without_the_gate_pods_are_alone_and_a_notice_names_the_gate() -> None:
     off = dict.fromkeys(GATES, False)
     result = loaded(volcano_job(minAvailable=2), **off)

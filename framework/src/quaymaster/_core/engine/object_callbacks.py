@@ -91,7 +91,6 @@ class ObjectCallbacks:
         is_own_thread: Callable[[], bool],
     ) -> None:
         self._informers = informers
-        # None once the plugins are retired.
         self._guards: HookGuards | None = guards
         self._is_own_thread = is_own_thread
         self._has_begun = False
@@ -112,9 +111,11 @@ class ObjectCallbacks:
             registration.begin(self._informers)
 
     def retire(self) -> None:
-        """End all callbacks, and register no more."""
-        # Objects that plugins share outlive them, and may keep the informers of one:
-        # the guards know whom failures are reported to, and must not be kept.
+        """End all callbacks, and register no more.
+
+        Objects that later profiles share may keep the informers of a plugin. So drop
+        the guards, through which those would keep the plugins of this profile.
+        """
         self._guards = None
         for registration in self._registrations:
             registration.end()
@@ -143,7 +144,7 @@ class ObjectCallbacks:
             text = f"on_change({kind.__name__}): the callback is registered already"
             raise RuntimeError(f"{text}: {once}")
         if self._guards is None:
-            return _no_registration
+            return _end_nothing
         guarded = _guarded(self._guards, plugin, callback)
         registration = _Registration(key, kind, guarded)
 
@@ -185,8 +186,8 @@ class PluginInformers:
         return self._callbacks.add(self._plugin, kind, callback)
 
 
-def _no_registration() -> None:
-    """End nothing: the callback was not registered."""
+def _end_nothing() -> None:
+    """Do nothing: no callback is registered."""
 
 
 def _guarded(
