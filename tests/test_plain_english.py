@@ -16,13 +16,16 @@ pytestmark = pytest.mark.house
 OLD_PACKAGES = ROOT / "tests" / "compatibility"
 """Its folders are packages of earlier versions, which are never edited."""
 
+MADE = ROOT / "docs" / "reference" / "api"
+"""The site writes these pages, from docstrings that are read as modules."""
+
 
 def files() -> Iterator[Path]:
-    """Yield the pages and modules of the repository, except old packages."""
+    """Yield the pages and modules, except old packages and pages of the site."""
     for folder in ("docs", "framework", "plugins", "profiles", "tests"):
         for suffix in ("py", "md"):
             for path in (ROOT / folder).rglob(f"*.{suffix}"):
-                if OLD_PACKAGES not in path.parent.parents:
+                if OLD_PACKAGES not in path.parent.parents and MADE not in path.parents:
                     yield path
     yield ROOT / "README.md"
 

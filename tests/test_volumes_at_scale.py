@@ -61,14 +61,9 @@ def work_for_one_more(
     cluster = InMemoryCluster(VirtualClock())
     cluster.load(objects_of(size))
     registry = PluginRegistry.discover()
-    scheduler = Scheduler(
-        cluster, default_config(registry), registry, clock=cluster.clock
-    )
-    scheduler.start()
     make = with_volume if new == "volume" else with_claim
-    cluster.load(make("first"))
-    scheduler.settle()
     done: Counter[str] = Counter()
+    # Before the plugins are built: they keep the methods of the informers.
     with monkeypatch.context() as patch:
         for owner, name in (
             (EngineInformers, "get"),
@@ -76,6 +71,13 @@ def work_for_one_more(
             (Selector, "matches"),
         ):
             patch.setattr(owner, name, counted(done, name, getattr(owner, name)))
+        scheduler = Scheduler(
+            cluster, default_config(registry), registry, clock=cluster.clock
+        )
+        scheduler.start()
+        cluster.load(make("first"))
+        scheduler.settle()
+        done.clear()
         cluster.load(make("second"))
         scheduler.settle()
     assert cluster.get(Pod, "default/second").node_name

@@ -113,6 +113,8 @@ class GroupRig:
         longest: The longest backoff of a single pod, in seconds.
         lines: Receives the lines of a trace.
         trees: Whether there are groups of groups.
+        declared: Whether the quorum declares that it has one answer for all pods of a
+            group.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class GroupRig:
         longest: float = 10.0,
         lines: list[str] | None = None,
         trees: bool = False,
+        declared: bool = True,
     ) -> None:
         self.clock = VirtualClock(START)
         self.stored: dict[str, ApiObject] = {}
@@ -133,6 +136,7 @@ class GroupRig:
         profile = QueueProfile(
             sort_key=by_priority,
             pre_enqueue=(*(gates or {}).items(), (QUORUM, self.quorum)),
+            group_gates=frozenset({QUORUM} if declared else ()),
             events={QUORUM: self.quorum.events(), **(events or {})},
         )
         kubernetes = kubernetes_with_groups()

@@ -1,7 +1,7 @@
 """Informers for tests: over objects of a test, or over a cluster's objects."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from quaymaster import ApiObject
 from quaymaster.columns import ChangeLog
@@ -14,6 +14,8 @@ __all__ = ["HeldObjects", "IgnoresChanges", "StoredObjects", "follow"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 K = TypeVar("K", bound=Hashable)
+ObjectCallback: TypeAlias = Callable[[ObjT | None, ObjT | None], None]
+_Callback: TypeAlias = tuple[type[ApiObject], ObjectCallback[ApiObject]]
 
 
 class HeldObjects:
@@ -26,19 +28,24 @@ class HeldObjects:
     def __init__(self, objects: Iterable[ApiObject] = ()) -> None:
         self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {}
         self._changes: dict[type[ApiObject], ChangeLog[str]] = {}
+        self._callbacks: list[_Callback] = []
         for obj in objects:
             self.put(obj)
 
     def put(self, obj: ApiObject) -> None:
         """Add an object, or replace it by a changed one."""
         objects = self._objects.setdefault(type(obj), {})
-        self.changes(type(obj)).note(obj.key, is_new=obj.key not in objects)
+        old = objects.get(obj.key)
+        self.changes(type(obj)).note(obj.key, is_new=old is None)
         objects[obj.key] = obj
+        self._call(type(obj), old, obj)
 
     def remove(self, obj: ApiObject) -> None:
         """Remove an object."""
-        self._objects[type(obj)].pop(obj.key, None)
+        old = self._objects[type(obj)].pop(obj.key, None)
         self.changes(type(obj)).note(obj.key)
+        if old is not None:
+            self._call(type(obj), old, None)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         """Return one object by its key, or None."""
@@ -58,6 +65,23 @@ class HeldObjects:
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """Return the log of additions, changes and deletions of a kind."""
         return self._changes.setdefault(kind, ChangeLog())
+
+    def on_change(
+        self, kind: type[ObjT], callback: ObjectCallback[ObjT]
+    ) -> Callable[[], None]:
+        """Call a function for each object of a kind, and after each change."""
+        entry: _Callback = (kind, cast("ObjectCallback[ApiObject]", callback))
+        for obj in self.list(kind):
+            callback(None, obj)
+        self._callbacks.append(entry)
+        return lambda: self._callbacks.remove(entry)
+
+    def _call(
+        self, kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
+    ) -> None:
+        for followed, callback in tuple(self._callbacks):
+            if followed is kind:
+                callback(old, new)
 
 
 class StoredObjects:
@@ -88,6 +112,14 @@ class StoredObjects:
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         """Return an empty log."""
         return ChangeLog()
+
+    def on_change(
+        self, kind: type[ObjT], callback: ObjectCallback[ObjT]
+    ) -> Callable[[], None]:
+        """Call a function for each object of a kind, but for no later change."""
+        for obj in self.list(kind):
+            callback(None, obj)
+        return lambda: None
 
 
 class IgnoresChanges:

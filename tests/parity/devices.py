@@ -78,7 +78,9 @@ def unavailable_claims(
     if not isinstance(plugin, DynamicResources):
         return (), ()
     claims = plugin.unavailable_claims(state)
-    free = [claim.key for claim in claims if not is_used_by_others(claim, pod)]
+    free = [
+        claim.key for claim in claims if not is_used_by_others(claim, pod.metadata.uid)
+    ]
     return [claim.key for claim in claims], free
 
 

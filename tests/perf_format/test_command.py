@@ -43,7 +43,7 @@ CASES = """
 
 GROUPS = """
 - name: Groups
-  featureGates: {GenericWorkload: true}
+  featureGates: {GenericWorkload: false, TopologyAwareWorkloadScheduling: true}
   workloadTemplate:
   - {opcode: createPodGroups, count: 1, namespace: a, templatePath: b.yaml}
   - {opcode: createPods, count: 1, collectMetrics: true}
@@ -51,7 +51,7 @@ GROUPS = """
   - {name: few, labels: [performance]}
   - {name: many, labels: [performance]}
 """
-REASON = "pod groups are not played"
+REASON = "is on, but depends on gates that are off: GenericWorkload"
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_pods_of_a_volcano_job_wait_for_the_scheduler_of_the_job(
     result = volcano(path)
     assert "0 of 6 pods placed" in result.stdout
     assert "schedulers" in result.stderr
-    assert "spec.minAvailable: is not followed here" in result.stderr
+    assert "not as a group, while the feature gate GenericWorkload" in result.stderr
 
 
 def test_an_autoscaler_decides_about_a_deployment_without_replicas() -> None:

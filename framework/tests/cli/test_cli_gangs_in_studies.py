@@ -94,6 +94,25 @@ def test_a_scenario_asserts_the_state_of_groups() -> None:
     assert assertions["is absent"]["found"] == "there was no such PodGroup"
 
 
+def test_an_assertion_without_a_name_has_the_name_of_its_group() -> None:
+    text = SCENARIO.partition("assertions:")[0]
+    text += "assertions: [{podGroups: {name: train, state: Quorum}}]\n"
+    Path("keep.yaml").write_text(text)
+    document = json.loads(run("scenario", "run", "keep.yaml", "-o", "json").stdout)
+    [assertion] = document[0]["assertions"]
+    assert assertion["name"] == "the quorum of podgroup/train has nodes"
+
+
+def test_an_assertion_about_groups_names_the_gate_that_is_off() -> None:
+    off = SCENARIO.replace("GenericWorkload: true, TopologyAware", "").replace(
+        "featureGates: {WorkloadScheduling: true}\n", ""
+    )
+    Path("keep.yaml").write_text(off)
+    document = json.loads(run("scenario", "run", "keep.yaml", "-o", "json").stdout)
+    answers = {each["found"] for each in document[0]["assertions"]}
+    assert answers == {"the feature gate GenericWorkload is off"}
+
+
 def test_a_plan_makes_a_gang_whole_in_its_rack() -> None:
     wide = yaml_file(rack_yaml(1), gang_yaml("wide", 6, pods=6, in_rack=True))
     Path("cluster.yaml").write_text(wide)
@@ -110,6 +129,18 @@ def test_nodes_outside_the_rack_do_not_help_a_gang() -> None:
     group = "name=more,cpu=4,memory=16Gi,max=2"
     result = run("plan", "cluster.yaml", "--node-group", group, *GATES)
     assert result.exit_code != 0
+
+
+def test_compare_shows_decisions_about_pods_that_only_their_group_was_tried_for() -> (
+    None
+):
+    big = yaml_file(
+        rack_yaml(1), gang_yaml("big", 3, pods=3, cpu=4), gang_yaml("free", 1, pods=1)
+    )
+    Path("cluster.yaml").write_text(big)
+    result = run("compare", "cluster.yaml", "--compare-gates", "GenericWorkload=true")
+    assert "1.37 with gates: default/" in result.stdout
+    assert result.exit_code == 0
 
 
 def test_compare_shows_what_the_gates_change() -> None:

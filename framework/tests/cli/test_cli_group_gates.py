@@ -61,6 +61,7 @@ def placed(*arguments: str) -> int:
 ALL_OFF = ",".join(
     f"{gate}=false"
     for gate in (
+        "CompositePodGroup",
         "DRAWorkloadResourceClaims",
         "GenericWorkload",
         "PodGroupPreemptionPolicy",
@@ -99,10 +100,29 @@ def test_profiles_with_and_without_groups_are_compared_with_the_same_groups() ->
 
 def test_configuration_shows_its_gates() -> None:
     stdout = run("config", "show", "groups").stdout
-    assert "featureGates:\n  DRAWorkloadResourceClaims: true\n" in stdout
+    assert (
+        "featureGates:\n  CompositePodGroup: true\n  DRAWorkloadResourceClaims: true\n"
+        in stdout
+    )
     assert "ownGates" not in stdout
 
 
 def test_scenario_reads_its_input_with_the_gates_of_its_configuration() -> None:
     Path("scenario.yaml").write_text(SCENARIO)
     assert "0 of 3 pods placed" in run("scenario", "run", "scenario.yaml").stdout
+
+
+def test_scenario_reads_its_input_with_the_gates_of_the_command_line() -> None:
+    Path("scenario.yaml").write_text(SCENARIO.replace("config: groups\n", ""))
+    result = run("scenario", "run", "scenario.yaml", "--config", "groups")
+    assert "0 of 3 pods placed" in result.stdout
+    assert "dropped" not in result.stderr
+
+
+def test_steps_of_what_if_read_objects_with_the_gates_of_the_command_line() -> None:
+    steps = SCENARIO.replace("config: groups\n", "").replace("[gang.yaml]", "[]")
+    steps += "steps: [{at: 1m, apply: {files: [gang.yaml]}}]\n"
+    Path("scenario.yaml").write_text(steps)
+    command = ("what-if", "--scenario", "scenario.yaml", "--config", "groups")
+    result = run(*command, "-o", "json")
+    assert len(json.loads(result.stdout)["steps"][0]["pending"]) == 3

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from quaymaster import Handle, Status, hookimpl
 from tests.kit.internals.cli import app
 from tests.kit.packages import MakeDistribution
+from tests.kit.report_pages import shown_by
 
 PODS = """
 apiVersion: v1
@@ -101,6 +102,20 @@ def test_metrics_of_plugins_are_part_of_the_timings(
     lines = simulate(*options).stdout.splitlines()
     assert lines[-3].split() == ["METRIC", "VALUE"]
     assert lines[-2].split()[-1] == "4"
+
+
+def test_metrics_of_plugins_are_a_table_of_the_report(
+    pods: str, make_distribution: MakeDistribution, tmp_path: Path
+) -> None:
+    make_distribution("acme-counts", {"Counts": f"{__name__}:Counts"})
+    (tmp_path / "counts.yaml").write_text(COUNTS)
+    simulate(pods, "--config", "counts.yaml", "--report", "page.html")
+    [table] = shown_by((tmp_path / "page.html").read_text())["tables"]
+    labels = 'profile="default-scheduler"'
+    assert table["rows"] == [
+        ["quaymaster_counts_filters_total", labels, 4, None, None, None],
+        ["quaymaster_counts_sizes", labels, None, 4, 8, 2],
+    ]
 
 
 def test_without_the_option_there_are_no_timings(pods: str) -> None:

@@ -12,6 +12,7 @@ from quaymaster.recording import ClusterRecorder, RecordError, RecordWriter
 from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_pod
+from tests.kit.gang_files import GATES, gang_yaml, rack_yaml, yaml_file
 from tests.kit.internals.cli import app
 
 
@@ -109,3 +110,11 @@ def test_length_of_a_record_is_a_duration(tmp_path: Path) -> None:
     result = run("record", "-o", str(tmp_path / "r"), "--duration", "soon")
     assert result.exit_code == 2
     assert "expected a length of time such as 90s, 10m or 1h30m" in result.output
+
+
+def test_replay_warns_that_pods_of_groups_are_compared_alone(tmp_path: Path) -> None:
+    gang, record = tmp_path / "gang.yaml", str(tmp_path / "record.jsonl.gz")
+    gang.write_text(yaml_file(rack_yaml(1), gang_yaml("train", 2, pods=2)))
+    run("simulate", str(gang), *GATES, "--record", record)
+    result = run("replay", record, *GATES)
+    assert "2 decisions about pods of PodGroups: each pod is compared" in result.stderr

@@ -42,8 +42,10 @@ class FixedObjects:
         self._log: ChangeLog[str] = ChangeLog()
 
     def replace(self, objects: Sequence[ApiObject]) -> None:
+        keys = dict.fromkeys(obj.key for obj in (*self._objects, *objects))
         self._objects = objects
-        self._log.note("something")
+        for key in keys:
+            self._log.note(key)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         return next((obj for obj in self.list(kind) if obj.key == key), None)
@@ -62,6 +64,11 @@ class FixedObjects:
 
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return self._log
+
+    def on_change(
+        self, kind: type[ObjT], callback: Callable[[ObjT | None, ObjT | None], None]
+    ) -> Callable[[], None]:
+        raise AssertionError("the code under test reads the log")
 
 
 def replication_controller(selector: dict[str, str]) -> ReplicationController:

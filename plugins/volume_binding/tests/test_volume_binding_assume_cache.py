@@ -40,6 +40,11 @@ class FixedInformers:
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         return ChangeLog()
 
+    def on_change(
+        self, kind: type[ObjT], callback: Callable[[ObjT | None, ObjT | None], None]
+    ) -> Callable[[], None]:
+        raise AssertionError("the code under test reads the log")
+
 
 def volume(version: str, storage: str = "1Gi") -> PersistentVolume:
     made = make_persistent_volume(storage=storage)

@@ -6,7 +6,7 @@ from quaymaster._core.runtime.calls import Implementations
 from quaymaster._core.runtime.failures import WrongAnswerError
 from quaymaster._core.runtime.guards import HookGuards, HookTimer, unguarded
 from quaymaster._core.runtime.manager import HookManager
-from quaymaster._core.runtime.measures import Histogram, exponential
+from quaymaster._core.runtime.measures import Histogram, Measured, exponential
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.runtime.profile import Call, Profile
 
@@ -18,6 +18,7 @@ __all__ = [
     "HookManager",
     "HookTimer",
     "Implementations",
+    "Measured",
     "Profile",
     "SchedulerMetrics",
     "WrongAnswerError",

@@ -106,13 +106,13 @@ class ChangeReader:
         return [make[name](text)]
 
     def _steps(self, file: str) -> Sequence[ClusterChange]:
-        scenario = load_scenario(
-            file,
-            registry=self.inputs.registry,
-            kubernetes=self._options.configured.chosen,
-        )
-        self.notices += (*scenario.notices, *notices_of_left_out(scenario))
         options, inputs = self._options, self.inputs
+        kubernetes = options.configured.chosen
+        if options.configured.file is not None:
+            # A configuration may set feature gates.
+            kubernetes = inputs.config.kubernetes
+        scenario = load_scenario(file, registry=inputs.registry, kubernetes=kubernetes)
+        self.notices += (*scenario.notices, *notices_of_left_out(scenario))
         if not self._has_scenario:
             if options.configured.file is None:
                 inputs = attrs.evolve(inputs, config=scenario.config)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quaymaster._base.errors import escaped
 from quaymaster._cli.output import print_text
-from quaymaster._cli.recorded_output import recorder
+from quaymaster._cli.recorder import recorder
 
 __all__ = ["column_names", "flat", "print_csv"]
 

@@ -11,7 +11,7 @@ import click
 from quaymaster._base.errors import QuaymasterError, escaped
 from quaymaster._cli.folding import folded
 from quaymaster._cli.progress import progress_bar, scheduling_in, trying_in
-from quaymaster._cli.recorded_output import TableBlock, TextBlock, recorder
+from quaymaster._cli.recorder import recorder
 from quaymaster._cli.tables import Heading, Table, headings_of
 from quaymaster._cli.terminal import bold, line_width
 
@@ -87,7 +87,7 @@ def print_table(
     """
     recording = recorder()
     if recording is not None:
-        recording.blocks.append(TableBlock(headings_of(columns), list(rows)))
+        recording.add_table(headings_of(columns), list(rows))
         return
     out = sys.stdout
     width = line_width(out) if is_fitted else None
@@ -116,7 +116,7 @@ def print_line(text: str = "") -> None:
     text = "\n".join(map(escaped, text.split("\n")))
     recording = recorder()
     if recording is not None:
-        recording.blocks.append(TextBlock(text))
+        recording.add_text(text)
         return
     indent = " " * (len(text) - len(text.lstrip(" ")))
     hanging, width = f"{indent}  " if indent else "", line_width(sys.stdout)
@@ -131,7 +131,7 @@ def print_command(text: str) -> None:
     """Print a line that people paste into a shell: it is not folded."""
     recording = recorder()
     if recording is not None:
-        recording.blocks.append(TextBlock(escaped(text), is_command=True))
+        recording.add_text(escaped(text), is_command=True)
         return
     print_text(f"{escaped(text)}\n")
 
@@ -192,6 +192,6 @@ def warn(text: str) -> None:
     """Print one line to standard error."""
     recording = recorder()
     if recording is not None:
-        recording.blocks.append(TextBlock(escaped(text), is_warning=True))
+        recording.add_text(escaped(text), is_warning=True)
         return
     click.echo(text, err=True)

@@ -6,11 +6,11 @@ get the same tables: they record the output of the same function.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
+from quaymaster._cli.recorder import RECORDER
 from quaymaster._cli.tables import Heading
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "TableBlock",
     "TextBlock",
     "recorded_output",
-    "recorder",
 ]
 
 
@@ -95,24 +94,24 @@ class RecordedOutput(msgspec.Struct, eq=False):
     documents: list[Mapping[str, object]] = []
     keys: list[str] = []
 
+    def add_table(
+        self, headings: Sequence[Heading], rows: Sequence[Sequence[object]]
+    ) -> None:
+        """Record a table."""
+        self.blocks.append(TableBlock(headings, rows))
+
+    def add_text(
+        self, text: str, *, is_command: bool = False, is_warning: bool = False
+    ) -> None:
+        """Record a line of text; see `TextBlock`."""
+        self.blocks.append(TextBlock(text, is_command, is_warning))
+
     def add_rows(
         self, documents: Sequence[Mapping[str, object]], keys: Sequence[str]
     ) -> None:
         """Record rows of CSV."""
         self.documents += documents
         self.keys = list(dict.fromkeys((*self.keys, *keys)))
-
-
-# A context variable, because the functions that print have no argument for it: each
-# thread and each task records its own output.
-_RECORDER: Final[ContextVar[RecordedOutput | None]] = ContextVar(
-    "recorder", default=None
-)
-
-
-def recorder() -> RecordedOutput | None:
-    """Return what records the output of this context; None if it is printed."""
-    return _RECORDER.get()
 
 
 @contextmanager
@@ -123,8 +122,8 @@ def recorded_output() -> Iterator[RecordedOutput]:
         What was recorded.
     """
     output = RecordedOutput()
-    token = _RECORDER.set(output)
+    token = RECORDER.set(output)
     try:
         yield output
     finally:
-        _RECORDER.reset(token)
+        RECORDER.reset(token)

@@ -9,6 +9,7 @@ import click
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import Problem
 from quaymaster._base.files import write_whole
+from quaymaster._base.notices import Notice
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._cli.autoscaler import (
     ScaledRun,
@@ -45,6 +46,7 @@ from quaymaster._cli.scenario_results import (
     steps_table,
 )
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES
+from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.scenarios.errors import ScenarioErrors
@@ -135,20 +137,20 @@ def run(
     """
     registry = installed_plugins()
     scenarios = _load(files, registry, configured.chosen)
+    configs = [_config(scenario, configured, registry) for scenario in scenarios]
+    scenarios = [
+        _for_config(scenario, config, registry)
+        for scenario, (config, _) in zip(scenarios, configs, strict=True)
+    ]
     make_autoscaler = the_autoscaler(autoscaler_file)
     scaled: list[ScaledRun] = []
     results: list[ScenarioResult] = []
     is_doubtful = False
     choice = TimesChoice(startup, termination, pull)
-    for scenario in scenarios:
-        config, times = None, choice.over(scenario.times)
-        if configured.file is not None:
-            kubernetes = scenario.config.kubernetes
-            config, config_notices = read_config(
-                attrs.evolve(configured, chosen=kubernetes), registry
-            )
-            print_notices(config_notices if not results else ())
-            is_doubtful = is_doubtful or bool(config_notices)
+    for scenario, (config, config_notices) in zip(scenarios, configs, strict=True):
+        times = choice.over(scenario.times)
+        print_notices(config_notices if not results else ())
+        is_doubtful = is_doubtful or bool(config_notices)
         scaled.append(ScaledRun(make_autoscaler))
         with progress_bar() as progress:
             result = run_scenario(
@@ -263,6 +265,28 @@ def _load(
     if problems:
         raise ScenarioErrors(problems)
     return scenarios
+
+
+def _config(
+    scenario: Scenario, configured: ConfigSource, registry: PluginRegistry
+) -> tuple[SchedulerConfig | None, Sequence[Notice]]:
+    """Return the configuration of the command line, if any, with its notices."""
+    if configured.file is None:
+        return None, ()
+    chosen = attrs.evolve(configured, chosen=scenario.config.kubernetes)
+    return read_config(chosen, registry)
+
+
+def _for_config(
+    scenario: Scenario, config: SchedulerConfig | None, registry: PluginRegistry
+) -> Scenario:
+    """Read a scenario again if a configuration sets feature gates that it lacks.
+
+    They decide which fields its objects keep.
+    """
+    if config is None or config.kubernetes == scenario.config.kubernetes:
+        return scenario
+    return load_scenario(scenario.file, registry=registry, kubernetes=config.kubernetes)
 
 
 def _print(

@@ -608,6 +608,7 @@ def test_report_is_available_as_json(make_folder: MakeFolder) -> None:
         "kinds": [],
         "errors": 1,
         "warnings": 0,
+        "needs": "0.1",
     }
     assert (found["level"], found["check"]) == ("error", "contract: failures")
     assert found["example"]

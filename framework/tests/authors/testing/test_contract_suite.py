@@ -137,6 +137,24 @@ class TestSound(PluginContract):
     plugin = Sound
 
 
+class Shared:
+    """An object of the scheduler, which keeps the informers of the first plugin."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.informers = handle.informers
+
+
+class SharesInformers(Sound):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.shared = handle.shared(Shared, lambda: Shared(handle))
+
+
+def test_shared_object_may_keep_the_informers_of_a_replaced_plugin() -> None:
+    others = {check: "not asked here" for check in CHECKS if check != "leaks"}
+    check_plugin(SharesInformers, opt_outs=others)
+
+
 class TestWithAThread(PluginContract):
     plugin = RunsAThread
 

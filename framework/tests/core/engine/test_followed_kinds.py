@@ -1,7 +1,7 @@
 """The engine follows what the plugins of its profiles read, and nothing else."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
@@ -29,6 +29,7 @@ from quaymaster.testing import (
     make_service,
     profile_config,
 )
+from tests.kit.engine import informers_of, scheduler_of
 from tests.kit.internals.registry import USUAL_KINDS
 
 
@@ -85,13 +86,13 @@ def started(*plugins: type) -> SchedulerHarness:
     )
 
 
-def informers(harness: SchedulerHarness, plugin: type[Reader] = Reader) -> Any:  # noqa: ANN401 - the engine's informers, which have `kinds`
-    return harness.plugin(plugin).handle.informers
+def followed_kinds(harness: SchedulerHarness) -> Sequence[type[ApiObject]]:
+    return informers_of(scheduler_of(harness)).kinds
 
 
 def test_kinds_that_no_plugin_reads_are_not_followed() -> None:
     harness = started(Reader)
-    assert informers(harness).kinds == (Service, Node, Pod)
+    assert followed_kinds(harness) == (Service, Node, Pod)
     harness.settle()
     assert harness.node_of("p") == "n"
 
@@ -99,18 +100,18 @@ def test_kinds_that_no_plugin_reads_are_not_followed() -> None:
 def test_default_profile_reads_all_usual_kinds() -> None:
     config = profile_config(enable=[Reader])
     harness = SchedulerHarness(plugins={"Reader": Reader}, config=config)
-    assert set(informers(harness).kinds) == set(USUAL_KINDS)
+    assert set(followed_kinds(harness)) == set(USUAL_KINDS)
 
 
 def test_all_usual_kinds_are_followed_for_a_plugin_without_a_declaration() -> None:
-    assert informers(started(Reader, Silent)).kinds == tuple(USUAL_KINDS)
+    assert followed_kinds(started(Reader, Silent)) == tuple(USUAL_KINDS)
 
 
 def test_error_of_an_undeclared_lookup_names_the_missing_declaration() -> None:
-    followed = informers(started(Reader))
-    assert followed.list(Service)
+    informers = started(Reader).plugin(Reader).handle.informers
+    assert informers.list(Service)
     with pytest.raises(UnfollowedKindError, match=r"its class: reads = \(Namespace,\)"):
-        followed.list(Namespace)
+        informers.list(Namespace)
 
 
 def test_reload_follows_what_the_new_plugins_read_too() -> None:
@@ -121,8 +122,7 @@ def test_reload_follows_what_the_new_plugins_read_too() -> None:
     )
     harness.reload(only(Claims))
     harness.settle()
-    kinds = informers(harness, Claims).kinds
-    assert kinds == (Service, PersistentVolumeClaim, Node, Pod)
+    assert followed_kinds(harness) == (Service, PersistentVolumeClaim, Node, Pod)
 
 
 def test_profile_is_not_built_if_its_events_are_of_unread_kinds() -> None:

@@ -177,7 +177,7 @@ CHANGES: Mapping[str, tuple[Callable[[Changing, Any, Any, Any], object], str]] =
 def test_a_change_fails_one_attempt_and_is_undone(change: Change, said: str) -> None:
     harness = run(InPreFilter, change)
     assert not harness.node_of("bad")
-    expected = f"plugin 'Faulty': pre_filter changed {said}"
+    expected = f'running PreFilter plugin "Faulty": pre_filter changed {said}'
     assert expected in harness.message("bad")
     assert harness.node_of("good")
     nodes, snapshot = (
@@ -262,7 +262,10 @@ def test_a_change_by_a_hook_that_must_not_fail_is_logged_and_undone(
     harness = run(InPostBind, CHANGES["a column"][0])
     assert harness.node_of("bad")
     assert harness.node_of("good")
-    assert "plugin 'Faulty': post_bind changed column 'requested'" in caplog.text
+    expected = (
+        "running PostBind plugin \"Faulty\": post_bind changed column 'requested'"
+    )
+    assert expected in caplog.text
     nodes = scheduler_of(harness).snapshot.nodes
     assert nodes.requested[0, : len(nodes)].tolist() == [0, 0]
 

@@ -47,6 +47,20 @@ def test_pods_are_incomplete_while_a_group_above_is_missing() -> None:
     assert members(rig.pop_group()) == ["p"]
 
 
+def test_pods_below_a_circle_of_groups_say_so() -> None:
+    rig = GroupRig(trees=True)
+    rig.add_composite("one", parent="two")
+    rig.add_composite("two", parent="one")
+    rig.add_group("leaf", parent="one")
+    rig.add("p", group="leaf")
+    assert rig.where("p") is INCOMPLETE
+    pending = rig.queue.why_pending("default/p")
+    assert pending is not None
+    assert pending.message == (
+        "the CompositePodGroups above PodGroup default/leaf are parents of each other"
+    )
+
+
 def test_deleted_root_sends_all_pods_back(rig: GroupRig) -> None:
     rig.add("l0", group="left")
     rig.add("r0", group="right")

@@ -70,6 +70,7 @@ GIVEN = {
     "pod": make_pod(name="p"),
     "queued": Queued(),
     "nodes": Rows(),
+    "candidates": Rows(),
     "rows": Rows(),
     "scores": Rows(),
     "state": CycleState(),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from quaymaster import ApiObject, Pod, Snapshot, WaitingPod
 from quaymaster.cluster import ApiError, EventNote, PodStatusPatch
@@ -100,6 +101,10 @@ def victim(name: str) -> Pod:
     return make_pod(name=name, node="a")
 
 
+def finished(pod: Pod) -> Pod:
+    return replace(pod, status=replace(pod.status, phase="Succeeded"))
+
+
 def test_the_preemptor_is_gated_until_the_last_victim_is_deleted() -> None:
     world = Evicting(victim("x"), victim("y"))
     assert world.is_gated
@@ -121,13 +126,23 @@ def test_the_preemptor_is_gated_until_the_last_victim_is_deleted() -> None:
 
 
 def test_the_preemptor_is_woken_if_an_event_found_the_gate_closed() -> None:
+    world = Evicting(finished(victim("x")))
+    assert world.is_gated
+    for _ in range(2):
+        world.executor.work()
+        world.executor.finish()
+    assert world.activated == ["default/preemptor"]
+
+
+def test_a_held_back_preemptor_waits_for_the_report_of_a_victims_end() -> None:
     world = Evicting(victim("x"))
     assert world.is_gated
     for _ in range(2):
         world.executor.work()
         world.executor.finish()
     assert world.is_terminating("x")
-    assert world.activated == ["default/preemptor"]
+    assert not world.is_gated
+    assert not world.activated
 
 
 def test_other_pods_are_not_gated() -> None:

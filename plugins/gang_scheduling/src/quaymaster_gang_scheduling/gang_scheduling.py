@@ -52,6 +52,7 @@ class GangScheduling:
 
     reads = (PodGroup, CompositePodGroup)
     writes = ()
+    gates_groups = True
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

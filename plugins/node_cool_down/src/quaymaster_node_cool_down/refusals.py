@@ -1,6 +1,6 @@
 """Find the pods that kubelets have rejected."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from quaymaster import Informers, Pod
 
@@ -15,40 +15,20 @@ class Refusals:
     """
 
     def __init__(self, informers: Informers) -> None:
-        self._informers = informers
-        self._log = informers.changes(Pod)
-        self._revision = -1
-        # Key -> uid of the rejected pods that still exist.
-        self._reported: dict[str, str] = {}
+        self._refused = informers.index(Pod, by=lambda pod: _is_refused(pod) or None)
+        self._reported: Sequence[Pod] | None = None
 
     def refused_pods(self) -> Sequence[Pod]:
         """Return the pods that were rejected since the last call."""
-        revision = self._log.revision
-        if revision == self._revision:
+        reported, refused = self._reported, self._refused.get(True)
+        # Identity: the index returns the same tuple until one of these pods changes.
+        if refused is reported:
             return ()
-        is_first = self._revision < 0
-        refused = [
-            pod
-            for key in self._changed()
-            if (pod := self._informers.get(Pod, key)) is not None
-            and _is_refused(pod)
-            and self._reported.get(key) != pod.uid
-        ]
-        self._revision = revision
-        self._reported.update((pod.key, pod.uid) for pod in refused)
-        return () if is_first else refused
-
-    def _changed(self) -> Collection[str]:
-        """Return the keys of changed pods; drop the entries of deleted ones."""
-        changed = self._log.since(self._revision)
-        if changed is None:  # too many, or the first call
-            changed = {pod.key for pod in self._informers.list(Pod)} | set(
-                self._reported
-            )
-        for key in self._reported.keys() & changed:
-            if self._informers.get(Pod, key) is None:
-                del self._reported[key]
-        return changed
+        self._reported = refused
+        if reported is None:
+            return ()
+        uids = {pod.uid for pod in reported}
+        return [pod for pod in refused if pod.uid not in uids]
 
 
 def _is_refused(pod: Pod) -> bool:

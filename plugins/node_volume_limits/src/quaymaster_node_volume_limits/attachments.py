@@ -55,6 +55,7 @@ class Attachments:
     def _forget(self) -> None:
         for node_name in getattr(self, "_on_node", ()):
             self.changes.note(node_name)
+        # By hand: with two indexes and callbacks, a change took 18 us instead of 15.
         self._attached: dict[str, Attachable | None] = {}
         self._place: dict[str, tuple[str, str]] = {}
         self._on_node: dict[str, dict[str, None]] = {}

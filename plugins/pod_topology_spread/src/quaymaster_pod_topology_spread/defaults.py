@@ -74,8 +74,7 @@ class DefaultSelectors:
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
         self._changes = informers.changes(Service)
-        self._revision = -1
-        self._services: dict[str, list[Service]] = {}
+        self._services = informers.index(Service, by=lambda service: service.namespace)
         # By controller, because all of its pods have the same selector: without this,
         # it would be joined, and compiled, for each of them.
         self._cached: dict[tuple[str, str, str], _CachedDefaults] = {}
@@ -84,7 +83,7 @@ class DefaultSelectors:
         """Return the joined selector of a pod's services and controller."""
         metadata = pod.metadata
         owner = metadata.controller
-        services = self._in_namespace(metadata.namespace)
+        services = self._services.get(metadata.namespace)
         if owner is None:
             if not services:
                 return EVERYTHING
@@ -92,7 +91,8 @@ class DefaultSelectors:
         spec = self._spec_of(owner, metadata.namespace)
         key = (metadata.namespace, owner.kind, owner.name)
         cached = self._cached.get(key)
-        # Identity: a changed object is a new one. A status update keeps the spec.
+        # Identity: a changed object is a new one. A status update keeps the spec, and
+        # the index returns the same services until one of the namespace changes.
         if (
             cached is None
             or cached.spec is not spec
@@ -121,15 +121,6 @@ class DefaultSelectors:
                 owner_object = self._informers.get(kind, f"{namespace}/{owner.name}")
                 return None if owner_object is None else owner_object.spec
         return None
-
-    def _in_namespace(self, namespace: str) -> Sequence[Service]:
-        revision = self._changes.revision
-        if revision != self._revision:
-            self._revision = revision
-            self._services = {}
-            for service in self._informers.list(Service):
-                self._services.setdefault(service.namespace, []).append(service)
-        return self._services.get(namespace, ())
 
 
 def _service_labels(pod: Pod, services: Iterable[Service]) -> dict[str, str]:

@@ -109,6 +109,7 @@ class Capacities:
         return room
 
     def _sync(self) -> None:
+        # Not `on_change`: it costs 0.6 us more per change, even if no pod needs room.
         log = self._informers.changes(CSIStorageCapacity)
         if log.revision == self._revision:
             return

@@ -58,6 +58,7 @@ class ClusterChanges:
         self._pod_changes += 1
 
     def _read_pods(self) -> None:
+        # Not `on_change`: it costs 0.6 us more per change of any pod.
         changed = self._pod_log.since(self._pod_revision)
         if changed is None:
             self._taking_room.clear()

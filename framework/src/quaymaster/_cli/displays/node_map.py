@@ -2,7 +2,8 @@
 
 from quaymaster._base.natural_order import natural_key
 from quaymaster._cli.amounts import percent
-from quaymaster._cli.recorded_output import MapBlock, MappedNode, recorder
+from quaymaster._cli.recorded_output import MapBlock, MappedNode
+from quaymaster._cli.recorder import recorder
 from quaymaster._studies.capacity.figures import NodeRoom, Room
 
 __all__ = ["show_map"]

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import (
@@ -90,9 +91,13 @@ class NamedGroups:
             problems: Receives the problems of the pods.
         """
         for key, members in self._members(kind.members).items():
-            metadata = _metadata_of_pods(self._objects[members[0]])
+            first = self._objects[members[0]]
+            metadata = _metadata_of_pods(first)
             tree = {"metadata": {"annotations": metadata.annotations}}
-            group = self._group(tree, {}, kind, key, members, problems)
+            mistakes: list[Problem] = []
+            group = self._group(tree, {}, kind, key, members, mistakes)
+            where = f"{first.kind} {first.key}"
+            problems += (attrs.evolve(problem, where=where) for problem in mistakes)
             if group is not None:
                 yield group, members[0], tree
 

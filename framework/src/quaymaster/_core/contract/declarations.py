@@ -8,7 +8,16 @@ import attrs
 from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.kinds import group_of, plural_of
 
-__all__ = ["PodUse", "Revised", "Scope", "Verb", "Write", "may_block", "skips_binding"]
+__all__ = [
+    "PodUse",
+    "Revised",
+    "Scope",
+    "Verb",
+    "Write",
+    "gates_groups",
+    "may_block",
+    "skips_binding",
+]
 
 
 class Scope(enum.Enum):
@@ -115,6 +124,15 @@ class Write:
     def __str__(self) -> str:
         part = f', "{self.subresource}"' if self.subresource else ""
         return f"Write(Verb.{self.verb.name}, {self.kind.__name__}{part})"
+
+
+def gates_groups(plugin: object) -> bool:
+    """Whether a plugin's ``pre_enqueue`` has one answer for all pods of a PodGroup.
+
+    The class attribute ``gates_groups = True`` declares it. Then the queue calls it for
+    one pod of a group that it gates, and not for each.
+    """
+    return getattr(plugin, "gates_groups", False) is True
 
 
 def may_block(plugin: object) -> bool:

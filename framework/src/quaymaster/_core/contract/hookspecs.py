@@ -167,6 +167,11 @@ class PreEnqueuePlugin(Protocol):
         pods, without an event or a condition. It is checked again when an event occurs
         that this plugin registered.
 
+        In a PodGroup, one gated pod gates all pods, and each new pod may be an event
+        for all. With the class attribute ``gates_groups = True``, a plugin declares
+        that it has the same answer for all pods of a PodGroup. It is then called for
+        one of the pods that it gates.
+
         Args:
             pod: The pod about to be queued.
         """

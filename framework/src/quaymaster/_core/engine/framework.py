@@ -162,7 +162,7 @@ class FrameworkBuilder(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         plain = self._algorithm(profile, percentage, extenders, tie_breaker_of(profile))
         handle.attach(plain)
         binding = BindingStations(profile, extenders, self.options.verify)
-        handle.filters.reserve_by(binding)
+        handle.filters.reserve_by(binding, profile.remembered)
         framework = Framework(
             profile=profile,
             algorithm=self._with_memo(plain, profile, percentage, handle),
@@ -309,6 +309,9 @@ def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
         pre_enqueue=[
             (call.plugin, _pre_enqueue(call)) for call in profile.plan("preEnqueue")
         ],
+        group_gates=frozenset(
+            call.plugin for call in profile.plan("preEnqueue") if call.gates_groups
+        ),
         events={**profile.events, EXTENDER: None} if extended else profile.events,
         sort_group=(sort.plugin, args),
     )

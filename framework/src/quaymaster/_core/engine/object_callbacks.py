@@ -91,10 +91,9 @@ class ObjectCallbacks:
         is_own_thread: Callable[[], bool],
     ) -> None:
         self._informers = informers
-        self._guards = guards
+        self._guards: HookGuards | None = guards
         self._is_own_thread = is_own_thread
         self._has_begun = False
-        self._is_retired = False
         # A dict, because it keeps the order and removes an entry quickly.
         self._registrations: dict[_Registration, None] = {}
 
@@ -112,8 +111,12 @@ class ObjectCallbacks:
             registration.begin(self._informers)
 
     def retire(self) -> None:
-        """End all callbacks, and register no more."""
-        self._is_retired = True
+        """End all callbacks, and register no more.
+
+        Objects that later profiles share may keep the informers of a plugin. So drop
+        the guards, through which those would keep the plugins of this profile.
+        """
+        self._guards = None
         for registration in self._registrations:
             registration.end()
         self._registrations.clear()
@@ -140,35 +143,19 @@ class ObjectCallbacks:
             once = "call on_change once, in the constructor or in start"
             text = f"on_change({kind.__name__}): the callback is registered already"
             raise RuntimeError(f"{text}: {once}")
-        registration = _Registration(key, kind, self._guarded(plugin, callback))
+        if self._guards is None:
+            return _end_nothing
+        guarded = _guarded(self._guards, plugin, callback)
+        registration = _Registration(key, kind, guarded)
 
         def end() -> None:
             registration.end()
             self._registrations.pop(registration, None)
 
-        if self._is_retired:
-            return end
         self._registrations[registration] = None
         if self._has_begun:
             registration.begin(self._informers)
         return end
-
-    def _guarded(
-        self, plugin: str, callback: Callable[..., object]
-    ) -> ObjectCallback[Any]:
-        """Return a callback that never raises; failures are reported as of a hook."""
-        compiled = self._guards.compile(plugin, _HOOK, _ARGUMENTS, _ARGUMENTS, callback)
-        failed = self._guards.failed
-
-        def call(old: ApiObject | None, new: ApiObject | None) -> None:
-            answer = compiled(old, new)
-            if answer is None or not isinstance(answer, Status):
-                return
-            # The guard reports exceptions; a broken contract is only answered.
-            if isinstance(answer.error, PluginError):
-                failed(plugin, _HOOK, "", answer.error)
-
-        return call
 
 
 class PluginInformers:
@@ -197,6 +184,28 @@ class PluginInformers:
     ) -> Callable[[], None]:
         """See `quaymaster.Informers.on_change`."""
         return self._callbacks.add(self._plugin, kind, callback)
+
+
+def _end_nothing() -> None:
+    """Do nothing: no callback is registered."""
+
+
+def _guarded(
+    guards: HookGuards, plugin: str, callback: Callable[..., object]
+) -> ObjectCallback[Any]:
+    """Return a callback that never raises; failures are reported as of a hook."""
+    compiled = guards.compile(plugin, _HOOK, _ARGUMENTS, _ARGUMENTS, callback)
+    failed = guards.failed
+
+    def call(old: ApiObject | None, new: ApiObject | None) -> None:
+        answer = compiled(old, new)
+        if answer is None or not isinstance(answer, Status):
+            return
+        # The guard reports exceptions; a broken contract is only answered.
+        if isinstance(answer.error, PluginError):
+            failed(plugin, _HOOK, "", answer.error)
+
+    return call
 
 
 def _check(kind: object, callback: object) -> None:

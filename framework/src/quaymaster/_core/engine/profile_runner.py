@@ -213,12 +213,16 @@ class ProfileRunner:
 
     @contextmanager
     def hooks_unobserved(self) -> Iterator[None]:
-        """Run a block whose calls of hooks are not reported to observers."""
+        """Run a block whose calls of hooks are not observed.
+
+        They are not reported to observers, and not counted in metrics of plugins.
+        """
         # In place: compiled hooks refer to this list.
         observers = self._observers[:]
         self._observers.clear()
         try:
-            yield
+            with self.plugin_metrics.paused():
+                yield
         finally:
             self._observers[:] = observers
 

@@ -282,7 +282,8 @@ class Scheduler:
         """Return a context in which calls of hooks are not reported to observers.
 
         It is for questions that are not decisions, such as an explanation. Observers
-        are those of the options, the installed ones and the trace of hooks.
+        are those of the options, the installed ones and the trace of hooks. Metrics of
+        plugins do not count these calls.
         """
         return self._runner.hooks_unobserved()
 

@@ -1,6 +1,7 @@
 """The groups that wait because one of their pods is gated, by what may help them."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -45,7 +46,7 @@ class GatedGroups:
         self.groups[key] = group
         self._unrejected.pop(key, None)
         fresh = []
-        for queued in group.pods:
+        for queued in _unsettled(group):
             rejectors = queued.rejectors
             if not rejectors:
                 self._unrejected[key] = None
@@ -97,6 +98,13 @@ class GatedGroups:
             for plugin in rejectors:
                 entry.add(plugin, self._keys_of(queued, plugin))
         self._index.put(entry)
+
+
+def _unsettled(group: QueuedGroup) -> Iterable[QueuedPod]:
+    """Return the pods whose plugins may have changed since the last call of `put`."""
+    if group.held is None:
+        return group.pods
+    return chain(group.called.values(), group.joined.values())
 
 
 class _Entry(msgspec.Struct, eq=False):

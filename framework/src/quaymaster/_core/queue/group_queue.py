@@ -409,7 +409,9 @@ def _strategy(group: QueuedGroup, question: Question) -> Strategy:
 
     A pod that no plugin has rejected counts as helped: ``isEntityWorthRequeuing``.
     """
-    may_skip_backoff = any(queued.pending_plugins for queued in group.pods)
+    # A group is only held with pods that no plugin returned Pending for.
+    others = group.pods if group.held is None else group.joined.values()
+    may_skip_backoff = any(queued.pending_plugins for queued in others)
     best = Strategy.SKIP
     for queued in group.pods:
         strategy = Strategy.AFTER_BACKOFF

@@ -9,7 +9,7 @@ from quaymaster._api.objects.groups import CompositePodGroup, PodGroup
 from quaymaster._core.contract.queueing import PendingPod, QueueName
 from quaymaster._core.queue.gates import Gate
 from quaymaster._core.queue.profile import CompiledProfiles
-from quaymaster._core.queue.queued_group import QueuedGroup, entity_key
+from quaymaster._core.queue.queued_group import QueuedGroup
 from quaymaster._core.queue.queued_pod import QueuedPod
 
 __all__ = ["explain_outside", "explain_queued"]
@@ -26,13 +26,19 @@ def explain_outside(pending: PendingPod, queued: QueuedPod, missing: str) -> Pen
     Args:
         pending: What its own record says.
         queued: Its record.
-        missing: The ``entity_key`` of the group that does not exist; empty if all do.
+        missing: The ``entity_key`` of the group that does not exist; empty if all do,
+            and the groups above it form a circle.
     """
     key = queued.pod.group_key
-    kind, _, name = (missing or entity_key(key)).partition("/")
-    message = f"waits for {_KINDS[kind]} {name}, which does not exist"
     if queued.queue is QueueName.PENDING:
         message = f"waits for the end of the attempt with PodGroup {key}"
+    elif missing:
+        kind, _, name = missing.partition("/")
+        message = f"waits for {_KINDS[kind]} {name}, which does not exist"
+    else:
+        message = (
+            f"the CompositePodGroups above PodGroup {key} are parents of each other"
+        )
     return attrs.evolve(pending, group=key, message=message)
 
 

@@ -16,7 +16,7 @@ from quaymaster._core.queue.backoff import BackoffPolicy
 from quaymaster._core.queue.events import BACKOFF_COMPLETE, CONFIG_RELOAD
 from quaymaster._core.queue.flushes import Flushes
 from quaymaster._core.queue.gated_groups import GatedGroups
-from quaymaster._core.queue.gates import Gate, passes_gates
+from quaymaster._core.queue.group_gates import passes_group_gates
 from quaymaster._core.queue.hints import Strategy
 from quaymaster._core.queue.pod_heap import PodHeap
 from quaymaster._core.queue.profile import CompiledProfiles
@@ -130,6 +130,7 @@ class GroupSubQueues:
         Returns:
             The removed pods.
         """
+        group.release()
         removed = [queued for queued in group.pods if queued.pod.group_key in keys]
         group.pods = [
             queued for queued in group.pods if queued.pod.group_key not in keys
@@ -145,6 +146,7 @@ class GroupSubQueues:
 
     def changed(self, group: QueuedGroup, queued: QueuedPod) -> None:
         """Note that a pod of a queued group has changed."""
+        group.release()
         self.gated.changed(group, queued)
         self.reposition(group)
 
@@ -167,7 +169,7 @@ class GroupSubQueues:
                 gates were called.
             as_new: See `requeue`.
         """
-        if not from_backoff and not self._passes_gates(group):
+        if not from_backoff and not passes_group_gates(group, self._profiles):
             self._hold_back(group, label, as_new)
             return False
         now = self._clock.now()
@@ -248,6 +250,7 @@ class GroupSubQueues:
         removed: list[QueuedPod] = []
         for group in (*active, *others):
             self._leave(group)
+            group.release()
             group.backoff_expiration = None
             for queued in tuple(group.pods):
                 if queued.pod.spec.scheduler_name not in profiles:
@@ -303,26 +306,8 @@ class GroupSubQueues:
         sort_key, heap, _ = self._profiles[name]
         return sort_key(group), heap
 
-    def _passes_gates(self, group: QueuedGroup) -> bool:
-        """Call the PreEnqueue plugins for each pod; one gated pod gates the group.
-
-        They are called for all pods, so that each pod has the plugins whose events may
-        help it: ``runPreEnqueuePlugins``.
-        """
-        gating_plugin, name = "", None
-        gates: Sequence[Gate] = ()
-        for queued in group.pods:
-            spec = queued.pod.spec
-            if spec.scheduler_name != name:
-                name = spec.scheduler_name
-                gates = self._profiles[name][2]
-            if not passes_gates(queued, gates):
-                gating_plugin = queued.gating_plugin
-        group.gating_plugin = gating_plugin
-        return not gating_plugin
-
     def _to_backoff(self, group: QueuedGroup, label: str, as_new: bool) -> None:
-        if not self._passes_gates(group):
+        if not passes_group_gates(group, self._profiles):
             self._hold_back(group, label, as_new)
             return
         expiration = self._policy.expiration(group, len(group.pods))

@@ -21,6 +21,7 @@ class QueueProfile(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         sort_key: The profile's ``queue_sort``.
         pre_enqueue: The PreEnqueue plugins, in order.
+        group_gates: The PreEnqueue plugins with one answer for all pods of a PodGroup.
         events: The registrations of the plugins.
         sort_group: Profiles with equal groups have keys that compare with each other.
             It need not be hashable. Upstream requires one queue sort plugin for all
@@ -30,6 +31,7 @@ class QueueProfile(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     sort_key: SortKeyOf
     pre_enqueue: Sequence[Gate] = ()
+    group_gates: frozenset[str] = frozenset()
     events: EventsByPlugin = msgspec.field(default_factory=dict)
     sort_group: object = None
 
@@ -41,12 +43,13 @@ class CompiledProfiles:
         groups: The number of sort groups.
     """
 
-    __slots__ = ("_compiled", "_fallback", "groups")
+    __slots__ = ("_compiled", "_fallback", "_group_gates", "groups")
 
     def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
         groups: list[object] = []
         keys: list[SortKeys] = []
         self._compiled: dict[str, tuple[SortKeyOf, int, Sequence[Gate]]] = {}
+        self._group_gates: dict[str, Mapping[str, Gate]] = {}
         for name, profile in profiles.items():
             # A list, not a dict: groups need not be hashable, and there are few
             # profiles.
@@ -57,12 +60,24 @@ class CompiledProfiles:
             gates = tuple(profile.pre_enqueue)
             sort_key = keys[group].reliable(name, profile.sort_key)
             self._compiled[name] = (sort_key, group, gates)
+            self._group_gates[name] = {
+                gate[0]: gate for gate in gates if gate[0] in profile.group_gates
+            }
         first = next(iter(self._compiled.values()))
         self._fallback = (first[0], first[1], ())
         self.groups = len(groups)
 
     def __contains__(self, scheduler_name: str) -> bool:
         return scheduler_name in self._compiled
+
+    def group_gate(self, scheduler_name: str, plugin: str) -> Gate | None:
+        """Return a gate with one answer for all pods of a PodGroup, or None.
+
+        Args:
+            scheduler_name: The name of the profile.
+            plugin: The plugin.
+        """
+        return self._group_gates.get(scheduler_name, {}).get(plugin)
 
     def __getitem__(self, scheduler_name: str) -> tuple[SortKeyOf, int, Sequence[Gate]]:
         """Return sort key, sort group and gates; an unknown profile has no gates.

@@ -6,6 +6,7 @@ Mirrors ``QueuedPodGroupInfo`` and ``PodGroupMemberPodsOrderingFunc`` (Kubernete
 
 import math
 from bisect import insort
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -48,6 +49,10 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
             error.
         gating_plugin: The PreEnqueue plugin that gates one of its pods, and so all of
             them; or empty.
+        held: A pod whose gating plugin gates all pods but the joined ones, with one
+            answer for all of them; or None.
+        called: With `held`, the pods for which the gates were called last, by key.
+        joined: With `held`, the pods that joined since then, by key.
         backoff_expiration: The last whole second of its backoff; None before it is
             computed after a failure.
         was_flushed: Whether a flush woke it last, and not an event.
@@ -67,6 +72,9 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
     unschedulable_count: int = 0
     consecutive_errors_count: int = 0
     gating_plugin: str = ""
+    held: QueuedPod | None = None
+    called: dict[str, QueuedPod] = msgspec.field(default_factory=dict)
+    joined: dict[str, QueuedPod] = msgspec.field(default_factory=dict)
     backoff_expiration: float | None = None
     was_flushed: bool = False
     asked_at: float = -math.inf
@@ -129,13 +137,39 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
         """Whether a PreEnqueue plugin gates one of its pods."""
         return self.gating_plugin != ""
 
+    @staticmethod
+    def order(queued: QueuedPod) -> tuple[Any, ...]:
+        """Return a sort key of a pod among the pods."""
+        return order_in_group(queued)
+
     def add(self, queued: QueuedPod) -> None:
         """Add a pod in the order of the pods."""
-        insort(self.pods, queued, key=order_in_group)
+        insort(self.pods, queued, key=self.order)
+        if self.held is not None:
+            self.joined[queued.key] = queued
 
     def remove(self, queued: QueuedPod) -> None:
         """Remove one of the pods."""
         self.pods.remove(queued)
+        self.called.pop(queued.key, None)
+        self.joined.pop(queued.key, None)
+        if self.held is not None and self.held.key == queued.key:
+            self.release()
+
+    def hold(self, queued: QueuedPod) -> None:
+        """Note that the plugin that gates a pod gates all pods, with one answer.
+
+        Args:
+            queued: The pod.
+        """
+        self.held = queued
+        self.called = {member.key: member for member in self.pods}
+
+    def release(self) -> None:
+        """Note that the gates must be called for each pod."""
+        self.held = None
+        self.called.clear()
+        self.joined.clear()
 
     def __repr__(self) -> str:
         where = "in flight" if self.queue is None else self.queue.value

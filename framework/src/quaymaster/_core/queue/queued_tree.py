@@ -4,7 +4,7 @@ Mirrors ``QueuedPodGroupInfo`` with ``Children`` (Kubernetes v1.37,
 ``pkg/scheduler/framework/types.go``).
 """
 
-from bisect import insort
+from typing import Any
 
 from quaymaster._core.queue.queued_group import QueuedGroup, order_in_group
 from quaymaster._core.queue.queued_pod import QueuedPod
@@ -19,10 +19,7 @@ class QueuedTree(QueuedGroup, eq=False, kw_only=True):
     groups are in the order of their keys; upstream's order is that of a map.
     """
 
-    def add(self, queued: QueuedPod) -> None:
-        """See `QueuedGroup.add`."""
-        insort(self.pods, queued, key=_order)
-
-
-def _order(queued: QueuedPod) -> tuple[str, tuple[int, int, float]]:
-    return queued.pod.group_key, order_in_group(queued)
+    @staticmethod
+    def order(queued: QueuedPod) -> tuple[Any, ...]:
+        """See `QueuedGroup.order`."""
+        return queued.pod.group_key, order_in_group(queued)

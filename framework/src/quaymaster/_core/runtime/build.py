@@ -22,7 +22,7 @@ from quaymaster._base.raised import describe_exception, is_from_outside
 from quaymaster._core.config.kinds import plugin_names
 from quaymaster._core.config.model import EnabledPlugin, ProfileConfig
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint, EventResource
-from quaymaster._core.contract.declarations import PodUse, Scope
+from quaymaster._core.contract.declarations import PodUse, Scope, gates_groups
 from quaymaster._core.contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.status import Status
@@ -204,7 +204,9 @@ class _Builder:
             if point.hook in hooks:
                 use = self._pod_use(plugin.name, wrappers[point.hook])
                 scope = self._scope(plugin.name)
-                yield Call(plugin.name, plugin.weight, hooks, use, scope)
+                gates = gates_groups(self._plugins[plugin.name])
+                gates = gates and not wrappers[point.hook]
+                yield Call(plugin.name, plugin.weight, hooks, use, scope, gates)
             elif not any(plugin.name in names for names in wrappers.values()):
                 problem = f"is enabled at {point.key} but has no hook {point.hook!r}"
                 raise self._error(plugin.name, problem)

@@ -8,7 +8,8 @@ that a simulation has them, too.
 import logging
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, TypeAlias
 
 import attrs
@@ -240,6 +241,19 @@ class PluginMetrics:
         self._post = post
         self._is_own_thread = is_own_thread
         self._families: dict[str, _Family] = {}
+        self._is_paused = False
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Run a block in which the scheduler's thread counts nothing.
+
+        It is for calls of hooks that make no decision, such as an explanation.
+        """
+        was_paused, self._is_paused = self._is_paused, True
+        try:
+            yield
+        finally:
+            self._is_paused = was_paused
 
     def add(
         self,
@@ -282,9 +296,13 @@ class PluginMetrics:
         return _Instrument(family, owner.profile, self)
 
     def run_here(self, call: Callable[[], None]) -> None:
-        """Make a call at once on the scheduler's thread; post it from any other."""
+        """Make a call at once on the scheduler's thread; post it from any other.
+
+        While the metrics are `paused`, calls of the scheduler's thread are dropped.
+        """
         if self._is_own_thread():
-            call()
+            if not self._is_paused:
+                call()
         else:
             self._post(call)
 

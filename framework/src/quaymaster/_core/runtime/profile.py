@@ -28,6 +28,8 @@ class Call(msgspec.Struct, frozen=True, eq=False):
         hooks: Hook name -> function, for each hook of the point that it implements.
         pod_use: How much the plugin's filter reads of the pods on a node.
         scope: The inputs that its answer for a node depends on.
+        gates_groups: Whether its ``pre_enqueue`` has one answer for all pods of a
+            PodGroup, and no other plugin wraps it.
     """
 
     plugin: str
@@ -35,6 +37,7 @@ class Call(msgspec.Struct, frozen=True, eq=False):
     hooks: Mapping[str, HookFunction]
     pod_use: PodUse = PodUse.PODS
     scope: Scope = Scope.CLUSTER
+    gates_groups: bool = False
 
 
 class Profile(msgspec.Struct, frozen=True, eq=False, kw_only=True):

@@ -182,15 +182,23 @@ class TrialCluster:
     def _feasible(self, pod: Pod) -> Feasible | FitError:
         framework = self._framework_of(pod)
         algorithm = framework.algorithm.choosing()
-        attempt = Attempt.begin(
-            CycleState(), replace(pod, node_name=""), algorithm.nodes
-        )
+        attempt = Attempt.begin(CycleState(), _alone(pod), algorithm.nodes)
         return algorithm.find_feasible(attempt)
 
     def _framework_of(self, pod: Pod) -> Framework:
         frameworks: Mapping[str, Framework] = self._frameworks
         framework = frameworks.get(pod.spec.scheduler_name)
         return framework or next(iter(frameworks.values()))
+
+
+def _alone(pod: Pod) -> Pod:
+    """Return a pod without its node and its group.
+
+    Upstream's filters have the gates of groups off: each pod is tried by itself.
+    """
+    if pod.group_key:
+        pod = replace(pod, spec=replace(pod.spec, scheduling_group=None))
+    return replace(pod, node_name="")
 
 
 class _Feed:

@@ -51,7 +51,8 @@ def gang_of(
         cluster: The cluster that has it.
 
     Raises:
-        GroupNotFoundError: The group does not exist, or has no pods.
+        GroupNotFoundError: The group does not exist, has no pods, or is below a
+            CompositePodGroup.
     """
     key = name.key_in(cluster)
     try:
@@ -59,6 +60,13 @@ def gang_of(
     except NotFoundError:
         problem = "only pods name it, and the PodGroup does not exist"
         raise GroupNotFoundError(key, problem) from None
+    parent = group.spec.parent_composite_pod_group_name
+    if parent:
+        problem = (
+            f"it is below CompositePodGroup {parent}, and is placed only with it, so "
+            "copies of it alone cannot be counted"
+        )
+        raise GroupNotFoundError(key, problem)
     pods = sorted(
         (pod for pod in cluster.list(Pod).items if pod.group_key == key),
         key=lambda pod: natural_key(pod.key),

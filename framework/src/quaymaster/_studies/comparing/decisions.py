@@ -30,11 +30,13 @@ class DecisionLog:
         self.decisions: list[Decision] = []
         self._cluster = cluster
         self._attempts: Counter[str] = Counter()
+        self._begun: set[str] = set()
         self._places: dict[str, Counter[str]] = defaultdict(Counter)
 
     def begin(self, pod: Pod, _framework: Framework, _now: float) -> None:
         """Count an attempt."""
         self._attempts[pod.uid] += 1
+        self._begun.add(pod.uid)
 
     def fail(self, pod: Pod, _failure: Failure) -> None:
         """Note that a pod got no node."""
@@ -57,7 +59,9 @@ class DecisionLog:
         return places
 
     def _decided(self, pod: Pod, node: str) -> None:
-        attempt = self._attempts[pod.uid]
+        # A group may decide about a pod that is not tried itself.
+        attempt = self._attempts[pod.uid] if pod.uid in self._begun else 0
+        self._begun.discard(pod.uid)
         self.decisions.append(Decision(pod=pod.key, node=node, attempt=attempt))
 
     def _identity(self, pod: Pod) -> str:

@@ -91,7 +91,7 @@ def first_difference(
 ) -> Divergence | None:
     """Return the first decision that differs, or None if all are the same."""
     for number, (ours, theirs) in enumerate(zip(first, other, strict=False), 1):
-        if ours != theirs:
+        if (ours.pod, ours.node) != (theirs.pod, theirs.node):
             return Divergence(number=number, first=ours, other=theirs)
     shared = min(len(first), len(other))
     if len(first) == len(other):

@@ -9,6 +9,7 @@ import msgspec
 from quaymaster._api.objects import Node, Pod
 from quaymaster._api.objects.wire import from_wire, to_wire
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.contract.plugin_metrics import MetricKind
 from quaymaster._core.contract.status import Code
 from quaymaster._core.cycle.explanation import (
     Explanation,
@@ -17,6 +18,8 @@ from quaymaster._core.cycle.explanation import (
     PluginScore,
 )
 from quaymaster._core.engine.attempts import AttemptOutcome, RejectedNodes
+from quaymaster._core.runtime.measures import Labels, Measured
+from quaymaster._core.runtime.plugin_metrics import PluginMetric
 from quaymaster._studies.comparing.outcome import Decision, Outcome
 from quaymaster._studies.simulation.observed import ObservedAttempt, ObservedRun
 from quaymaster._studies.simulation.results import SimulationResult
@@ -105,6 +108,28 @@ class _Attempted:
 
 
 @attrs.frozen(kw_only=True)
+class _Metric:
+    """A metric of a plugin; its values are pairs, because JSON has only text keys."""
+
+    name: str
+    plugin: str
+    kind: MetricKind
+    description: str
+    labels: tuple[str, ...]
+    bounds: tuple[float, ...]
+    values: Sequence[tuple[Labels, float | Measured]]
+
+    @classmethod
+    def of(cls, metric: PluginMetric) -> "_Metric":
+        parts = attrs.asdict(metric, recurse=False)
+        return cls(**{**parts, "values": list(metric.values.items())})
+
+    def metric(self) -> PluginMetric:
+        parts = attrs.asdict(self, recurse=False)
+        return PluginMetric(**{**parts, "values": dict(self.values)})
+
+
+@attrs.frozen(kw_only=True)
 class _Observed:
     """An observed run, with its objects as kubectl prints them."""
 
@@ -114,6 +139,7 @@ class _Observed:
     samples: Sequence[Sample]
     attempts: Sequence[_Attempted]
     workloads: Mapping[str, str]
+    metrics: Sequence[_Metric] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -200,6 +226,7 @@ class Answer:
             samples=run.samples,
             attempts=[_Attempted.of(attempt) for attempt in run.attempts],
             workloads=run.workloads,
+            metrics=[_Metric.of(metric) for metric in run.metrics],
         )
         return cls(observed=observed)
 
@@ -220,11 +247,13 @@ class Answer:
             samples=found.samples,
             attempts=[attempted.attempt() for attempted in found.attempts],
             workloads=found.workloads,
+            metrics=[metric.metric() for metric in found.metrics],
         )
 
 
 def encode(message: Request | Answer) -> bytes:
     """Write a request or an answer."""
+    _name_groups()
     return msgspec.json.encode(message)
 
 
@@ -243,4 +272,14 @@ def decode_answer(text: bytes) -> Answer:
     Raises:
         msgspec.DecodeError: The text has another format.
     """
+    _name_groups()
     return msgspec.json.decode(text, type=Answer)
+
+
+def _name_groups() -> None:
+    """Let msgspec find the class of groups, which results import only for mypy."""
+    from quaymaster._studies.simulation.explained_groups import (  # noqa: PLC0415
+        ExplainedGroup,
+    )
+
+    SimulationResult.__annotations__["groups"] = tuple[ExplainedGroup, ...]

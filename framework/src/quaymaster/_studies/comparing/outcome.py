@@ -14,7 +14,8 @@ class Decision:
     Attributes:
         pod: The pod's key, ``namespace/name``.
         node: The node that it was bound to; empty if it got none.
-        attempt: The number of the attempt among the pod's own, from 1.
+        attempt: The number of the attempt among the pod's own, from 1; 0 if the pod was
+            not tried itself, as its group had failed.
     """
 
     pod: str

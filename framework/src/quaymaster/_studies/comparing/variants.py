@@ -102,7 +102,12 @@ class Variant:
         Args:
             decision: A decision of this variant under that seed.
             seed: The seed.
+
+        Returns:
+            The verdicts; None if the pod was not tried itself, as its group had failed.
         """
+        if not decision.attempt:
+            return None
         namespace, _, name = decision.pod.rpartition("/")
         return explain_pod(
             f"pod/{name}",

@@ -10,7 +10,7 @@ from quaymaster._studies.recording.files import RecordFile
 from quaymaster._studies.recording.state import RecordState
 from quaymaster._studies.recording.survey import Survey
 
-__all__ = ["notices_of", "unknown_of"]
+__all__ = ["notices_of", "notices_of_groups", "unknown_of"]
 
 _SAMPLED_FROM: Final = 100  # nodes, upstream's ``minFeasibleNodesToFind``
 _ALL: Final = 100
@@ -57,6 +57,22 @@ def _sometimes(
 def notices_of(file: RecordFile, state: RecordState) -> tuple[Notice, ...]:
     """Return the notices about a record that was read to its end."""
     return tuple(_notices(file, state))
+
+
+def notices_of_groups(decisions: int) -> Iterator[Notice]:
+    """Yield a notice about decisions that a scheduler may have made for whole groups.
+
+    Args:
+        decisions: The number of decisions about pods of PodGroups.
+    """
+    if decisions:
+        yield Notice(
+            reason=NoticeReason.UNFOLLOWED_FIELDS,
+            path="spec.schedulingGroup",
+            message=f"{counted(decisions, 'decision')} about pods of PodGroups: each "
+            "pod is compared alone, so they may differ; the scheduler tries a group "
+            "as a whole",
+        )
 
 
 def _notices(file: RecordFile, state: RecordState) -> Iterator[Notice]:

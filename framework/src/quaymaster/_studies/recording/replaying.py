@@ -25,7 +25,11 @@ from quaymaster._studies.recording.files import RecordFile
 from quaymaster._studies.recording.following import Following
 from quaymaster._studies.recording.judge import Judge
 from quaymaster._studies.recording.moments import Moments
-from quaymaster._studies.recording.notices import notices_of, unknown_of
+from quaymaster._studies.recording.notices import (
+    notices_of,
+    notices_of_groups,
+    unknown_of,
+)
 from quaymaster._studies.recording.searching import Search
 from quaymaster._studies.recording.supposing import Doubts
 from quaymaster._studies.recording.survey import Outcome
@@ -71,7 +75,7 @@ def replay(
     return attrs.evolve(
         run.result(),
         unknown=unknown_of(found, state, config, following.most_nodes),
-        notices=notices_of(file, state),
+        notices=(*notices_of(file, state), *notices_of_groups(run.grouped)),
     )
 
 
@@ -82,6 +86,9 @@ class _Replay:
         following: Follows the record.
         judge: Makes our decisions.
         on_progress: Called with the progress, or None.
+
+    Attributes:
+        grouped: The number of decisions about pods of PodGroups.
     """
 
     def __init__(
@@ -92,9 +99,11 @@ class _Replay:
         self._on_progress = on_progress
         self._decisions: list[tuple[int, ComparedDecision]] = []
         self._differing: set[int] = set()
+        self.grouped = 0
 
     def take(self, outcome: Outcome, pod: Pod, moments: Moments) -> None:
         """Make a decision again on the current state."""
+        self.grouped += bool(pod.group_key)
         compared = self._compared(outcome, pod, moments)
         self._decisions.append((outcome.seen, compared))
         done = len(self._decisions)

@@ -15,9 +15,9 @@ from quaymaster._studies.simulation.history import PodLife
 __all__ = ["judge_groups"]
 
 _EXPECTED: Final = {
-    "Scheduled": "all pods of the group have nodes",
-    "Quorum": "the quorum of the group has nodes",
-    "Pending": "no pod of the group has a node",
+    "Scheduled": "all pods of {} have nodes",
+    "Quorum": "the quorum of {} has nodes",
+    "Pending": "no pod of {} has a node",
 }
 
 
@@ -31,12 +31,18 @@ def judge_groups(check: GroupCheck, events: Events, window: Window) -> Verdict:
         events: The history.
         window: The time in which it must hold.
     """
-    lives: dict[str, list[PodLife]] = {key: [] for key in events.quorums}
+    expected = _EXPECTED[check.state].format(_name(check))
+    quorums = events.quorums
+    if quorums is None:
+        text = "the feature gate GenericWorkload is off"
+        return Verdict(
+            holds=False, expected=expected, found=text, failed_at=window.since
+        )
+    lives: dict[str, list[PodLife]] = {key: [] for key in quorums}
     for life in events.history.pods:
         if life.pod.group_key in lives:
             lives[life.pod.group_key].append(life)
     selected = {key: own for key, own in lives.items() if _is_selected(check, key)}
-    expected = _EXPECTED[check.state]
     if not selected:
         text = "there was no such PodGroup"
         return Verdict(
@@ -44,7 +50,7 @@ def judge_groups(check: GroupCheck, events: Events, window: Window) -> Verdict:
         )
     failures: dict[str, tuple[float, int]] = {}
     for key, own in selected.items():
-        failure = _failure(check, own, events.quorums[key], window)
+        failure = _failure(check, own, quorums[key], window)
         if failure is not None:
             failures[key] = failure
     if not failures:
@@ -52,7 +58,7 @@ def judge_groups(check: GroupCheck, events: Events, window: Window) -> Verdict:
         return Verdict(holds=True, expected=expected, found=found)
     first = min(failures, key=lambda key: (failures[key][0], key))
     at, running = failures[first]
-    quorum = events.quorums[first]
+    quorum = quorums[first]
     return Verdict(
         holds=False,
         expected=expected,
@@ -61,6 +67,14 @@ def judge_groups(check: GroupCheck, events: Events, window: Window) -> Verdict:
         failed_at=at,
         objects=tuple(f"podgroup/{key}" for key in sorted(failures)),
     )
+
+
+def _name(check: GroupCheck) -> str:
+    """Return the name of the selected groups in a sentence."""
+    name = check.name or "*"
+    if check.namespace is not None:
+        name = f"{check.namespace}/{name}"
+    return "each PodGroup" if name == "*" else f"podgroup/{name}"
 
 
 def _is_selected(check: GroupCheck, key: str) -> bool:

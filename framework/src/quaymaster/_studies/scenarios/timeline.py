@@ -363,11 +363,11 @@ class _Run:
             quorums=self._quorums(),
         )
 
-    def _quorums(self) -> dict[str, int]:
-        """Return the quorum of each PodGroup that there is."""
+    def _quorums(self) -> dict[str, int] | None:
+        """Return the quorum of each PodGroup that there is; None without the gate."""
         simulation = self._simulation
         if not simulation.config.kubernetes.enabled("GenericWorkload"):
-            return {}
+            return None
         groups = simulation.cluster.list(PodGroup).items
         return {group.key: group.min_count for group in groups}
 

@@ -41,13 +41,13 @@ class Events:
         evictions: The pods that lost their node, in order.
         end: The end of the observed time.
         quorums: ``namespace/name`` of each PodGroup -> its quorum; 1 without a gang
-            policy. Empty without the feature gate GenericWorkload.
+            policy. None without the feature gate GenericWorkload.
     """
 
     history: History
     evictions: Sequence[Eviction]
     end: float
-    quorums: Mapping[str, int] = attrs.field(factory=dict)
+    quorums: Mapping[str, int] | None = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

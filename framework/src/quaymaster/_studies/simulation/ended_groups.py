@@ -11,6 +11,7 @@ from quaymaster._base.errors import counted
 from quaymaster._base.natural_order import natural_key
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
+from quaymaster._core.contract.queueing import PendingPod, QueueName
 from quaymaster._studies.simulation.explained import WhichAttempt
 from quaymaster._studies.simulation.explained_groups import (
     ExplainedGroup,
@@ -147,7 +148,7 @@ def _outcome(
     if len(members) < group.min_count:
         return GroupOutcome.WAITING
     why = [run.scheduler.queue.why_pending(member.pod) for member in pending]
-    if any(each is not None and each.gated_by for each in why):
+    if any(each is not None and _is_held_back(each) for each in why):
         return GroupOutcome.GATED
     condition = _condition(group)
     if condition is not None and condition.reason == "SchedulerError":
@@ -155,6 +156,11 @@ def _outcome(
     if len(members) - len(pending) >= group.min_count:
         return GroupOutcome.PARTLY_SCHEDULED
     return GroupOutcome.UNSCHEDULABLE
+
+
+def _is_held_back(pending: PendingPod) -> bool:
+    """Whether a pod is gated, or waits for a group above its own."""
+    return bool(pending.gated_by) or pending.queue is QueueName.INCOMPLETE
 
 
 def _message(

@@ -55,7 +55,7 @@ class GroupLog:
         self._keeps_last = keeps_last
         self._explains = explains
         self._attempts: dict[str, list[GroupAttempt]] = {}
-        self._victims: dict[str, list[str]] = {}
+        self._awaiting: set[str] = set()
 
     def begin(self, _pod: Pod, _framework: Framework, _now: float) -> None:
         """Do nothing: attempts of a group are reported as a whole."""
@@ -67,8 +67,14 @@ class GroupLog:
         """Do nothing, as above."""
 
     def preempt(self, victim: str, by: str) -> None:
-        """Note a victim; groups preempt during their attempt."""
-        self._victims.setdefault(by, []).append(victim)
+        """Add a victim to the last attempt of a group.
+
+        Victims are evicted after the attempt, while the group waits for its next one.
+        """
+        if by in self._awaiting:
+            attempts = self._attempts[by]
+            preempted = (*attempts[-1].preempted, victim)
+            attempts[-1] = attrs.evolve(attempts[-1], preempted=preempted)
 
     def decided(self, report: GroupReport, now: float) -> None:
         """Keep an attempt of a group, if the group is followed."""
@@ -76,15 +82,15 @@ class GroupLog:
         if not self._takes(report.info):
             return
         attempts = self._attempts.setdefault(key, [])
-        victims = self._victims.pop(key, ())
         number = attempts[-1].number + 1 if attempts else 1
         explains = self._explains if self._with_nodes else None
-        attempt = _attempt(report, now, number, explains)
-        if report.result.is_waiting:
-            attempt = attrs.evolve(attempt, preempted=tuple(victims))
         if self._keeps_last:
             attempts.clear()
-        attempts.append(attempt)
+        attempts.append(_attempt(report, now, number, explains))
+        if report.result.is_waiting:
+            self._awaiting.add(key)
+        else:
+            self._awaiting.discard(key)
 
     def of(self, key: str) -> tuple[GroupAttempt, ...]:
         """Return the attempts of a group, in their order."""

@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import Pod
-from quaymaster._api.objects.groups import PodGroup
+from quaymaster._api.objects.groups import CompositePodGroup, PodGroup
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -114,11 +114,14 @@ def group_name(
         error: Makes the error about a text and a problem.
 
     Raises:
-        GroupNotFoundError: The text names another namespace.
+        GroupNotFoundError: The text names another namespace, or a CompositePodGroup.
     """
     parts = text.split("/")
     if len(parts) not in (2, 3) or not all(parts):
         return None
+    if kind_fits(parts[-2], CompositePodGroup.kind, CompositePodGroup.api_version):
+        problem = "expected a PodGroup below this CompositePodGroup: podgroup/NAME"
+        raise error(text, problem)
     if not kind_fits(parts[-2], PodGroup.kind, PodGroup.api_version):
         return None
     own = parts[0] if len(parts) == 3 else ""

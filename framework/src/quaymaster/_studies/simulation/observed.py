@@ -6,6 +6,7 @@ import attrs
 
 from quaymaster._api.objects import Node, Pod
 from quaymaster._core.engine.attempts import Attempt
+from quaymaster._core.runtime.plugin_metrics import PluginMetric
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.series import Sample
 
@@ -37,6 +38,7 @@ class ObservedRun:
         attempts: Some of the attempts, explained.
         workloads: Pod -> its topmost owner, such as ``Deployment/web``. Pods without an
             owner are missing.
+        metrics: The metrics that plugins have of their own, by name.
     """
 
     name: str
@@ -46,3 +48,4 @@ class ObservedRun:
     samples: Sequence[Sample] = attrs.field(repr=False)
     attempts: Sequence[ObservedAttempt] = attrs.field(repr=False)
     workloads: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    metrics: Sequence[PluginMetric] = attrs.field(default=(), repr=False)

@@ -103,4 +103,5 @@ def observed_run(
         samples=(*series.samples(), series.now(*simulation.moment())) if series else (),
         attempts=attempts.attempts() if attempts else (),
         workloads=top_owners(pods, simulation.cluster),
+        metrics=simulation.scheduler.plugin_metrics(),
     )

@@ -20,6 +20,7 @@ from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.why.pending_groups import PendingSummary
 from quaymaster._surfaces.reporting.columns import run_columns
 from quaymaster._surfaces.reporting.group_tables import group_tables
+from quaymaster._surfaces.reporting.metric_tables import metric_tables
 from quaymaster._surfaces.reporting.replays import replay_columns
 from quaymaster._surfaces.reporting.suggested import suggestions_document
 from quaymaster._surfaces.reporting.tables import ReportTable
@@ -117,7 +118,7 @@ def report_document(
                 "failed": table.failed,
                 "last": table.is_last,
             }
-            for table in (*tables, *group_tables(runs))
+            for table in (*tables, *group_tables(runs), *metric_tables(runs))
         ],
         "replay": replay and replay_columns(replay),
         "steps": steps,
