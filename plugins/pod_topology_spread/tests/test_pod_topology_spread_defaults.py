@@ -42,8 +42,10 @@ class FixedObjects:
         self._log: ChangeLog[str] = ChangeLog()
 
     def replace(self, objects: Sequence[ApiObject]) -> None:
+        keys = dict.fromkeys(obj.key for obj in (*self._objects, *objects))
         self._objects = objects
-        self._log.note("something")
+        for key in keys:
+            self._log.note(key)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         return next((obj for obj in self.list(kind) if obj.key == key), None)

@@ -303,6 +303,27 @@ def test_mistakes_in_plain_pods_of_kueue_name_the_first_object() -> None:
         loaded(plain_job(labels, annotations))
 
 
+@pytest.mark.parametrize("count", [-2, 0, "two"])
+def test_wrong_quorum_of_a_leader_worker_set_is_one_problem(count: object) -> None:
+    scheduling = {"schedulingPolicy": {"gang": {"minCount": count}}}
+    workers = {"size": 2, "workerTemplate": TEMPLATE}
+    leaders = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "serve"},
+        "spec": {
+            "replicas": 2,
+            "leaderWorkerTemplate": workers,
+            "scheduling": scheduling,
+        },
+    }
+    with pytest.raises(ManifestErrors) as error:
+        loaded(leaders)
+    (problem,) = error.value.problems
+    assert problem.path == "spec.scheduling.schedulingPolicy.gang.minCount"
+    assert problem.message == f"expected an integer of at least 1, got {count!r}"
+
+
 def test_without_the_gate_pods_are_alone_and_a_notice_names_the_gate() -> None:
     off = dict.fromkeys(GATES, False)
     result = loaded(volcano_job(minAvailable=2), **off)

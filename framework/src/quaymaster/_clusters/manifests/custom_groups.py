@@ -21,6 +21,7 @@ from quaymaster._core.config.naming import show
 
 __all__ = ["GroupShare", "has_topology", "merged_groups", "pod_group", "share_of"]
 
+_MIN_COUNT: Final = "schedulingPolicy.gang.minCount"
 _VERSION: Final = "scheduling.k8s.io/v1beta1"
 _COPIED: Final = ("schedulingConstraints", "disruptionMode", "resourceClaims")
 
@@ -71,8 +72,14 @@ def share_of(
     is_gang = rule.gang if is_unset(policy) and gang is None else gang is not None
     min_count = _count(trees, rule.min_count, problems)
     own = field_at(gang, "minCount")
-    if isinstance(own, int) and not isinstance(own, bool):
+    if isinstance(own, int) and not isinstance(own, bool) and own > 0:
         min_count = own
+    elif own is not None:
+        path = f"{_filled(rule.scheduling or '', values)}.{_MIN_COUNT}"
+        message = f"expected an integer of at least 1, got {show(own)}"
+        problem = Problem(path=path, message=message)
+        # All parts of a group have the same field.
+        problems += [problem] if problem not in problems else []
     least = _count(trees, rule.min_count_of_part, problems)
     return GroupShare(
         name=_filled(rule.name, values),

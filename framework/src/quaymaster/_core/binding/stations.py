@@ -165,6 +165,11 @@ class BindingStations:
         state.skip_pre_bind_plugins = self._all_pre_bind
         return True
 
+    def reserves(self, state: CycleState) -> bool:
+        """Whether any plugin reserves something for a pod."""
+        plan = self._plan_for(state)
+        return bool(plan.reserve or plan.unreserve)
+
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Call every Reserve plugin; stop at the first failure.
 

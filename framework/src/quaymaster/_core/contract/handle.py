@@ -281,6 +281,15 @@ class FilterRunner(Protocol):
     def pod_use(self, state: CycleState) -> PodUse:
         """Return how much the Filter plugins of an attempt read of pods."""
 
+    def is_local(self, state: CycleState) -> bool:
+        """Whether verdicts on a node depend on that node and the pods on it alone.
+
+        Then no ``add_pod``, ``remove_pod`` or Reserve plugin has anything to do.
+
+        Args:
+            state: The pod's scratch space after filtering.
+        """
+
     def lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
         """Return the filters whose verdicts may be cached, for repeated trials.
 

@@ -72,6 +72,18 @@ class FilterStation:
         }
         return max(used, key=_POD_USES.index, default=PodUse.NONE)
 
+    def local_plugins(self, state: CycleState) -> Sequence[str] | None:
+        """Return the plugins that are not skipped; None if one follows other nodes.
+
+        Args:
+            state: The pod's cycle state after PreFilter.
+        """
+        skipped = state.skip_filter_plugins
+        calls = [call for call in self.calls if call.plugin not in skipped]
+        if any(call.imagines for call in calls):
+            return None
+        return [call.plugin for call in calls]
+
     def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Run the plugins on one node until one rejects it."""
         skipped = state.skip_filter_plugins

@@ -162,7 +162,7 @@ class FrameworkBuilder(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         plain = self._algorithm(profile, percentage, extenders, tie_breaker_of(profile))
         handle.attach(plain)
         binding = BindingStations(profile, extenders, self.options.verify)
-        handle.filters.reserve_by(binding)
+        handle.filters.reserve_by(binding, profile.remembered)
         framework = Framework(
             profile=profile,
             algorithm=self._with_memo(plain, profile, percentage, handle),

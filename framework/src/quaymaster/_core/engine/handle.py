@@ -131,14 +131,21 @@ class ProfileFilters:
         self._algorithm: Algorithm | None = None
         self._memory: LastingMemory | None = None
         self._stations: BindingStations | None = None
+        self._local: frozenset[str] = frozenset()
 
     def attach(self, algorithm: Algorithm) -> None:
         """Set the algorithm, once all plugins of the profile have been built."""
         self._algorithm = algorithm
 
-    def reserve_by(self, stations: BindingStations) -> None:
-        """Set the stations of Reserve, once all plugins have been built."""
+    def reserve_by(self, stations: BindingStations, local: Collection[str]) -> None:
+        """Set the stations of Reserve, once all plugins have been built.
+
+        Args:
+            stations: The stations.
+            local: The plugins whose verdict on a node depends on that node alone.
+        """
         self._stations = stations
+        self._local = frozenset(local)
 
     @property
     def stations(self) -> BindingStations:
@@ -187,6 +194,12 @@ class ProfileFilters:
 
     def pod_use(self, state: CycleState) -> PodUse:
         return self._attached().filter.pod_use(state)
+
+    def is_local(self, state: CycleState) -> bool:
+        plugins = self._attached().filter.local_plugins(state)
+        if plugins is None or self.stations.reserves(state):
+            return False
+        return self._local.issuperset(plugins)
 
     def lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
         return None if self._memory is None else self._memory.find(state, pod)

@@ -4,7 +4,7 @@ Mirrors ``PodGroupEvaluator`` (Kubernetes v1.37,
 ``pkg/scheduler/framework/preemption/podgrouppreemption.go``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import Final
 
@@ -132,7 +132,11 @@ class GroupSearch:
 
 
 class _Reprieve:
-    """Adds units again, as long as every pod of the group fits."""
+    """Adds units again, as long as every pod of the group fits.
+
+    Upstream checks every pod of the group after each unit. If no filter looks at other
+    nodes, only the pods on the nodes of the unit are checked.
+    """
 
     def __init__(
         self, handle: Handle, trial: SnapshotTrial, attempts: Sequence[MemberAttempt]
@@ -142,6 +146,10 @@ class _Reprieve:
         self._attempts = attempts
         # Copies: they are updated as pods come and go, and hooks share values.
         self._states = [attempt.state.clone() for attempt in attempts]
+        self._is_local = all(map(handle.filters.is_local, self._states))
+        self._by_node: dict[str, list[int]] = {}
+        for index, attempt in enumerate(attempts):
+            self._by_node.setdefault(attempt.node_name, []).append(index)
 
     def select(
         self, units: Sequence[VictimUnit], budgets: Sequence[PodDisruptionBudget]
@@ -151,6 +159,8 @@ class _Reprieve:
         violating, others = split_units(ordered, budgets)
         victims: list[VictimUnit] = []
         violations = 0
+        # Only a group that fits without the units can stop fitting on single nodes.
+        self._is_local = self._is_local and self._fit(range(len(self._attempts)))
         for unit, broken in [*violating, *((unit, 0) for unit in others)]:
             stays = self._stays(unit)
             if isinstance(stays, Status):
@@ -169,7 +179,7 @@ class _Reprieve:
             self._trial.add_pod(pod)
             if (status := self._note(pod, is_added=True)) is not None:
                 return status
-        if self._all_fit():
+        if self._fit(self._affected(unit)):
             return True
         for pod in unit.pods:
             self._trial.remove_pod(pod)
@@ -185,6 +195,8 @@ class _Reprieve:
                 f'failed to get node info for node "{victim.node_name}" from snapshot'
             )
             return Status.from_error(text)
+        if self._is_local:
+            return None
         filters = self._handle.filters
         change = filters.add_pod if is_added else filters.remove_pod
         for attempt, state in zip(self._attempts, self._states, strict=True):
@@ -193,10 +205,22 @@ class _Reprieve:
                 return Status.from_error(status.message)
         return None
 
-    def _all_fit(self) -> bool:
-        """Whether every pod fits on its node, after the pods before it."""
+    def _affected(self, unit: VictimUnit) -> Iterable[int]:
+        """Return the indexes of the pods of the group that a unit may leave no room."""
+        if not self._is_local:
+            return range(len(self._attempts))
+        names = dict.fromkeys(pod.node_name for pod in unit.pods)
+        return [index for name in names for index in self._by_node.get(name, ())]
+
+    def _fit(self, indexes: Iterable[int]) -> bool:
+        """Whether pods of the group fit on their nodes, each after those before it.
+
+        Args:
+            indexes: The indexes of the pods.
+        """
         with ExitStack() as reverts:
-            for attempt, state in zip(self._attempts, self._states, strict=True):
+            for index in indexes:
+                attempt, state = self._attempts[index], self._states[index]
                 node = self._handle.snapshot.get(attempt.node_name)
                 if node is None:
                     return False
