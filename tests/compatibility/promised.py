@@ -64,7 +64,14 @@ def _arguments(thing: object) -> Sequence[str]:
 
 def _members(kind: type) -> set[str]:
     own = (base for base in kind.__mro__ if base.__module__.startswith("quaymaster"))
-    return {name for base in own for name in vars(base) if not name.startswith("_")}
+    # The fields of classes without slots are only annotations.
+    names = (name for base in own for name in {**vars(base), **_annotations(base)})
+    return {name for name in names if not name.startswith("_")}
+
+
+def _annotations(kind: type) -> Mapping[str, object]:
+    annotations: Mapping[str, object] = vars(kind).get("__annotations__", {})
+    return annotations
 
 
 def _lines(names: Mapping[str, Sequence[str]]) -> str:

@@ -124,7 +124,7 @@ class HookMarker(TypedMarks):
     """
 
     @overload
-    def __call__(self, method: HookT, /) -> HookT: ...
+    def __call__(self, function: HookT) -> HookT: ...
 
     @overload
     def __call__(
@@ -150,7 +150,7 @@ class HookMarker(TypedMarks):
 
     def __call__(
         self,
-        method: Any = None,
+        function: Any = None,
         *,
         wrapper: bool = False,
         hookwrapper: bool = False,
@@ -170,7 +170,7 @@ class HookMarker(TypedMarks):
                 "specname": specname,
             }
         )
-        return mark if method is None else mark(method)
+        return mark if function is None else mark(function)
 
     if not TYPE_CHECKING:
 
