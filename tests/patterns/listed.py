@@ -32,6 +32,10 @@ _SAMPLES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         r"[0-9]+(?:\.[0-9]+)?%",
         r"(?:(?=[^/]{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?/)?(?=[^/]{1,63}$)[a-z]+",
     ),
+    ("_studies.autoscaling.cluster_autoscaler.file", "re.compile(pattern)"): (
+        "gpu-.*",
+    ),
+    ("_studies.autoscaling.cluster_autoscaler.expanders", "pattern"): ("gpu-.*",),
     (
         "_studies.scenarios.choosing",
         "re.compile(fnmatch.translate(choice.name))",

@@ -49,6 +49,7 @@ from quaymaster.objects import (
     DeviceClass,
     DeviceTaintRule,
     NodeMatcher,
+    PodGroup,
     ResourceClaim,
     ResourceSlice,
     compile_node_selector,
@@ -112,7 +113,7 @@ class DynamicResources:
     Args = DynamicResourcesArgs
     scope = Scope.NODE
     pod_use = PodUse.NONE
-    reads = (DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice)
+    reads = (DeviceClass, DeviceTaintRule, PodGroup, ResourceClaim, ResourceSlice)
     writes = (
         Write(Verb.CREATE, ResourceClaim),
         Write(Verb.UPDATE, ResourceClaim),

@@ -5,12 +5,14 @@ Mirrors ``config/flags/flags.go``.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from typing import Final
 
 import attrs
 
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.suggestions import did_you_mean
+from quaymaster._core.config.duration import parse_duration
 from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import EXPANDERS
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -71,8 +73,6 @@ _REPEATED: Final = (
 )
 _EXPANDERS: Final = (*EXPANDERS, "priority")
 _GIB: Final = 2**30
-_PART: Final = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|h|m|s)")
-_SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 class FlagError(QuaymasterError, ValueError):
@@ -141,10 +141,10 @@ def _value(flag: str, option: str, kind: object, text: str) -> object:
         return _integer(flag, text)
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
-    parts = _PART.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
+    length = parse_duration(text)
+    if length is None or length < timedelta(0):
         raise FlagError(flag, f"expected a number or a time such as 10m, got {text!r}")
-    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    return length.total_seconds()
 
 
 def _expanders(flag: str, text: str) -> tuple[str, ...]:

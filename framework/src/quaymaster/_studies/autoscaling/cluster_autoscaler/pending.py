@@ -3,12 +3,12 @@
 Mirrors ``core/static_autoscaler.go`` and ``core/podlistprocessor``.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quaymaster._api.objects import Pod
 from quaymaster._api.objects.resources import pod_requests
+from quaymaster._core.config.duration import parse_duration
 from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -20,8 +20,6 @@ _DELAY_ANNOTATION: Final = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
 _NEW_SECONDS: Final = 2
 _NEW_SECONDS_WITH_GPU: Final = 30
 _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
-_SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
 def is_unschedulable(pod: Pod) -> bool:
@@ -60,9 +58,9 @@ def _age(pod: Pod, now: float) -> float:
 def _delay(pod: Pod, options: ClusterAutoscalerOptions) -> float:
     """Return how old a pod must be; its annotation can only make it longer."""
     text = pod.metadata.annotations.get(_DELAY_ANNOTATION, "")
-    parts = _DURATION.findall(text)
-    own = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    return max(own, options.new_pod_scale_up_delay)
+    own = parse_duration(text)
+    general = options.new_pod_scale_up_delay
+    return general if own is None else max(own.total_seconds(), general)
 
 
 def _uses_gpu(pod: Pod) -> bool:
