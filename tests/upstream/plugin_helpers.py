@@ -23,7 +23,7 @@ from tests.upstream.resources import NODE_RESOURCES
 
 __all__ = ["play"]
 
-_GROUPS: Final = "a group of pods: the gate GenericWorkload, being built"
+_GROUPS: Final = "pods are compared by their property `group_key`"
 
 
 def play(case: RecordedCase) -> Sequence[Json | str]:
