@@ -9,7 +9,7 @@ from tests.kit.internals.groups import kubernetes_with_groups
 
 
 @pytest.mark.parametrize("seed", [3, 6, 7, 8])
-@pytest.mark.parametrize("fault", [Fault.LOST_CALL, Fault.LOST_ANSWER])
+@pytest.mark.parametrize("fault", [Fault.ERROR, Fault.LOST_CALL, Fault.LOST_ANSWER])
 def test_condition_is_written_again_until_it_is_stored(fault: Fault, seed: int) -> None:
     # With these seeds, the first call of the condition is lost.
     harness = SchedulerHarness(
@@ -19,6 +19,7 @@ def test_condition_is_written_again_until_it_is_stored(fault: Fault, seed: int) 
         seed=seed,
     )
     harness.settle()
+    harness.advance(60)
     (group,) = harness.cluster.list(PodGroup).items
     (condition,) = group.status.conditions
     assert (condition.type, condition.status) == ("PodGroupInitiallyScheduled", "True")

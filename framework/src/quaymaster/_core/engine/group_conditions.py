@@ -19,6 +19,7 @@ from quaymaster._core.contract.cluster import (
     ApiError,
     Cluster,
     ConflictError,
+    NotFoundError,
     UnknownOutcomeError,
 )
 from quaymaster._core.contract.status import Status
@@ -28,6 +29,9 @@ __all__ = ["GroupConditions"]
 _SCHEDULED: Final = "PodGroupInitiallyScheduled"
 # Chosen, not measured: as many as client-go's ``retry.DefaultRetry``.
 _TRIES: Final = 5
+_FIRST_DELAY: Final = 1.0
+_LONGEST_DELAY: Final = 16.0
+"""Seconds until a call is repeated: 1, 2, 4, 8 and 16."""
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +49,8 @@ class GroupConditions:
         self._cluster = cluster
         self._executor = executor
         self._clock = clock
+        self._latest: dict[str, Condition] = {}
+        """Uid of a group -> the condition that is being written."""
 
     def update(self, group: PodGroup, status: Status | None) -> None:
         """Write the condition of a group after its cycle, if it has changed.
@@ -60,12 +66,38 @@ class GroupConditions:
         if conditions is None:
             return
 
+        self._latest[group.uid] = condition
+        self._submit(group, condition, conditions, _FIRST_DELAY)
+
+    def _submit(
+        self,
+        group: PodGroup,
+        condition: Condition,
+        conditions: Sequence[Condition],
+        delay: float,
+    ) -> None:
+        """Write the conditions, and try again later if the server refuses them.
+
+        A server that has just been started refuses calls for some seconds. No later
+        cycle writes the condition of a group that has been scheduled.
+        """
+
         def call() -> ApiError | None:
             return self._write(group, condition, conditions)
 
-        self._executor.submit(
-            call, lambda error: _log_error(group, error), blocks=False
-        )
+        def again() -> None:
+            if self._latest.get(group.uid) is condition:
+                self._submit(group, condition, conditions, 2 * delay)
+
+        def done(error: ApiError | None) -> None:
+            _log_error(group, error)
+            is_final = error is None or isinstance(error, NotFoundError)
+            if not is_final and delay <= _LONGEST_DELAY:
+                self._clock.call_later(delay, again)
+            elif self._latest.get(group.uid) is condition:
+                del self._latest[group.uid]
+
+        self._executor.submit(call, done, blocks=False)
 
     def _write(
         self,
