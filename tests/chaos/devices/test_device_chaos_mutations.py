@@ -11,10 +11,11 @@ from quaymaster import Handle, Pod, QueueingHint
 from quaymaster.cluster import Cluster
 from quaymaster.devices import AllocatedDevices, Inventory
 from quaymaster.objects import ResourceClaim
-from quaymaster_dynamic_resources import binding, dynamic_resources, writes
+from quaymaster_dynamic_resources import dynamic_resources, writes
 from quaymaster_dynamic_resources.binding import ClaimBinder
 from quaymaster_dynamic_resources.cached_verdicts import CachedVerdicts
 from quaymaster_dynamic_resources.filtering import NodeJudge
+from quaymaster_dynamic_resources.group_claims import GroupClaims
 from quaymaster_dynamic_resources.settlements import Settlements, UnsettledClaim
 from quaymaster_dynamic_resources.tracker import ClaimTracker
 from tests.chaos.devices.device_history import draw_device_steps
@@ -102,7 +103,7 @@ MUTATIONS: Sequence[tuple[type | ModuleType, str, Mutation, str]] = [
     (ClaimBinder, "write", nothing, "has no devices|in flight for ever"),
     (NodeJudge, "_unavailable", none, "is elsewhere|is not ready|failed"),
     (CachedVerdicts, "catch_up", once, STALE),
-    (binding, "is_reserved_for", yes, "not reserved|has no devices"),
+    (GroupClaims, "is_reserved", yes, "not reserved|has no devices"),
     (dynamic_resources, "after_claim_change", ignoring, "waits, but"),
     (DeviceClaimController, "_is_there", yes, "reserved for nobody"),
     (DeviceClaimController, "_has_outlived_owner", no, "has outlived"),
