@@ -20,7 +20,7 @@ from tests.kit.internals.autoscaling import (
     Drainability,
     Expansion,
     NodeInfo,
-    PodGroup,
+    PodEquivalenceGroup,
     RemainingBudgets,
     Removable,
     RemovalTrial,
@@ -77,8 +77,8 @@ class _Objects:
         pods = [replace(pod, node_name=node.name) for pod in self.pods(tree["pods"])]
         return Template(node=node, pods=pods)
 
-    def kinds(self, trees: list[Tree]) -> list[PodGroup]:
-        return [PodGroup(self.pods(tree["Pods"])) for tree in trees]
+    def kinds(self, trees: list[Tree]) -> list[PodEquivalenceGroup]:
+        return [PodEquivalenceGroup(self.pods(tree["Pods"])) for tree in trees]
 
 
 def _trial(objects: _Objects, trees: list[Tree]) -> TrialCluster:

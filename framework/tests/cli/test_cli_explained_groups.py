@@ -159,7 +159,7 @@ def test_without_the_gate_groups_cannot_be_explained() -> None:
 
 
 def test_an_attempt_that_was_not_made_is_refused() -> None:
-    with pytest.raises(GroupNotFoundError, match="there is no attempt 9"):
+    with pytest.raises(GroupNotFoundError, match="attempt 9 does not exist"):
         run("podgroup/wide", "--attempt", "9")
 
 

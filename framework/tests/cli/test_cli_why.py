@@ -242,7 +242,7 @@ def test_summary_without_pending_pods_is_printed() -> None:
         ),
         (
             ("cache", "--attempt", "9"),
-            "pod 'cache': there is no attempt 9: it was tried 2 times",
+            "pod 'cache': attempt 9 does not exist: it was tried 2 times",
         ),
     ],
     ids=["explain", "suggest", "one of several", "an attempt"],

@@ -9,7 +9,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import (
-    PodGroup,
+    PodEquivalenceGroup,
     equivalence_groups,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.estimator import (
@@ -49,7 +49,7 @@ __all__ = [
     "Drainability",
     "Expansion",
     "NodeInfo",
-    "PodGroup",
+    "PodEquivalenceGroup",
     "RemainingBudgets",
     "Removable",
     "RemovalTrial",

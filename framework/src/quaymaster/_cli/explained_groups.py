@@ -5,6 +5,7 @@ from typing import Final
 
 from quaymaster._base.errors import counted
 from quaymaster._base.natural_order import natural_key
+from quaymaster._cli.attempt_tables import print_attempts
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.explanations import REJECTIONS
@@ -29,7 +30,6 @@ __all__ = [
     "print_group_decision",
 ]
 
-_ATTEMPTS: Final = 10
 _NAMED: Final = 3
 """How many nodes with the same reasons are listed by name."""
 
@@ -270,29 +270,18 @@ def _print_members(explained: ExplainedGroup, top: int) -> None:
 
 
 def _print_others(explained: ExplainedGroup) -> None:
-    attempts = explained.attempts
-    if len(attempts) < 2:
-        return
-    listed = list(attempts)
-    if len(attempts) > _ATTEMPTS:
-        listed = [*attempts[: _ATTEMPTS - 1], attempts[-1]]
-    print_line()
-    print_table(
-        ("ATTEMPT", "AFTER", "PODS", Heading("OUTCOME", Fit.SENTENCE), ""),
-        [
-            (
-                attempt.number,
-                duration(attempt.at),
-                len(attempt.tried),
-                _attempt_outcome(attempt),
-                "<- shown" if attempt.number == explained.attempt else "",
-            )
-            for attempt in listed
-        ],
-    )
-    if len(listed) < len(attempts):
-        print_line(f"and {len(attempts) - len(listed)} more before the last one")
-    print_line("--attempt N, or --attempt all, shows the others")
+    rows = [
+        (
+            attempt.number,
+            duration(attempt.at),
+            len(attempt.tried),
+            _attempt_outcome(attempt),
+            "<- shown" if attempt.number == explained.attempt else "",
+        )
+        for attempt in explained.attempts
+    ]
+    headings = ("ATTEMPT", "AFTER", "PODS", Heading("OUTCOME", Fit.SENTENCE), "")
+    print_attempts(headings, rows)
 
 
 def _attempt_outcome(attempt: GroupAttempt) -> str:

@@ -5,9 +5,10 @@ from typing import Final
 
 from quaymaster._base.errors import counted
 from quaymaster._base.natural_order import natural_key
+from quaymaster._cli.attempt_tables import print_attempts
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.csv_rows import print_csv
-from quaymaster._cli.output import print_hint, print_line, print_table
+from quaymaster._cli.output import print_line, print_table
 from quaymaster._cli.results import duration
 from quaymaster._cli.tables import Fit, Heading
 from quaymaster._core.config.model import RANDOM
@@ -31,7 +32,6 @@ __all__ = [
 
 _NAMED: Final = 3
 """How many nodes with the same reasons are listed by name."""
-_ATTEMPTS: Final = 10
 
 
 def as_document(explained: ExplainedPod, top: int = 0) -> dict[str, object]:
@@ -164,28 +164,16 @@ def _outcome(attempt: Attempt) -> str:
 
 
 def _print_others(explained: ExplainedPod) -> None:
-    attempts = explained.attempts
-    if len(attempts) < 2:
-        return
-    listed = list(attempts)
-    if len(attempts) > _ATTEMPTS:
-        listed = [*attempts[: _ATTEMPTS - 1], attempts[-1]]
-    print_line()
-    print_table(
-        ("ATTEMPT", "AFTER", Heading("OUTCOME", Fit.SENTENCE), ""),
-        [
-            (
-                attempt.number,
-                duration(attempt.at),
-                _outcome(attempt),
-                "<- shown" if _is_shown(explained, attempt) else "",
-            )
-            for attempt in listed
-        ],
-    )
-    if len(listed) < len(attempts):
-        print_line(f"and {len(attempts) - len(listed)} more before the last one")
-    print_hint("--attempt N, or --attempt all, shows the others")
+    rows = [
+        (
+            attempt.number,
+            duration(attempt.at),
+            _outcome(attempt),
+            "<- shown" if _is_shown(explained, attempt) else "",
+        )
+        for attempt in explained.attempts
+    ]
+    print_attempts(("ATTEMPT", "AFTER", Heading("OUTCOME", Fit.SENTENCE), ""), rows)
 
 
 def _print_rejections(rejections: Sequence[NodeRejection], top: int) -> None:

@@ -63,7 +63,7 @@ def print_group_suggestions(suggestions: Suggestions) -> None:
     elif not suggestions.pending:
         print_line("all its pods have a node: no change is needed")
     elif not suggestions.remarks:
-        print_line("there is no change to try")
+        print_line("no change can be tried")
 
 
 def _print_tried(suggestions: Suggestions, heading: str) -> None:

@@ -155,7 +155,7 @@ def test_the_last_attempt_finds_the_node_that_was_freed() -> None:
 
 
 def test_a_missing_attempt_is_an_error() -> None:
-    with pytest.raises(PodNotFoundError, match="there is no attempt 7"):
+    with pytest.raises(PodNotFoundError, match="attempt 7 does not exist"):
         make_test(
             "shop/late",
             [*NODES, waiting()],

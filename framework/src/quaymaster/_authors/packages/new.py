@@ -123,7 +123,7 @@ _PLAIN: Final = Scaffold()
 
 
 class UnknownPointError(QuaymasterError, ValueError):
-    """There is no extension point of this name, or it needs a feature gate.
+    """No extension point has this name, or it needs a feature gate.
 
     Attributes:
         point: The name.

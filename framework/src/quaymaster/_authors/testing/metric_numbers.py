@@ -26,8 +26,8 @@ def number_of(
         profile: The profile; by default the sum of all profiles.
 
     Raises:
-        LookupError: There is no such metric, or it has never been written with these
-            labels.
+        LookupError: No metric has this name, or it has never been written with
+            these labels.
     """
     prefix = metric_prefix(plugin)
     numbers: dict[str, list[tuple[dict[str, str], float]]] = {}

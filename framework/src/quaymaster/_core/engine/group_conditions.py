@@ -20,7 +20,6 @@ from quaymaster._core.contract.cluster import (
     Cluster,
     ConflictError,
     NotFoundError,
-    UnknownOutcomeError,
 )
 from quaymaster._core.contract.status import Status
 
@@ -112,8 +111,7 @@ class GroupConditions:
                 return None
             try:
                 self._cluster.patch_status(group, {"conditions": tuple(conditions)})
-            except (ConflictError, UnknownOutcomeError) as error:
-                # The server may have been away: the group is read once it is back.
+            except ConflictError as error:
                 failure = error
             except ApiError as error:
                 return error

@@ -106,7 +106,7 @@ class HookManager:
             name: Its name, which no other plugin has.
 
         Raises:
-            pluggy.PluginValidationError: There is no such hook, or it has no such
+            pluggy.PluginValidationError: The hook does not exist, or lacks an
                 argument.
             ValueError: The plugin equals another one.
         """

@@ -14,13 +14,14 @@ from typing import Final
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._api.objects import Node, Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import Feasible, FitError
+from quaymaster._core.engine.cache_feed import CacheFeed
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.registry.registry import PluginRegistry
@@ -201,37 +202,19 @@ def _alone(pod: Pod) -> Pod:
     return replace(pod, node_name="")
 
 
-class _Feed:
-    """Passes changes to the snapshot; implements `ChangeHandler`.
-
-    A nominated pod holds its place, as upstream (``static_autoscaler.go``).
-    """
+class _Feed(CacheFeed):
+    """A nominated pod has its place, as upstream (``static_autoscaler.go``)."""
 
     def __init__(self, runner: ProfileRunner, counts: Callable[[Pod], bool]) -> None:
-        self._cache = runner.cache
+        super().__init__(runner.cache)
         self._counts = counts
 
-    def changed(
-        self,
-        kind: type[ApiObject],  # noqa: ARG002 - the objects have it
-        old: ApiObject | None,
-        new: ApiObject | None,
-        *,
-        missed: bool = False,  # noqa: ARG002 - a cache treats both alike
-    ) -> None:
-        """See `ChangeHandler.changed`."""
-        if isinstance(new, Node):
-            self._cache.add_node(new)
-        elif isinstance(new, Pod):
-            self._put(new)
-        elif isinstance(old, Node):
-            self._cache.remove_node(old)
-        elif isinstance(old, Pod):
-            self._cache.remove_pod(old)
-
-    def _put(self, pod: Pod) -> None:
+    def put(self, pod: Pod) -> None:
         node_name = pod.node_name or pod.status.nominated_node_name
         if pod.is_finished or not node_name or not self._counts(pod):
-            self._cache.remove_pod(pod)
+            self.cache.remove_pod(pod)
         else:
-            self._cache.add_pod(replace(pod, node_name=node_name))
+            self.cache.add_pod(replace(pod, node_name=node_name))
+
+    def remove(self, pod: Pod) -> None:
+        self.cache.remove_pod(pod)

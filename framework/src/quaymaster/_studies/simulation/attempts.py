@@ -18,7 +18,7 @@ from quaymaster._core.engine.framework import Framework
 from quaymaster._studies.simulation.explained import WhichAttempt
 from quaymaster._studies.simulation.names import PodNotFoundError, Wanted
 
-__all__ = ["AttemptLog", "shown_attempt"]
+__all__ = ["AttemptLog", "no_attempt", "shown_attempt"]
 
 
 class AttemptLog:
@@ -89,6 +89,12 @@ class AttemptLog:
             attempts[-1] = change(attempts[-1])
 
 
+def no_attempt(which: int, tries: int) -> str:
+    """Return the problem with the number of an attempt that was not made."""
+    times = "once" if tries == 1 else f"{tries} times"
+    return f"attempt {which} does not exist: it was tried {times}"
+
+
 def shown_attempt(
     name: str, attempts: Sequence[Attempt], which: WhichAttempt | int
 ) -> Attempt:
@@ -105,9 +111,7 @@ def shown_attempt(
     if isinstance(which, WhichAttempt):
         return attempts[0 if which is WhichAttempt.FIRST else -1]
     if not 1 <= which <= len(attempts):
-        times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
-        problem = f"there is no attempt {which}: it was tried {times}"
-        raise PodNotFoundError(name, [], problem=problem)
+        raise PodNotFoundError(name, [], problem=no_attempt(which, len(attempts)))
     return attempts[which - 1]
 
 

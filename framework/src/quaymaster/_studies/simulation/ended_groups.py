@@ -12,6 +12,7 @@ from quaymaster._base.natural_order import natural_key
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.contract.queueing import PendingPod, QueueName
+from quaymaster._studies.simulation.attempts import no_attempt
 from quaymaster._studies.simulation.explained import WhichAttempt
 from quaymaster._studies.simulation.explained_groups import (
     ExplainedGroup,
@@ -208,9 +209,7 @@ def _number(
     if not isinstance(which, WhichAttempt):
         if 1 <= which <= len(attempts):
             return which
-        times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
-        problem = f"there is no attempt {which}: it was tried {times}"
-        raise GroupNotFoundError(key, problem)
+        raise GroupNotFoundError(key, no_attempt(which, len(attempts)))
     if not attempts:
         return 0
     if which is WhichAttempt.FIRST:

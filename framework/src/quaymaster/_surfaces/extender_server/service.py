@@ -27,7 +27,7 @@ from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.extenders.wire import FilterAnswer
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.state.node_table import NodeTable
-from quaymaster._surfaces.extender_server.cache_feed import CacheFeed
+from quaymaster._surfaces.extender_server.cache_feed import ExtenderFeed
 from quaymaster._surfaces.extender_server.messages import NodesRequest
 from quaymaster._surfaces.extender_server.requested_nodes import RequestedNodes
 from quaymaster._surfaces.extender_server.stored_nodes import StoredNodes
@@ -102,7 +102,7 @@ class ExtenderService:
             clock=clock,
             make_executor=BackgroundExecutor,
         )
-        self._runner.start(CacheFeed(self._runner))
+        self._runner.start(ExtenderFeed(self._runner))
         self._unknown_nodes = unknown_nodes
         self._reported: set[str] = set()
         own = {each.metadata.name for each in objects if isinstance(each, Node)}

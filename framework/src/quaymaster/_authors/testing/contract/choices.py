@@ -26,7 +26,7 @@ from quaymaster._core.state.node_info import NodeInfo
 __all__ = ["BINDING", "CHOICES"]
 
 _RESTARTED: Final = (
-    "when the plugin is built anew and finds what it has chosen on the pod"
+    "when a new instance of the plugin finds what it has chosen on the pod"
 )
 _KEY: Final = "quaymaster.test/chosen"
 

@@ -17,13 +17,13 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
     scheduling_key,
 )
 
-__all__ = ["PodGroup", "equivalence_groups"]
+__all__ = ["PodEquivalenceGroup", "equivalence_groups"]
 
 _MOST_PER_CONTROLLER: Final = 10
 
 
 @attrs.define(eq=False)
-class PodGroup:
+class PodEquivalenceGroup:
     """Pods that are alike.
 
     Attributes:
@@ -42,20 +42,20 @@ class PodGroup:
         return self.pods[0]
 
 
-def equivalence_groups(pods: Iterable[Pod]) -> list[PodGroup]:
+def equivalence_groups(pods: Iterable[Pod]) -> list[PodEquivalenceGroup]:
     """Group pods of the same controller with equal labels and specs."""
-    groups: list[PodGroup] = []
-    by_controller: dict[str, dict[Hashable, PodGroup]] = defaultdict(dict)
+    groups: list[PodEquivalenceGroup] = []
+    by_controller: dict[str, dict[Hashable, PodEquivalenceGroup]] = defaultdict(dict)
     for pod in pods:
         uid = controller_uid(pod)
         if not uid or is_daemon_pod(pod):
-            groups.append(PodGroup([pod]))
+            groups.append(PodEquivalenceGroup([pod]))
             continue
         key, own = scheduling_key(pod), by_controller[uid]
         if key in own:
             own[key].pods.append(pod)
             continue
-        group = PodGroup([pod])
+        group = PodEquivalenceGroup([pod])
         groups.append(group)
         if len(own) < _MOST_PER_CONTROLLER:
             own[key] = group

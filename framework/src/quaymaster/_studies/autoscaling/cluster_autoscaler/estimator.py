@@ -14,7 +14,9 @@ from quaymaster._api.objects.resources import Resources, node_allocatable, pod_r
 from quaymaster._api.objects.selectors import compile_label_selector
 from quaymaster._core.contract.status import Status
 from quaymaster._studies.autoscaling.cloud import HOSTNAME
-from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import PodGroup
+from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import (
+    PodEquivalenceGroup,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
@@ -38,7 +40,7 @@ class Estimate:
 
 def estimate(
     trial: TrialCluster,
-    groups: Sequence[PodGroup],
+    groups: Sequence[PodEquivalenceGroup],
     template: Template,
     limit: int,
     *,
@@ -71,11 +73,13 @@ def estimate(
     return Estimate(nodes=len(packing.used), pods=packing.placed)
 
 
-def in_order(groups: Sequence[PodGroup], template: Template) -> list[PodGroup]:
+def in_order(
+    groups: Sequence[PodEquivalenceGroup], template: Template
+) -> list[PodEquivalenceGroup]:
     """Return kinds of pods by falling size, in parts of a node."""
     allocatable = node_allocatable(template.node)
 
-    def size(group: PodGroup) -> float:
+    def size(group: PodEquivalenceGroup) -> float:
         return _share(pod_requests(group.exemplar), allocatable)
 
     return sorted(groups, key=size, reverse=True)
@@ -199,7 +203,9 @@ def _breaks_spread(status: Status) -> bool:
     return _SPREAD in status.reasons
 
 
-def _best_for_arithmetic(groups: Sequence[PodGroup], template: Template) -> int:
+def _best_for_arithmetic(
+    groups: Sequence[PodEquivalenceGroup], template: Template
+) -> int:
     """Return the position of the kind that arithmetic saves most work for, or -1."""
     best, most = -1, 0
     for position, group in enumerate(groups):
@@ -210,7 +216,7 @@ def _best_for_arithmetic(groups: Sequence[PodGroup], template: Template) -> int:
     return best
 
 
-def _needed_nodes(group: PodGroup, template: Template) -> int:
+def _needed_nodes(group: PodEquivalenceGroup, template: Template) -> int:
     pod, count = group.exemplar, len(group.pods)
     nodes = count if _excludes_itself_on_hosts(pod) else 0
     requests = pod.spec.containers[0].resources.requests if pod.spec.containers else {}

@@ -16,7 +16,6 @@ from quaymaster._api.objects import (
     NodeCondition,
     Pod,
     PodDisruptionBudget,
-    Taint,
 )
 from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -33,7 +32,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.deletion import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import PodGroup
+from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import (
+    PodEquivalenceGroup,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
     NORMAL,
     STATUS,
@@ -47,12 +48,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
 from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlacing
-from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import (
-    DELETION_CANDIDATE,
-    TO_BE_DELETED,
-    has_taint,
-    is_starting,
-)
+from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import is_starting
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
@@ -75,6 +71,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
     ScaleUpPlanner,
     reasons_of,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.soft_taints import SoftTaints
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import (
     Template,
     Templates,
@@ -136,6 +133,7 @@ class ClusterAutoscaler:
         )
         drainability = Drainability(options, self._find)
         self.down = ScaleDownPlanner(self._trial, cloud, drainability, options)
+        self._soft_taints = SoftTaints(cluster, cloud, options)
         self._deletions = Deletions(
             cluster,
             cloud,
@@ -324,7 +322,9 @@ class ClusterAutoscaler:
                 self._report_unhelped(kind.pods, reasons_of(kind, plan.skipped))
         return plan
 
-    def _note_unhelped(self, kind: PodGroup, skipped: Mapping[str, str]) -> None:
+    def _note_unhelped(
+        self, kind: PodEquivalenceGroup, skipped: Mapping[str, str]
+    ) -> None:
         reasons = {
             group: ", ".join(texts) or "its filters reject the pod"
             for group, texts in kind.rejections.items()
@@ -407,38 +407,7 @@ class ClusterAutoscaler:
             empty, with_pods = self.down.removable_now(every, deletions, now)
             if self._deletions.start(empty, with_pods, self.down.utilization.get):
                 self._last_deletion = now
-        self._update_soft_taints(nodes, now)
-
-    def _update_soft_taints(self, nodes: Iterable[Node], now: float) -> None:
-        """Mark the nodes that are not needed, so that pods avoid them.
-
-        Mirrors ``core/scaledown/actuation/softtaint.go``.
-        """
-        own = [node for node in nodes if self._cloud.group_of(node.name)]
-        needed = [node for node in own if node.name not in self.down.unneeded]
-        others = [node for node in own if node.name in self.down.unneeded]
-        budget = self._options.max_bulk_soft_taint_count
-        for node in [*needed, *others]:
-            is_needed = node.name not in self.down.unneeded
-            is_marked = has_taint(node, DELETION_CANDIDATE)
-            if has_taint(node, TO_BE_DELETED) or is_needed != is_marked:
-                continue
-            if budget <= 0:
-                return
-            budget -= 1
-            self._set_soft_taint(node.name, now, is_set=not is_needed)
-
-    def _set_soft_taint(self, name: str, now: float, *, is_set: bool) -> None:
-        node = self._cluster.get(Node, name)
-        taints = tuple(
-            taint for taint in node.spec.taints if taint.key != DELETION_CANDIDATE
-        )
-        if is_set:
-            taint = Taint(
-                key=DELETION_CANDIDATE, value=str(int(now)), effect="PreferNoSchedule"
-            )
-            taints = (*taints, taint)
-        self._cluster.update(replace(node, spec=replace(node.spec, taints=taints)))
+        self._soft_taints.update(nodes, self.down.unneeded, now)
 
     def _report_unhelped(self, pods: Iterable[Pod], reasons: str) -> None:
         for pod in pods:

@@ -17,7 +17,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.balancing import (
     balanced,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import (
-    PodGroup,
+    PodEquivalenceGroup,
     equivalence_groups,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.estimator import estimate
@@ -66,7 +66,7 @@ class ScaleUp:
     outcome: ScaleUpOutcome
     resizes: Sequence[Resize] = ()
     helped: Sequence[Pod] = ()
-    unhelped: Sequence[PodGroup] = ()
+    unhelped: Sequence[PodEquivalenceGroup] = ()
     skipped: Mapping[str, str] = attrs.field(factory=dict)
 
 
@@ -163,7 +163,7 @@ class ScaleUpPlanner:
     def _failure(
         self,
         outcome: ScaleUpOutcome,
-        kinds: Iterable[PodGroup],
+        kinds: Iterable[PodEquivalenceGroup],
         skipped: Mapping[str, str],
     ) -> ScaleUp:
         unhelped = [kind for kind in kinds if not kind.is_schedulable]
@@ -201,8 +201,8 @@ class ScaleUpPlanner:
         return _BACKOFF if self._states.backoff.is_active(name, now) else ""
 
     def _schedulable(
-        self, kinds: Iterable[PodGroup], group: str, template: Template
-    ) -> list[PodGroup]:
+        self, kinds: Iterable[PodEquivalenceGroup], group: str, template: Template
+    ) -> list[PodEquivalenceGroup]:
         """Return the kinds of pods whose first one fits on a new node of a group."""
         fitting = []
         with self._trial.fork():
@@ -219,7 +219,7 @@ class ScaleUpPlanner:
     def _option(
         self,
         group: str,
-        schedulable: Mapping[str, Sequence[PodGroup]],
+        schedulable: Mapping[str, Sequence[PodEquivalenceGroup]],
         templates: Mapping[str, Template],
         nodes: Sequence[Node],
         now: float,
@@ -245,7 +245,7 @@ class ScaleUpPlanner:
     def _similar(
         self,
         group: str,
-        schedulable: Mapping[str, Sequence[PodGroup]],
+        schedulable: Mapping[str, Sequence[PodEquivalenceGroup]],
         templates: Mapping[str, Template],
         now: float,
     ) -> list[str]:
@@ -308,7 +308,8 @@ class ScaleUpPlanner:
 
 
 def _reject_all(
-    kinds: Iterable[PodGroup], schedulable: Mapping[str, Sequence[PodGroup]]
+    kinds: Iterable[PodEquivalenceGroup],
+    schedulable: Mapping[str, Sequence[PodEquivalenceGroup]],
 ) -> None:
     """Note that an expander has kept no option."""
     for kind in kinds:
@@ -319,7 +320,7 @@ def _reject_all(
                     kind.rejections[group] = (_FILTERED_OUT,)
 
 
-def reasons_of(kind: PodGroup, skipped: Mapping[str, str]) -> str:
+def reasons_of(kind: PodEquivalenceGroup, skipped: Mapping[str, str]) -> str:
     """Return why no group can help some pods, with the number of groups per reason.
 
     Mirrors ``ReasonsMessage`` (``processors/status/eventing_scale_up_processor.go``).
