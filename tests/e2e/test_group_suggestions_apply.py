@@ -1,7 +1,5 @@
 """A real API server accepts what suggestions about groups print, as a dry run."""
 
-import shlex
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -10,9 +8,10 @@ from quaymaster.config import Kubernetes, default_config
 from quaymaster.objects import to_wire
 from quaymaster.simulation import ChangeKind, suggest_group_changes
 from quaymaster.testing import make_node, make_pod, make_pod_group
-from tests.e2e.binaries import SERVED, server_binary
+from tests.e2e.binaries import SERVED
 from tests.e2e.client import path_of
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.kubectl import dry_run
 from tests.e2e.loads import GROUP_FLAGS
 
 GATES = {"GenericWorkload": True}
@@ -48,12 +47,4 @@ def test_server_accepts_a_lower_quorum(plane: ControlPlane) -> None:
     [command] = [
         change.command for change in changes if change.kinds == (ChangeKind.MIN_COUNT,)
     ]
-    program, *words = shlex.split(command)
-    assert program == "kubectl"
-    options = [f"--kubeconfig={plane.kubeconfig()}", "--dry-run=server"]
-    subprocess.run(
-        [server_binary("kubectl"), *words, *options],
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
+    dry_run(plane, command)

@@ -1,7 +1,5 @@
 """A real API server accepts what suggestions print, of every kind, as a dry run."""
 
-import shlex
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -21,9 +19,9 @@ from quaymaster.testing import (
     make_stateful_set,
     make_storage_class,
 )
-from tests.e2e.binaries import server_binary
 from tests.e2e.client import ApiClient, RefusedError, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
+from tests.e2e.kubectl import dry_run
 from tests.kit.hand_edits import edited_by_hand
 from tests.kit.rollouts import half_rolled_out
 
@@ -271,7 +269,7 @@ def test_server_accepts_every_kind_of_suggestion(
     assert (kind,) in [change.kinds for change in changes]
     for change in changes:
         if change.command:
-            run(control_plane, change.command)
+            dry_run(control_plane, change.command)
         apply(admin, stored, change)
 
 
@@ -290,19 +288,6 @@ def apply(admin: ApiClient, trees: Sequence[Tree], change: SuggestedChange) -> N
         metadata = {**tree["metadata"], "name": f"{tree['metadata']['name']}-new"}
         copied = {**tree, "metadata": metadata}
         admin.request("POST", path_of(copied, named=False), copied, query=DRY)
-
-
-def run(plane: ControlPlane, command: str) -> None:
-    """Run the kubectl command of a suggestion as a dry run."""
-    program, *words = shlex.split(command)
-    assert program == "kubectl"
-    options = [f"--kubeconfig={plane.kubeconfig()}", "--dry-run=server"]
-    subprocess.run(
-        [server_binary("kubectl"), *words, *options],
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
 
 
 @pytest.mark.parametrize("stored", ["a toleration"], indirect=True)

@@ -13,6 +13,16 @@ class ExplainGroupDocument(ExplainedGroupPart, frozen=True):
     """Why the pods of a PodGroup have nodes, or have none: ``explain podgroup/NAME``.
 
     Attributes:
+        group: The namespace and name of the PodGroup.
+        outcome: Its state at the end.
+        message: What it waits for, or why it does not fit.
+        min_count: The pods that must fit together; null without a gang policy.
+        topology_key: The label of nodes whose value its pods must share; may be empty.
+        missing: How many pods must still be created before it is tried.
+        pods: Its pods.
+        placements: The placements of the attempt that is shown.
+        attempt: The number of that attempt, from 1; 0 if there was none.
+        attempts: All attempts.
         warnings: What was left out or assumed.
         suggestions: The changes that make it fit, with --suggest.
     """
