@@ -84,8 +84,12 @@ class GroupConditions:
         def call() -> ApiError | None:
             return self._write(group, condition, conditions)
 
+        def is_latest() -> bool:
+            # Identity: a later cycle may write an equal condition by itself.
+            return self._latest.get(group.uid) is condition
+
         def again() -> None:
-            if self._latest.get(group.uid) is condition:
+            if is_latest():
                 self._submit(group, condition, conditions, 2 * delay)
 
         def done(error: ApiError | None) -> None:
@@ -93,7 +97,7 @@ class GroupConditions:
             is_final = error is None or isinstance(error, NotFoundError)
             if not is_final and delay <= _LONGEST_DELAY:
                 self._clock.call_later(delay, again)
-            elif self._latest.get(group.uid) is condition:
+            elif is_latest():
                 del self._latest[group.uid]
 
         self._executor.submit(call, done, blocks=False)
