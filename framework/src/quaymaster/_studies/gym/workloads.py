@@ -92,7 +92,7 @@ def _arrival(place: int, cores: int, gib: int) -> Arrival:
 
 @cache
 def _equal_nodes() -> tuple[Node, ...]:
-    offered = {"cpu": 16, "memory": "64Gi"}
+    offered = {"cpu": "16", "memory": "64Gi"}
     return tuple(
         make_node(name=f"node-{place}", capacity=offered) for place in range(4)
     )
