@@ -40,9 +40,12 @@ FIGURE_KEYS: Final = ("variant", "seed", "figure", "value")
 
 _UNITS: Final = {
     **dict.fromkeys(("pods", "placed", "pending", "preempted"), "pods"),
+    "disruptions": "pods",
+    "node_hours": "hours",
+    "cost": "price of the nodes of the autoscaler",
     **dict.fromkeys(("skew", "skew_of_workloads"), "pods"),
     **dict.fromkeys(("wait_p50", "wait_p99", "wait_max", "makespan"), "seconds"),
-    **dict.fromkeys(("nodes", "nodes_used"), "nodes"),
+    **dict.fromkeys(("nodes", "nodes_used", "nodes_added", "nodes_removed"), "nodes"),
     **dict.fromkeys(("pod_groups", "pod_groups_with_quorum"), "groups"),
     **dict.fromkeys(("utilization", "imbalance", "fragmentation"), "share, 0 to 1"),
     "attempts": "attempts",

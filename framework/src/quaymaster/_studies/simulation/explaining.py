@@ -117,7 +117,7 @@ def explain_pod(
             return attrs.evolve(
                 explained,
                 terminating=terminating,
-                scaling=worker and pod_scaling(worker, subject.key),
+                scaling=pod_scaling(worker, subject.key) if worker else None,
             )
     # Only one pod is followed, since an explanation takes time; names are the same.
     return explain_pod(
