@@ -77,6 +77,7 @@ def _print_head(explained: ExplainedGroup) -> None:
         print_line(explained.message)
     if explained.outcome is not GroupOutcome.MISSING:
         print_line(_policy(explained))
+        _print_unlabelled(explained)
         print_line(_counts(explained))
     if explained.outcome is GroupOutcome.WAITING:
         print_line(
@@ -105,6 +106,16 @@ def _policy(explained: ExplainedGroup) -> str:
     if explained.topology_key:
         text += f", on nodes with the same {explained.topology_key}"
     return text
+
+
+def _print_unlabelled(explained: ExplainedGroup) -> None:
+    """Print how many nodes the group cannot use for want of the topology key."""
+    count, key = explained.unlabelled_nodes, explained.topology_key
+    if count and count == explained.nodes:
+        print_line(f"no node has a label {key}")
+    elif count:
+        nodes = counted(explained.nodes, "node")
+        print_line(f"{count} of {nodes} cannot be used: no label {key}")
 
 
 def _counts(explained: ExplainedGroup) -> str:
@@ -320,6 +331,8 @@ def group_document(explained: ExplainedGroup) -> dict[str, object]:
         "message": explained.message,
         "minCount": explained.min_count,
         "topologyKey": explained.topology_key,
+        "nodes": explained.nodes,
+        "unlabelledNodes": explained.unlabelled_nodes,
         "missing": explained.missing,
         "pods": _MEMBERS.documents(explained.members),
         "placements": _PLACEMENTS.documents(shown.placements if shown else ()),

@@ -114,6 +114,9 @@ class ExplainedGroupPart(DocumentPart, frozen=True):
         message: What it waits for, or why it does not fit.
         min_count: The pods that must fit together; null without a gang policy.
         topology_key: The label of nodes whose value its pods must share; may be empty.
+        nodes: The number of nodes at the end.
+        unlabelled_nodes: How many of them lack that label; the group can use none of
+            these.
         missing: How many pods must still be created before it is tried.
         pods: Its pods.
         placements: The placements of the attempt that is shown.
@@ -126,6 +129,8 @@ class ExplainedGroupPart(DocumentPart, frozen=True):
     message: str
     min_count: int | None
     topology_key: str
+    nodes: int
+    unlabelled_nodes: int
     missing: int
     pods: list[GroupMemberPart]
     placements: list[TriedPlacementPart]

@@ -97,6 +97,8 @@ def _explained(
         message=_message(obj, outcome, members, attempts),
         min_count=None if obj is None else _quorum(obj),
         topology_key=label,
+        nodes=len(nodes),
+        unlabelled_nodes=sum(bool(label) and label not in n.labels for n in nodes),
         members=members,
     )
 

@@ -176,6 +176,9 @@ class ExplainedGroup:
         message: What it waits for, or why it does not fit.
         min_count: The pods that must fit together; None without a gang policy.
         topology_key: The label of nodes whose value its pods must share, or empty.
+        nodes: The number of nodes at the end.
+        unlabelled_nodes: How many of them lack the topology key; the group can use none
+            of these.
         members: Its pods, by key.
         attempt: The number of the attempt that is shown, from 1; 0 if there was none.
         attempts: All attempts, in their order.
@@ -187,6 +190,8 @@ class ExplainedGroup:
     message: str = ""
     min_count: int | None = None
     topology_key: str = ""
+    nodes: int = 0
+    unlabelled_nodes: int = 0
     members: tuple[GroupMember, ...] = ()
     attempt: int = 0
     attempts: tuple[GroupAttempt, ...] = ()
