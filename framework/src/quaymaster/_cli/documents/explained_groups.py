@@ -12,6 +12,7 @@ __all__ = [
     "ExplainedGroupPart",
     "GroupAttemptPart",
     "GroupMemberPart",
+    "GroupParentPart",
     "TriedPlacementPart",
     "UnplacedMemberPart",
 ]
@@ -33,6 +34,19 @@ class GroupMemberPart(DocumentPart, frozen=True):
     domain: str
     nominated_node: str
     message: str
+
+
+class GroupParentPart(DocumentPart, frozen=True):
+    """A CompositePodGroup above a group.
+
+    Attributes:
+        group: Its namespace and name.
+        min_group_count: How many of its children must fit together; null without a
+            gang policy.
+    """
+
+    group: str
+    min_group_count: int | None
 
 
 class UnplacedMemberPart(DocumentPart, frozen=True):
@@ -117,6 +131,9 @@ class ExplainedGroupPart(DocumentPart, frozen=True):
         nodes: The number of nodes at the end.
         unlabelled_nodes: How many of them lack that label; the group can use none of
             these.
+        parents: The CompositePodGroups above it, from its parent to the root.
+        misfits: The other PodGroups below that root whose last attempt found no
+            placement.
         missing: How many pods must still be created before it is tried.
         pods: Its pods.
         placements: The placements of the attempt that is shown.
@@ -131,6 +148,8 @@ class ExplainedGroupPart(DocumentPart, frozen=True):
     topology_key: str
     nodes: int
     unlabelled_nodes: int
+    parents: list[GroupParentPart]
+    misfits: list[str]
     missing: int
     pods: list[GroupMemberPart]
     placements: list[TriedPlacementPart]
