@@ -18,9 +18,6 @@ GATES: Sequence[str] = (
 )
 """The options that switch groups on."""
 
-TREE_GATES: Sequence[str] = (GATES[0], f"{GATES[1]},CompositePodGroup=true")
-"""The options that switch groups and groups of groups on."""
-
 _RACK = "topology.kubernetes.io/rack"
 
 
@@ -83,17 +80,19 @@ def gang_yaml(
 _ORIGIN = "  workloadRef: {workloadName: work, templateName: part}\n"
 
 
-def composite_yaml(name: str, min_count: int) -> str:
+def composite_yaml(name: str, min_count: int = 1, *, parent: str = "") -> str:
     """Return a CompositePodGroup.
 
     Args:
         name: Its name.
         min_count: How many of its children must fit together.
+        parent: The CompositePodGroup that it is below.
     """
+    above = f"  parentCompositePodGroupName: {parent}\n" if parent else ""
     policy = f"  schedulingPolicy: {{gang: {{minGroupCount: {min_count}}}}}\n"
     return (
         "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\n"
-        f"metadata: {{name: {name}}}\nspec:\n{policy}{_ORIGIN}"
+        f"metadata: {{name: {name}}}\nspec:\n{above}{policy}{_ORIGIN}"
     )
 
 

@@ -10,8 +10,6 @@ from click.testing import CliRunner, Result
 from quaymaster.simulation import GroupNotFoundError
 from tests.kit.gang_files import (
     GATES,
-    TREE_GATES,
-    composite_yaml,
     gang_yaml,
     members_yaml,
     rack_yaml,
@@ -261,22 +259,3 @@ def test_a_label_that_no_node_has_is_named(tmp_path: Path) -> None:
     assert (
         "no node has a label topology.kubernetes.io/rack" in run("podgroup/wide").stdout
     )
-
-
-def test_a_group_of_a_tree_names_the_group_that_keeps_it_pending(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "cluster.yaml"
-    tree = (
-        composite_yaml("top", 2),
-        gang_yaml("fits", 2, pods=2, parent="top"),
-        gang_yaml("large", 9, pods=9, parent="top"),
-    )
-    path.write_text(yaml_file(rack_yaml(1, 2), *tree))
-    command = ("explain", "podgroup/fits", "cluster.yaml", *TREE_GATES)
-    text = CliRunner().invoke(app, command).stdout
-    assert "at least 2 groups must fit together (minGroupCount)" in text
-    assert "groups below it without a placement: default/large" in text.splitlines()
-    document = json.loads(CliRunner().invoke(app, [*command, "-o", "json"]).stdout)
-    assert document["parents"] == [{"group": "default/top", "minGroupCount": 2}]
-    assert document["misfits"] == ["default/large"]
