@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 __all__ = [
     "GATES",
-    "TREE_GATES",
     "composite_yaml",
     "gang_yaml",
     "members_yaml",
