@@ -377,8 +377,8 @@ def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -
     return f"{path} {name}" if path else name
 
 
-def _path(arguments: _Given, found: VersionChanges) -> str:
-    return found.configuration if arguments.configurations else ""
+def _path(arguments: _Given, changes: VersionChanges) -> str:
+    return changes.configuration if arguments.configurations else ""
 
 
 def _changes(
@@ -392,7 +392,7 @@ def _changes(
     versions.sort(key=lambda version: KUBERNETES_VERSIONS.index(version.version))
     if len(versions) < 2:
         return []
-    found = []
+    changes = []
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("looking for causes", total=None)
         for source in _sources(arguments, options):
@@ -403,7 +403,7 @@ def _changes(
                 versioned = attrs.evolve(source, chosen=kubernetes)
                 return read_config(versioned, inputs.registry)[0]
 
-            found += [
+            changes += [
                 version_changes(
                     inputs.objects,
                     completed,
@@ -417,7 +417,7 @@ def _changes(
                 )
                 for newer in versions[1:]
             ]
-    return found
+    return changes
 
 
 def _variant(name: str, inputs: Inputs, options: InputOptions) -> Variant:

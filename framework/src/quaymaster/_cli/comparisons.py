@@ -190,8 +190,8 @@ def _figures(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
 
 def _is_there(variant: VariantResult, figure: str) -> bool:
     """Whether a figure is not zero: resources without requests get no row."""
-    found = variant.figures.get(figure)
-    return found is not None and bool(found.mean or found.half_width)
+    statistic = variant.figures.get(figure)
+    return statistic is not None and bool(statistic.mean or statistic.half_width)
 
 
 def _print_difference(comparison: Comparison, difference: Difference) -> None:

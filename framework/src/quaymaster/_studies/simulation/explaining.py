@@ -97,8 +97,9 @@ def explain_pod(
         autoscaler=None if autoscaler is None else explaining(autoscaler),
     ) as run:
         names = {node.name for node in cluster.list(Node).items}
+        is_tree = config.kubernetes.enabled("CompositePodGroup")
         groups = GroupLog(
-            lambda group: any(map(wanted.has_taken, group.pods)),
+            lambda group: is_tree or any(map(wanted.has_taken, group.pods)),
             explains=wanted.has_taken,
         )
         run.follow_groups(groups)
