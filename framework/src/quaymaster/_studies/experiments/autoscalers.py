@@ -93,7 +93,7 @@ def read_autoscaler_file(path: Path) -> AutoscalerFile:
 
     Raises:
         ConfigErrors: It is unreadable, or not YAML.
-        ExperimentErrors: It is no mapping.
+        ExperimentErrors: It is not a mapping.
     """
     source = str(path)
     document = read_yaml(read_content(path, source), source)

@@ -66,7 +66,7 @@ class _Drive:
         return {name: metric.end(self._run) for name, metric in self._metrics.items()}
 
     def _settle(self) -> None:
-        """Continue until nothing changes any more; an autoscaler must settle, too."""
+        """Continue until no more changes come; an autoscaler must settle, too."""
         worker = self._run.simulation.autoscaler
         self._settle_pods()
         while worker is not None and not worker.is_settled:
