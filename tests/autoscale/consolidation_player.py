@@ -1,32 +1,35 @@
 """Plays recorded disruptions of Karpenter."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable
 
-from tests.autoscale.karpenter_cases import claim_tree, options_of, state_of
-from tests.kit.internals.karpenter import (
+from tests.autoscale.cases import Tree
+from tests.autoscale.solve_player import claim_tree, options_of, state_of
+from tests.kit.internals.karpenter_disruption import (
     METHODS,
     BlockedNode,
     Command,
     DisruptionEvent,
-    Look,
     Method,
     Survey,
 )
 
 __all__ = ["answer_to_consolidation"]
 
-def answer_to_consolidation(case: dict[str, Any]) -> dict[str, Any]:
-    """Return our answer to a case."""
-    options = options_of(case)
-    nodes = _nodes(Survey(state_of(case), options))
-    # Each method looks at the same state, as if it were the first.
-    survey = Survey(state_of(case), options)
-    methods = [_method(survey, method) for method in METHODS]
-    return {"id": case["id"], "answers": [{"nodes": nodes, "methods": methods}]}
+
+def answer_to_consolidation(case: Tree) -> Tree:
+    """Return our answer to a case.
+
+    Each method looks at the same state, as if it were the first.
+    """
+    survey = Survey(state_of(case), options_of(case, None))
+    answer = {
+        "nodes": _nodes(survey),
+        "methods": [_method(survey, method) for method in METHODS],
+    }
+    return {"id": case["id"], "answers": [answer]}
 
 
-def _nodes(survey: Survey) -> dict[str, Any]:
+def _nodes(survey: Survey) -> Tree:
     return {
         each.node.name: {"blocked": each.problem}
         if isinstance(each, BlockedNode)
@@ -41,10 +44,10 @@ def _nodes(survey: Survey) -> dict[str, Any]:
     }
 
 
-def _method(survey: Survey, method: Method) -> dict[str, Any]:
+def _method(survey: Survey, method: Method) -> Tree:
     events: list[DisruptionEvent] = []
     look = method.look(survey, events.append)
-    answer: dict[str, Any] = {
+    answer = {
         "method": method.name,
         "reason": method.reason,
         "eligible": [each.name for each in look.eligible],
@@ -52,7 +55,7 @@ def _method(survey: Survey, method: Method) -> dict[str, Any]:
         "events": _shown(events),
     }
     if look.eligible:
-        answer["commands"] = _commands(look)
+        answer["commands"] = [] if look.command is None else [_command(look.command)]
         answer["totals"] = {
             name: {"cost": total.cost, "disruption": total.disruption}
             for name, total in look.totals.items()
@@ -60,12 +63,8 @@ def _method(survey: Survey, method: Method) -> dict[str, Any]:
     return answer
 
 
-def _commands(look: Look) -> list[dict[str, Any]]:
-    return [] if look.command is None else [_command(look.command)]
-
-
-def _command(command: Command) -> dict[str, Any]:
-    tree: dict[str, Any] = {
+def _command(command: Command) -> Tree:
+    tree: Tree = {
         "decision": command.decision,
         "nodes": command.names,
         "savings": command.savings,
@@ -80,8 +79,8 @@ def _command(command: Command) -> dict[str, Any]:
     return tree
 
 
-def _shown(events: Sequence[DisruptionEvent]) -> list[dict[str, str]]:
-    """Return events without repetitions; those of claims repeat those of nodes."""
+def _shown(events: Iterable[DisruptionEvent]) -> list[dict[str, str]]:
+    """Return events without repetitions."""
     return [
         {
             "kind": event.kind,
