@@ -1,12 +1,11 @@
 """What tests see of Karpenter."""
 
-from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
     InstanceType,
     Offering,
     order_by_price,
-    satisfies_min_values,
     worst_launch_price,
 )
 from quaymaster._studies.autoscaling.karpenter.kwok import (
@@ -49,13 +48,11 @@ __all__ = [
     "Requirement",
     "Requirements",
     "SolveResult",
-    "StateNode",
     "as_created",
     "kwok_offering",
     "kwok_type",
     "order_by_price",
     "pods_to_schedule",
-    "satisfies_min_values",
     "solve",
     "sort_slice",
     "worst_launch_price",

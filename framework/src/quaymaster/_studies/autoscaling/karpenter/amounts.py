@@ -15,7 +15,7 @@ from quaymaster._api.objects.resource_sums import add_to
 
 __all__ = [
     "NODES",
-    "ONE",
+    "ONE_NODE",
     "Amounts",
     "added",
     "amounts_of",
@@ -36,7 +36,8 @@ Amounts: TypeAlias = dict[str, int]
 NODES: Final = "nodes"
 """The resource of limits that counts nodes."""
 
-ONE: Final = 10**9
+ONE_NODE: Final = 10**9
+"""The amount of `NODES` that one node is."""
 
 
 def amounts_of(resources: Mapping[str, Quantity]) -> Amounts:

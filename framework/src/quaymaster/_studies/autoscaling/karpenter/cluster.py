@@ -15,7 +15,7 @@ from quaymaster._api.objects import DaemonSet, Node, Pod, PodDisruptionBudget, T
 from quaymaster._api.objects.meta import ApiObject
 from quaymaster._studies.autoscaling.karpenter.amounts import (
     NODES,
-    ONE,
+    ONE_NODE,
     Amounts,
     added,
     amounts_of,
@@ -154,7 +154,7 @@ class StateNode:
     @functools.cached_property
     def capacity(self) -> Amounts:
         """What it has, and one node."""
-        return {**self._amounts("capacity"), NODES: ONE}
+        return {**self._amounts("capacity"), NODES: ONE_NODE}
 
     @functools.cached_property
     def allocatable(self) -> Amounts:
@@ -187,7 +187,7 @@ class StateNode:
 
     @property
     def is_deleted(self) -> bool:
-        """Whether somebody has deleted it."""
+        """Whether it has been deleted."""
         if self.claim is not None:
             return self.claim.metadata.deletion_timestamp is not None or is_true(
                 self.claim.status.conditions, "InstanceTerminating"

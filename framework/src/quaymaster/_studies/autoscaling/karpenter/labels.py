@@ -79,7 +79,7 @@ NORMALIZED_LABELS: Final = {
 def is_restricted(
     key: str, well_known: frozenset[str], domains: frozenset[str]
 ) -> bool:
-    """Return whether nobody may require a label, as Karpenter works with it itself."""
+    """Return whether a label must not be required, as Karpenter itself sets it."""
     if key in well_known:
         return False
     domain, slash, _ = key.partition("/")

@@ -6,6 +6,8 @@ that a manifest leaves out have the defaults of the API server. `from_wire` read
 
 from typing import ClassVar, Final
 
+from msgspec import field
+
 from quaymaster._api.objects import Taint
 from quaymaster._api.objects.meta import ApiObject, ApiValue
 from quaymaster._api.objects.numbers import Int32, Int64
@@ -218,8 +220,8 @@ class ClaimStatus(ApiValue, frozen=True, kw_only=True):
     """
 
     node_name: str = ""
-    provider_id: str = ""
-    image_id: str = ""
+    provider_id: str = field(default="", name="providerID")
+    image_id: str = field(default="", name="imageID")
     capacity: dict[str, Quantity] = {}
     allocatable: dict[str, Quantity] = {}
     conditions: tuple[Condition, ...] = ()
@@ -227,7 +229,7 @@ class ClaimStatus(ApiValue, frozen=True, kw_only=True):
 
 
 class NodeClaim(ApiObject, frozen=True, kw_only=True):
-    """One machine that Karpenter asks of the cloud."""
+    """One machine that Karpenter orders from the cloud."""
 
     api_version: ClassVar[str] = "karpenter.sh/v1"
     kind: ClassVar[str] = "NodeClaim"

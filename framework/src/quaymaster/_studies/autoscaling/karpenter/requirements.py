@@ -130,7 +130,7 @@ class Requirements:
         """Return whether a node with these requirements may meet others.
 
         Args:
-            other: What is asked for.
+            other: The requirements to meet.
             allow_undefined: Labels that need not be among these requirements.
         """
         return not self._is_undefined(other, allow_undefined) and self.intersects(other)

@@ -131,7 +131,7 @@ class OpenClaim:
 
     Args:
         template: The pool.
-        host: A name that stands for its host.
+        host: A placeholder for the name of its host.
         types: The types that limits leave.
         topology: The constraints of pods.
         reservations: Reserved capacity.

@@ -21,7 +21,7 @@ class HostPort(NamedTuple):
         ip: The address in its shortest form.
         port: The port.
         protocol: The protocol.
-        is_any: Whether the address stands for all addresses.
+        is_any: Whether the address means all addresses.
     """
 
     ip: str

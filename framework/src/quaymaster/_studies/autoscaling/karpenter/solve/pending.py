@@ -125,10 +125,11 @@ def _label_problems(
     if is_restricted(key, options.well_known_labels, options.restricted_domains):
         yield _restricted_text(key, options)
     if key == CAPACITY_TYPE and operator == "In" and not _CAPACITY_TYPES & {*values}:
-        known, listed = " ".join(sorted(_CAPACITY_TYPES)), " ".join(values)
+        expected = " ".join(sorted(_CAPACITY_TYPES))
+        listed = " ".join(values)
         yield (
             f"no valid values found in [{listed}] for {key}, "
-            f"expected one of: map[{known}], got: [{listed}]"
+            f"expected one of: map[{expected}], got: [{listed}]"
         )
     if not is_label_key(key):
         yield f"key {key} is not a qualified name"
@@ -153,10 +154,10 @@ def _is_natural(values: Sequence[str]) -> bool:
 
 
 def _restricted_text(key: str, options: KarpenterOptions) -> str:
-    known = " ".join(sorted(options.well_known_labels))
+    labels = " ".join(sorted(options.well_known_labels))
     domains = " ".join(sorted(options.restricted_domains))
     return (
         f"using label {key} is not allowed as it might interfere with the internal "
-        f"provisioning logic; specify a well known label: [{known}], or a custom label "
-        f"that does not use a restricted domain: [{domains}]"
+        f"provisioning logic; specify a well known label: [{labels}], or a custom "
+        f"label that does not use a restricted domain: [{domains}]"
     )

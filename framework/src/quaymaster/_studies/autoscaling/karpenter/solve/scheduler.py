@@ -167,21 +167,21 @@ class _Scheduler:
                 self._remaining[node.pool] = subtracted(limits, node.capacity)
 
     def _read(self, state: ClusterState, pod: Pod) -> bool:
-        """Read what a pod needs; return whether its volumes are known."""
+        """Read what a pod needs; return whether its volumes exist."""
         data = pod_data(pod, ignores_preferences=self._options.ignore_preferences)
-        known = True
+        exist = True
         if has_claims(pod):
             try:
                 places = volume_alternatives(state, pod)
             except VolumeError:
-                places, known = (), False
+                places, exist = (), False
             data = attrs.evolve(data, volume_alternatives=places)
             try:
                 data = attrs.evolve(data, volumes=volumes_of(state, pod))
             except VolumeError as error:
                 data = attrs.evolve(data, volume_problem=error.problem)
         self._data[pod.uid] = data
-        return known
+        return exist
 
     def solve(self) -> SolveResult:
         """Place all pods that can be placed, in rounds."""

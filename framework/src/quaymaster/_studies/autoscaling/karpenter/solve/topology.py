@@ -212,11 +212,11 @@ class Topology:
             pod, constraint.node_affinity_policy, constraint.node_taints_policy
         )
         namespaces = frozenset({pod.namespace})
-        known = self._domains.get(constraint.topology_key, _NO_DOMAINS)
+        group_domains = self._domains.get(constraint.topology_key, _NO_DOMAINS)
         domains = (
-            known.tolerated_domains(pod.spec.tolerations)
+            group_domains.tolerated_domains(pod.spec.tolerations)
             if nodes.honors_taints
-            else known.all_domains()
+            else group_domains.all_domains()
         )
         group = TopologyGroup(
             kind=TopologyKind.SPREAD,
@@ -230,21 +230,21 @@ class Topology:
             min_domains=constraint.min_domains,
             counts_all=selector is None,
         )
-        # The least number of domains is no part of upstream's hash.
+        # The least number of domains is not a part of upstream's hash.
         shape = nodes.shape, constraint.max_skew
         return (*_identity(group, selector), shape), group
 
     def _of_term(
         self, pod: Pod, term: PodAffinityTerm, kind: TopologyKind
     ) -> tuple[object, TopologyGroup]:
-        known = self._domains.get(term.topology_key, _NO_DOMAINS)
+        group_domains = self._domains.get(term.topology_key, _NO_DOMAINS)
         group = TopologyGroup(
             kind=kind,
             key=term.topology_key,
             namespaces=self._namespaces(pod, term),
             selector=_compiled(term.label_selector),
             node_filter=ALL_NODES,
-            domains=known.tolerated_domains(pod.spec.tolerations),
+            domains=group_domains.tolerated_domains(pod.spec.tolerations),
             chance=self._chance,
             counts_all=term.label_selector is None,
         )

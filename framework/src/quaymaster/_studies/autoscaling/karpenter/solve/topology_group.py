@@ -40,7 +40,7 @@ class TopologyGroup:
         namespaces: The namespaces of the pods that count.
         selector: Selects them.
         node_filter: The nodes that count.
-        domains: The domains that are known.
+        domains: The first domains.
         chance: Draws among equal domains.
         max_skew: The largest difference of a spread constraint.
         min_domains: With fewer domains, the smallest number of pods counts as 0.
@@ -131,7 +131,7 @@ class TopologyGroup:
         return Requirement(self.key, False, frozenset(domains))
 
     def _host(self, node_domains: Requirement) -> str | None:
-        """Return the only host of a node, which need not be known yet, or None."""
+        """Return the only host of a node, perhaps a new one, or None."""
         if self.key != HOSTNAME or len(node_domains.values) != 1:
             return None
         [host] = node_domains.values
@@ -149,7 +149,7 @@ class TopologyGroup:
             return host if count <= self._max_skew else None
         least = self._least(pod_domains)
         fewest, best = None, []
-        for domain in self._known(node_domains):
+        for domain in self._present(node_domains):
             count = self.counts[domain] + extra
             if count - least > self._max_skew or not domain:
                 continue
@@ -159,8 +159,8 @@ class TopologyGroup:
                 best.append(domain)
         return self._chance.choice(best) if best else None
 
-    def _known(self, domains: Requirement) -> Iterator[str]:
-        """Yield the known domains that a requirement allows."""
+    def _present(self, domains: Requirement) -> Iterator[str]:
+        """Yield the domains of the group that a requirement allows."""
         if domains.operator == "In":
             return (d for d in domains.values if d in self.counts)
         return (d for d in self.counts if domains.has(d))
@@ -185,7 +185,7 @@ class TopologyGroup:
             return [host] if may else []
         options = [
             domain
-            for domain in self._known(node_domains)
+            for domain in self._present(node_domains)
             if self.counts[domain] > 0 and pod_domains.has(domain)
         ]
         if options or not self._may_begin(pod, pod_domains):

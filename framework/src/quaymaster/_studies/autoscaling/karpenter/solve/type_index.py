@@ -1,6 +1,6 @@
 """Instance types as bits, so that requirements filter all of them at once.
 
-A set of types is an integer; bit n stands for type n. Results by requirement are kept:
+A set of types is an integer; bit n is type n. Results by requirement are kept:
 the pods of a solve have few different ones.
 """
 
