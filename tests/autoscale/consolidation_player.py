@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from tests.autoscale.cases import Tree
 from tests.autoscale.solve_player import claim_tree, options_of, state_of
+from tests.kit.internals.karpenter import KarpenterOptions
 from tests.kit.internals.karpenter_disruption import (
     METHODS,
     BlockedNode,
@@ -21,10 +22,11 @@ def answer_to_consolidation(case: Tree) -> Tree:
 
     Each method looks at the same state, as if it were the first.
     """
-    survey = Survey(state_of(case), options_of(case, None))
+    options = options_of(case, None)
+    survey = Survey(state_of(case), options)
     answer = {
         "nodes": _nodes(survey),
-        "methods": [_method(survey, method) for method in METHODS],
+        "methods": [_method(survey, method, options) for method in METHODS],
     }
     return {"id": case["id"], "answers": [answer]}
 
@@ -44,7 +46,7 @@ def _nodes(survey: Survey) -> Tree:
     }
 
 
-def _method(survey: Survey, method: Method) -> Tree:
+def _method(survey: Survey, method: Method, options: KarpenterOptions) -> Tree:
     events: list[DisruptionEvent] = []
     look = method.look(survey, events.append)
     answer = {
@@ -55,7 +57,8 @@ def _method(survey: Survey, method: Method) -> Tree:
         "events": _shown(events),
     }
     if look.eligible:
-        answer["commands"] = [] if look.command is None else [_command(look.command)]
+        command = look.command
+        answer["commands"] = [] if command is None else [_command(command, options)]
         answer["totals"] = {
             name: {"cost": total.cost, "disruption": total.disruption}
             for name, total in look.totals.items()
@@ -63,14 +66,15 @@ def _method(survey: Survey, method: Method) -> Tree:
     return answer
 
 
-def _command(command: Command) -> Tree:
+def _command(command: Command, options: KarpenterOptions) -> Tree:
     tree: Tree = {
         "decision": command.decision,
         "nodes": command.names,
         "savings": command.savings,
     }
     if command.replacements:
-        tree["replacements"] = [claim_tree(each) for each in command.replacements]
+        claims = command.replacements
+        tree["replacements"] = [claim_tree(claim, options) for claim in claims]
     if command.moves:
         tree["moves"] = {
             node: sorted(pod.key for pod in pods)
