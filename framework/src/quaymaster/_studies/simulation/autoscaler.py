@@ -113,4 +113,3 @@ AutoscalerFactory: TypeAlias = Callable[[AutoscalerContext], Autoscaler]
 If it has an attribute ``kinds``, these are the classes of objects that the autoscaler
 reads, beside those of Kubernetes; files may have such objects then.
 """
-

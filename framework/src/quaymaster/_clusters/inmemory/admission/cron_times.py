@@ -25,7 +25,7 @@ def next_hit(schedule: str, after: float) -> float | None:
         after: The time before, in seconds since the epoch.
 
     Returns:
-        The time, or None if there is none within five years.
+        The time, or None if no time within five years matches.
     """
     minutes, hours, days, months, weekdays = schedule_values(schedule)
     start = datetime.fromtimestamp(int(after) + 1, UTC)

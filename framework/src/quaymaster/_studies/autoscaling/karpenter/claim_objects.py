@@ -21,7 +21,7 @@ from quaymaster._api.objects import (
     Time,
 )
 from quaymaster._api.objects.quantity import Quantity
-from quaymaster._studies.autoscaling.karpenter.amounts import ONE, Amounts
+from quaymaster._studies.autoscaling.karpenter.amounts import Amounts
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
     InstanceType,
     Offering,
@@ -59,6 +59,7 @@ __all__ = [
     "without_condition",
 ]
 
+_ONE: Final = 10**9
 FINALIZER: Final = "karpenter.sh/termination"
 _NOT_READY: Final = Taint(key="node.kubernetes.io/not-ready", effect="NoSchedule")
 
@@ -146,7 +147,7 @@ def quantities(amounts: Amounts) -> dict[str, Quantity]:
 
 
 def _quantity(amount: int) -> Quantity:
-    whole, rest = divmod(amount, ONE)
+    whole, rest = divmod(amount, _ONE)
     return Quantity(f"{amount}n") if rest else Quantity(whole)
 
 

@@ -278,7 +278,7 @@ class KarpenterController:
                 self._provisioner.trigger()
 
     def _read_nodes(self) -> None:
-        """End the machines whose nodes were deleted by somebody else."""
+        """End the machines whose nodes were deleted from outside."""
         gone = {
             event.object.name
             for event in self._nodes.take()

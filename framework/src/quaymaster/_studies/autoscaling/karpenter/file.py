@@ -68,7 +68,7 @@ class _Times:
 
 @attrs.frozen(kw_only=True)
 class _Failure:
-    """Offerings that the cloud lacks; ``*`` stands for any text."""
+    """Offerings that the cloud lacks; ``*`` matches any text."""
 
     type: str = "*"
     zone: str = "*"
@@ -160,9 +160,9 @@ def _pools(trees: Sequence[Mapping[str, object]], source: str) -> Sequence[NodeP
     pools = []
     for number, tree in enumerate(trees):
         where = f"{source}: nodePools[{number}]"
-        given = tree.get("apiVersion", NodePool.api_version), tree.get("kind", "")
-        if given not in ((NodePool.api_version, NodePool.kind), _UNNAMED):
-            problem = f"expected {NodePool.api_version} {NodePool.kind}, got {given}"
+        declared = tree.get("apiVersion", NodePool.api_version), tree.get("kind", "")
+        if declared not in ((NodePool.api_version, NodePool.kind), _UNNAMED):
+            problem = f"expected {NodePool.api_version} {NodePool.kind}, got {declared}"
             raise AutoscalerError(where, problem)
         try:
             pools.append(from_wire(dict(tree), NodePool))

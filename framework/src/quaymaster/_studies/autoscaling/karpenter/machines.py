@@ -107,7 +107,7 @@ class Machine:
 
 
 class Stock:
-    """What the cloud has, and what Karpenter knows of it.
+    """What the cloud has, and what Karpenter has seen of it.
 
     Args:
         types: What it offers to each pool.

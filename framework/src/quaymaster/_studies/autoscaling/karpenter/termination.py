@@ -122,7 +122,7 @@ class Terminations:
         refused = [
             pod for pod in others if _rank(pod) == rank and not self._is_leaving(pod)
         ]
-        # Upstream asks again after 100 ms, then after twice as long, up to 10 s.
+        # Upstream retries after a time that doubles, up to 10 s.
         longer = min(2 * drain.wait, _LONGEST_WAIT)
         drain.wait = longer if refused else _LOOK_SECONDS
 

@@ -115,13 +115,13 @@ def pool_totals(
         cost = finder.cost_of(node) if candidate is None else candidate.reschedule_cost
         disruption[pool] = disruption.get(pool, 0.0) + cost
         costs[pool] = costs.get(pool, 0.0) + _claim_price(state, node)
-    known: dict[str, float] = {}
+    listed: dict[str, float] = {}
     for candidate in by_name.values():
         name = candidate.pool.name
-        known[name] = known.get(name, 0.0) + candidate.price
+        listed[name] = listed.get(name, 0.0) + candidate.price
     return {
         name: PoolTotals(costs.get(name, 0.0) or price, disruption.get(name, 0.0))
-        for name, price in known.items()
+        for name, price in listed.items()
     }
 
 

@@ -101,7 +101,7 @@ class Blocked:
 
 
 class CandidateFinder:
-    """Tells which nodes may be disrupted.
+    """Decides which nodes may be disrupted.
 
     Args:
         state: The cluster.

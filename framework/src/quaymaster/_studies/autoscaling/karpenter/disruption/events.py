@@ -47,7 +47,7 @@ Report: TypeAlias = Callable[[DisruptionEvent], None]
 
 
 def ignore(_event: DisruptionEvent) -> None:
-    """Report an event to nobody."""
+    """Drop an event."""
 
 
 def sentence(text: str) -> str:

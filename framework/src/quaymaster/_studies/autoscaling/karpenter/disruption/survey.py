@@ -79,7 +79,7 @@ class Survey:
     Attributes:
         state: The cluster.
         options: The options of Karpenter.
-        finder: Tells which nodes may be disrupted.
+        finder: Decides which nodes may be disrupted.
     """
 
     def __init__(
