@@ -210,10 +210,11 @@ class GroupPlacer:
         if status is not None and status.is_error:
             return wrapped_error(_FEASIBILITY, status)
         for member in members:
-            if (error := member.error) is not None:
+            has_node = member.has_node
+            if not has_node and (error := member.error) is not None:
                 return wrapped_error(_OTHER, error)
             progress = PlacementProgress(
-                progress.scheduled + member.has_node, progress.remaining - 1
+                progress.scheduled + has_node, progress.remaining - 1
             )
             status = self._feasible.run(state, info, progress)
             if status is not None and status.is_error:
