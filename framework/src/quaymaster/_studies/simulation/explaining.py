@@ -88,8 +88,9 @@ def explain_pod(
         cluster, config=config, registry=registry, seed=seed, log=log
     ) as run:
         names = {node.name for node in cluster.list(Node).items}
+        is_tree = config.kubernetes.enabled("CompositePodGroup")
         groups = GroupLog(
-            lambda group: any(map(wanted.has_taken, group.pods)),
+            lambda group: is_tree or any(map(wanted.has_taken, group.pods)),
             explains=wanted.has_taken,
         )
         run.follow_groups(groups)

@@ -135,7 +135,7 @@ def suggest_group_changes(
         run.follow_groups(log)
         run.settle()
         key = name.key_in(run.cluster)
-        explained = explained_group(run, key, log.of(key))
+        explained = explained_group(run, key, log)
         trials = Trials(given, max_trials, on_trial)
         return search_group(run, explained, trials)
 
