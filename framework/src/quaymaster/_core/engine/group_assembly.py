@@ -76,7 +76,7 @@ class _MemberAttempts:
         self.measured = measured
 
     def attempting(self, framework: Framework) -> Attempting | None:
-        """Return what reports the attempts of one cycle; None if nobody listens."""
+        """Return what reports the attempts of one cycle; None without listeners."""
         listeners = (self.observer, self.marks, self.measured)
         if all(listener is None for listener in listeners):
             return None

@@ -103,7 +103,7 @@ class GroupPlacing:
         """Run the algorithm; the result has all pods, also those that were not tried.
 
         Args:
-            attempting: Reports the attempts, if anybody is interested.
+            attempting: Reports the attempts, or None.
         """
         result = self._placed(self.state, attempting)
         self.trials = self._tried_placements(result)

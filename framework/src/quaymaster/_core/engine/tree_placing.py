@@ -82,7 +82,7 @@ class TreePlacing:
         """Run the algorithm; each group and each pod has a result.
 
         Args:
-            attempting: Reports the attempts, if anybody is interested.
+            attempting: Reports the attempts, or None.
         """
         self._search = TreeSearch(self._parts, self._queued, attempting)
         results = self._placed(self._state, self._search)

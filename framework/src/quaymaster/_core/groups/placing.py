@@ -127,7 +127,7 @@ class GroupPlacer:
             info: The group, with the pods to place.
             queued: The records of these pods, in the order in which they are tried.
             scheduled: The number of pods of the group that have a node.
-            attempting: Reports the attempts, if anybody is interested.
+            attempting: Reports the attempts, or None.
         """
         result = self.attempt(state, info, queued, scheduled, attempting)
         result.require_node()

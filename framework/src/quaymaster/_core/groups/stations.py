@@ -37,7 +37,7 @@ class PlacementFeasibleStation:
             if status is None:
                 continue
             if status.is_wait:
-                # Nobody reads its plugin, and most calls for a gang end here.
+                # Its plugin is not read, and most calls for a gang end here.
                 waiting = status
                 continue
             if status.code is Code.UNSCHEDULABLE:

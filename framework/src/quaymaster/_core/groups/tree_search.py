@@ -89,7 +89,7 @@ class TreeSearch:
         parts: What places groups.
         queued: ``namespace/name`` of a PodGroup -> the records of its pods, in the
             order in which they are tried.
-        attempting: Reports the attempts, if anybody is interested.
+        attempting: Reports the attempts, or None.
     """
 
     def __init__(
