@@ -93,6 +93,7 @@ class GroupPlacing:
             self._search = PlacementSearch(placer, self._nodes, choice)
             self._placer = self._search
         self._post_filter = PodGroupPostFilterStation(profile)
+        self._measured = measured
         self.state = CycleState()
         self.trials: Sequence[PlacementTrial] = ()
         self._info = info
@@ -125,6 +126,8 @@ class GroupPlacing:
         answer = self._post_filter.run(
             self.state, self._info, result.attempts(), self._place_again
         )
+        if self._measured is not None and self._post_filter.has_plugins:
+            self._measured.preempted(answer.status)
         apply_answer(answer, result)
 
     def _placed(self, state: CycleState, attempting: Attempting | None) -> GroupResult:

@@ -60,6 +60,11 @@ class PodGroupPostFilterStation:
             for call in profile.plan("podGroupPostFilter")
         ]
 
+    @property
+    def has_plugins(self) -> bool:
+        """Whether a plugin is called at all."""
+        return bool(self._calls)
+
     def run(
         self,
         state: CycleState,
