@@ -17,7 +17,8 @@ LISTING: Final = st.tuples(
     st.sampled_from(["In", "NotIn"]),
     st.lists(st.sampled_from(VALUES), min_size=1, max_size=3, unique=True),
 )
-BARE: Final = st.tuples(st.sampled_from(["Exists", "DoesNotExist"]), st.just([]))
+NOTHING: Final[list[str]] = []
+BARE: Final = st.tuples(st.sampled_from(["Exists", "DoesNotExist"]), st.just(NOTHING))
 COMPARING: Final = st.tuples(
     st.sampled_from(["Gt", "Lt", "Gte", "Lte"]),
     st.sampled_from(["0", "1", "2", "9"]).map(lambda value: [value]),

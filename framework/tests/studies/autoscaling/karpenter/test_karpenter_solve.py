@@ -563,3 +563,22 @@ def test_pods_with_device_claims_are_not_served() -> None:
 
 def test_without_pools_every_pod_has_an_error() -> None:
     assert solved(make_pod("p")).errors == {"default/p": "no dynamic nodepools found"}
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "size"),
+    [
+        ("m5.2xlarge", "m5", "2xlarge"),
+        ("m5.xlarge", "m5", "xlarge"),
+        ("c6g.metal", "c6g", "metal"),
+        ("c-4x-amd64-linux", "c", "4"),
+        ("n2-standard.4", "n2", "4"),
+        ("tiny", "t", "4"),
+    ],
+)
+def test_a_type_of_kwok_has_the_labels_of_its_name(
+    name: str, family: str, size: str
+) -> None:
+    labels = make_type(name, 4, 1.0).requirements
+    assert labels.get("karpenter.kwok.sh/instance-family").single_value == family
+    assert labels.get("karpenter.kwok.sh/instance-size").single_value == size

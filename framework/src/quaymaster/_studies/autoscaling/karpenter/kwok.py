@@ -4,7 +4,6 @@ Mirrors ``kwok/cloudprovider/helpers.go`` and ``kwok/apis/v1alpha1/labels.go``
 (sigs.k8s.io/karpenter v1.15).
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -40,7 +39,7 @@ _SIZE: Final = f"{_GROUP}/instance-size"
 _FAMILY: Final = f"{_GROUP}/instance-family"
 _CPU: Final = f"{_GROUP}/instance-cpu"
 _MEMORY: Final = f"{_GROUP}/instance-memory"
-_AWS: Final = re.compile(r"\w+\.(nano|micro|small|medium|large|\d*xlarge|metal)")
+_AWS_SIZES: Final = ("nano", "micro", "small", "medium", "large", "metal")
 _OVERHEAD: Final = {"cpu": Quantity("100m"), "memory": Quantity("10Mi")}
 _PODS: Final = {"pods": Quantity("110")}
 
@@ -96,10 +95,15 @@ def kwok_type(
 
 
 def _size(name: str, cpu: str) -> str:
-    match = _AWS.fullmatch(name)
-    return match.group(1) if match else cpu
+    """Return the size in a name of AWS, such as ``2xlarge``, or the number of CPUs."""
+    family, _, size = name.partition(".")
+    count = size.removesuffix("xlarge")
+    numbered = count != size and (not count or (count.isascii() and count.isdigit()))
+    is_family = family.isascii() and family.replace("_", "a").isalnum()
+    return size if is_family and (numbered or size in _AWS_SIZES) else cpu
 
 
 def _family(name: str) -> str:
-    parts = re.split(r"[.-]", name, maxsplit=1)
-    return parts[0] if len(parts) > 1 else name[:1]
+    """Return what is before the first dot or dash, or the first letter."""
+    family = name.replace("-", ".").partition(".")[0]
+    return family if family != name else name[:1]
