@@ -59,7 +59,7 @@ __all__ = [
     "without_condition",
 ]
 
-_ONE: Final = 10**9
+_UNIT: Final = 10**9
 FINALIZER: Final = "karpenter.sh/termination"
 _NOT_READY: Final = Taint(key="node.kubernetes.io/not-ready", effect="NoSchedule")
 
@@ -147,7 +147,7 @@ def quantities(amounts: Amounts) -> dict[str, Quantity]:
 
 
 def _quantity(amount: int) -> Quantity:
-    whole, rest = divmod(amount, _ONE)
+    whole, rest = divmod(amount, _UNIT)
     return Quantity(f"{amount}n") if rest else Quantity(whole)
 
 
