@@ -103,7 +103,7 @@ class QueueRig:
         flush_gated: Whether the flush calls the gates.
         kubernetes: The Kubernetes version whose queue it is.
         start: The time at the start.
-        own_gates: The gates that their plugins open themselves.
+        self_opening: The gates that their plugins open themselves.
         queue: The class of the queue.
     """
 
@@ -118,7 +118,7 @@ class QueueRig:
         flush_gated: bool = False,
         kubernetes: str = "1.36",
         start: float = START,
-        own_gates: Collection[str] = (),
+        self_opening: Collection[str] = (),
         queue: type[SchedulingQueue] = SchedulingQueue,
     ) -> None:
         self.clock = VirtualClock(start)
@@ -129,7 +129,7 @@ class QueueRig:
             sort_key=by_priority,
             pre_enqueue=tuple((gates or {}).items()),
             events={"A": [NODE_ADDED], "B": [NODE_ADDED]} if events is None else events,
-            own_gates=frozenset(own_gates),
+            self_opening=frozenset(self_opening),
         )
         self.queue = queue(
             clock=self.clock,

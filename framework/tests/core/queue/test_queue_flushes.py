@@ -47,7 +47,7 @@ class World:
         self.rig = QueueRig(
             gates={"First": lambda _pod: None, "G": self.gate},
             kubernetes=version,
-            own_gates=own,
+            self_opening=own,
             queue=queue,
         )
         self.tried: list[QueuedPod] = []

@@ -312,7 +312,7 @@ def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
         group_gates=frozenset(
             call.plugin for call in profile.plan("preEnqueue") if call.gates_groups
         ),
-        own_gates=frozenset(
+        self_opening=frozenset(
             call.plugin
             for call in profile.plan("preEnqueue")
             if call.opens_gates_itself
