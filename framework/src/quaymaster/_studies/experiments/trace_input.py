@@ -29,7 +29,7 @@ __all__ = ["TraceInput"]
 
 @attrs.define
 class _Task:
-    """What a trace says of one pod.
+    """A pod of a trace, from all of its events.
 
     Attributes:
         pod: The pod, as it was submitted.
