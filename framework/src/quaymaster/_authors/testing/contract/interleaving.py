@@ -32,20 +32,21 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         if changed is not None:
             fail(changed.hook, f"{changed} as before, {_WHEN}", pod, rival)
         if subject.has("reserve") or subject.has("permit"):
-            _ask_binding(bench, pod, rival)
+            _ask_binding(subject, cluster, pod, rival)
 
 
-def _ask_binding(bench: Bench, pod: Pod, rival: Pod) -> None:
-    node_name = first_open_node(bench, pod)
-    if not node_name:
+def _ask_binding(subject: Subject, cluster: SmallCluster, pod: Pod, rival: Pod) -> None:
+    plain, bench = Bench(subject, cluster), Bench(subject, cluster)
+    node_name = first_open_node(plain, pod)
+    if not node_name or first_open_node(bench, pod) != node_name:
         return
-    expected = binding_answers(bench, pod, node_name)
+    expected = binding_answers(plain, pod, node_name)
     meanwhile = partial(answers, bench, rival)
     results = binding_answers(bench, pod, node_name, meanwhile)
     for hook, answer in results.items():
         if answer != expected.get(hook):
-            text = f"{shown(answer)}, expected {shown(expected.get(hook))} as before"
-            fail(hook, f"{text}, {_WHEN}", pod, rival)
+            text = f"{shown(answer)}, expected {shown(expected.get(hook))}"
+            fail(hook, f"{text} {_WHEN}", pod, rival)
 
 
 INTERLEAVING: Final = Check(
