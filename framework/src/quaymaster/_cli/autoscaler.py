@@ -1,18 +1,24 @@
 """The option ``--autoscaler``, and the autoscaler of a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from quaymaster._api.objects.meta import ApiObject
     from quaymaster._studies.simulation.autoscaler import (
         Autoscaler,
         AutoscalerContext,
         AutoscalerFactory,
     )
 
-__all__ = ["ScaledRun", "autoscaler_option", "the_autoscaler"]
+__all__ = [
+    "ScaledRun",
+    "autoscaler_option",
+    "autoscalers_option",
+    "the_autoscaler",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +36,12 @@ class ScaledRun:
     def __init__(self, factory: "AutoscalerFactory | None") -> None:
         self.autoscaler: Autoscaler | None = None
         self._factory = factory
+
+    @property
+    def kinds(self) -> "Sequence[type[ApiObject]]":
+        """The kinds of objects that the autoscaler reads beside those of Kubernetes."""
+        declared: Sequence[type[ApiObject]] = getattr(self._factory, "kinds", ())
+        return declared
 
     @property
     def factory(self) -> "AutoscalerFactory | None":
@@ -74,6 +86,19 @@ def autoscaler_option(*, required: bool = False) -> Callable[[F], F]:
         required=required,
         type=click.Path(dir_okay=False),
         help="Let an autoscaler add and remove nodes, as FILE describes it.",
+    )
+
+
+def autoscalers_option() -> Callable[[F], F]:
+    """The option ``--autoscaler`` of a comparison, which may be repeated."""
+    return click.option(
+        "--autoscaler",
+        "autoscaler_files",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(dir_okay=False),
+        help="Let an autoscaler add and remove nodes, as FILE describes it. Several "
+        "make a variant each.",
     )
 
 
