@@ -5,168 +5,50 @@ from typing import Any, Final
 
 import pytest
 
-from quaymaster import ApiObject, Node, Pod
+from quaymaster import ApiObject
 from quaymaster.objects import (
-    DaemonSet,
     PersistentVolume,
     PersistentVolumeClaim,
-    Quantity,
     StorageClass,
     from_wire,
 )
 from tests.kit.internals.karpenter import (
-    KWOK_RESTRICTED_DOMAINS,
     KWOK_WELL_KNOWN_LABELS,
     ClusterState,
     InstanceType,
     KarpenterOptions,
     NodeClaim,
     NodeOverlay,
-    NodePool,
     Offering,
     Requirement,
     Requirements,
-    SolveResult,
     as_created,
-    kwok_offering,
-    kwok_type,
     order_by_price,
     pods_to_schedule,
-    solve,
     worst_launch_price,
 )
-
-ZONE: Final = "topology.kubernetes.io/zone"
-CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
-HOSTNAME: Final = "kubernetes.io/hostname"
-ZONES: Final = ("zone-a", "zone-b")
-OPTIONS: Final = KarpenterOptions(
-    well_known_labels=KWOK_WELL_KNOWN_LABELS,
-    restricted_domains=KWOK_RESTRICTED_DOMAINS,
+from tests.kit.karpenter import (
+    CAPACITY_TYPE,
+    HOSTNAME,
+    OPTIONS,
+    TYPES,
+    ZONE,
+    Tree,
+    away_from,
+    groups,
+    make_daemon_set,
+    make_node,
+    make_pod,
+    make_pool,
+    make_type,
+    names,
+    prefer,
+    preferring,
+    required,
+    solved,
+    spread,
+    types_of,
 )
-Tree = dict[str, Any]
-
-
-def make_type(name: str, cpu: int, price: float) -> InstanceType:
-    return kwok_type(
-        name=name,
-        arch="amd64",
-        systems=["linux"],
-        capacity={"cpu": Quantity(cpu), "memory": Quantity(f"{4 * cpu}Gi")},
-        offerings=[
-            kwok_offering(zone, kind, price * share)
-            for zone in ZONES
-            for kind, share in (("on-demand", 1.0), ("spot", 0.7))
-        ],
-    )
-
-
-TYPES: Final = (
-    make_type("m-2", 2, 0.1),
-    make_type("m-4", 4, 0.2),
-    make_type("m-8", 8, 0.4),
-)
-
-
-def make_pool(name: str = "pool", **spec: Any) -> NodePool:
-    template = {"spec": spec.pop("template", {}), "metadata": spec.pop("metadata", {})}
-    return from_wire(
-        {"metadata": {"name": name}, "spec": {"template": template, **spec}}, NodePool
-    )
-
-
-def make_pod(name: str, cpu: str = "1", labels: Tree | None = None, **spec: Any) -> Pod:
-    ports = spec.pop("ports", [])
-    container = {
-        "name": "main",
-        "image": "main",
-        "resources": {"requests": {"cpu": cpu}},
-        "ports": ports,
-    }
-    unschedulable = {
-        "type": "PodScheduled",
-        "status": "False",
-        "reason": "Unschedulable",
-    }
-    return from_wire(
-        {
-            "metadata": {
-                "name": name,
-                "namespace": "default",
-                "uid": name,
-                "labels": labels or {},
-            },
-            "spec": {"containers": [container], **spec},
-            "status": {"phase": "Pending", "conditions": [unschedulable]},
-        },
-        Pod,
-    )
-
-
-def make_node(name: str, cpu: int = 4, **spec: Any) -> Node:
-    amounts = {"cpu": str(cpu), "memory": "16Gi", "pods": "110"}
-    labels = {HOSTNAME: name, ZONE: "zone-a", **spec.pop("labels", {})}
-    return from_wire(
-        {
-            "metadata": {"name": name, "labels": labels},
-            "spec": {"providerID": name, **spec},
-            "status": {"allocatable": amounts, "capacity": amounts},
-        },
-        Node,
-    )
-
-
-def solved(
-    *objects: ApiObject,
-    types: Sequence[InstanceType] = TYPES,
-    options: KarpenterOptions = OPTIONS,
-    **arguments: Any,
-) -> SolveResult:
-    state = ClusterState.from_objects(objects, types, now=0.0)
-    pods = pods_to_schedule(state, options)
-    assert not pods.rejected
-    return solve(state, pods.all_pods, options, **arguments)
-
-
-def names(pods: Sequence[Pod]) -> list[str]:
-    return sorted(pod.name for pod in pods)
-
-
-def groups(result: SolveResult) -> list[list[str]]:
-    return sorted(names(claim.pods) for claim in result.new_claims)
-
-
-def types_of(result: SolveResult) -> list[list[str]]:
-    return [[each.name for each in claim.instance_types] for claim in result.new_claims]
-
-
-def required(*expressions: tuple[str, str, list[str]]) -> Tree:
-    """Return a node affinity with one term for each condition."""
-    terms = [
-        {"matchExpressions": [{"key": key, "operator": operator, "values": values}]}
-        for key, operator, values in expressions
-    ]
-    selector = {"nodeSelectorTerms": terms}
-    return {
-        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": selector}
-    }
-
-
-def spread(key: str, app: str, **settings: Any) -> Tree:
-    return {
-        "maxSkew": 1,
-        "topologyKey": key,
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": app}},
-        **settings,
-    }
-
-
-def away_from(app: str, key: str) -> Tree:
-    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
-    return {
-        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
-    }
 
 
 def test_a_claim_keeps_all_types_that_hold_its_pods_the_cheapest_first() -> None:
@@ -258,15 +140,6 @@ def test_the_next_required_term_is_tried_when_the_first_fits_nowhere() -> None:
     assert claim.requirements.get(ZONE).values == {"zone-b"}
 
 
-def prefer(zone: str, weight: int) -> Tree:
-    expression = {"key": ZONE, "operator": "In", "values": [zone]}
-    return {"weight": weight, "preference": {"matchExpressions": [expression]}}
-
-
-def preferring(*terms: Tree) -> Tree:
-    return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
-
-
 @pytest.mark.parametrize(
     ("heavy", "zones"), [("zone-b", {"zone-b"}), ("nowhere", {"zone-a"})]
 )
@@ -323,26 +196,8 @@ def test_pods_with_one_host_port_get_a_claim_each() -> None:
     assert groups(solved(make_pool(), *pods)) == [["p0"], ["p1"]]
 
 
-def daemon_set(cpu: str) -> DaemonSet:
-    resources = {"requests": {"cpu": cpu}}
-    container = {"name": "main", "image": "main", "resources": resources}
-    return from_wire(
-        {
-            "metadata": {"name": "agent", "namespace": "default", "uid": "agent"},
-            "spec": {
-                "selector": {"matchLabels": {"app": "agent"}},
-                "template": {
-                    "metadata": {"labels": {"app": "agent"}},
-                    "spec": {"containers": [container]},
-                },
-            },
-        },
-        DaemonSet,
-    )
-
-
 def test_daemon_sets_need_room_on_each_new_node() -> None:
-    result = solved(make_pool(), daemon_set("1"), make_pod("p"))
+    result = solved(make_pool(), make_daemon_set("1"), make_pod("p"))
     assert types_of(result) == [["m-4", "m-8"]]
     [claim] = result.new_claims
     assert {name: str(amount) for name, amount in claim.requests.items()} == {
