@@ -130,9 +130,18 @@ def gates_groups(plugin: object) -> bool:
     """Whether a plugin's ``pre_enqueue`` has one answer for all pods of a PodGroup.
 
     The class attribute ``gates_groups = True`` declares it. Then the queue calls it for
-    one pod of a group that it gates, and not for each.
+    one pod of a group, and not for each.
     """
     return getattr(plugin, "gates_groups", False) is True
+
+
+def opens_gates_itself(plugin: object) -> bool:
+    """Whether only a plugin and its events open the gates that it has closed.
+
+    The class attribute ``opens_gates_itself = True`` declares it. Then the periodic
+    flush does not call ``pre_enqueue`` for pods that it gates.
+    """
+    return getattr(plugin, "opens_gates_itself", False) is True
 
 
 def may_block(plugin: object) -> bool:

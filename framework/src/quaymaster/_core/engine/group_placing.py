@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.raised import describe_exception
@@ -101,11 +100,11 @@ class GroupPlacing:
         self._records = records
         self._group_state = state
 
-    def run(self, attempting: Attempting) -> GroupResult:
+    def run(self, attempting: Attempting | None) -> GroupResult:
         """Run the algorithm; the result has all pods, also those that were not tried.
 
         Args:
-            attempting: Makes the context in which a pod is tried.
+            attempting: Reports the attempts, or None.
         """
         result = self._placed(self.state, attempting)
         self.trials = self._tried_placements(result)
@@ -131,7 +130,7 @@ class GroupPlacing:
             self._measured.preempted(answer.status)
         apply_answer(answer, result)
 
-    def _placed(self, state: CycleState, attempting: Attempting) -> GroupResult:
+    def _placed(self, state: CycleState, attempting: Attempting | None) -> GroupResult:
         """Run the algorithm; an exception in it fails this cycle only."""
         try:
             return self._placer.place(
@@ -149,7 +148,7 @@ class GroupPlacing:
             return GroupResult(Status.from_error(describe_exception(error)), [])
 
     def _place_again(self) -> Sequence[MemberAttempt] | Status:
-        result = self._placed(CycleState(), lambda _queued: nullcontext())
+        result = self._placed(CycleState(), None)
         if result.status is not None:
             return result.status
         return result.proposed()
