@@ -27,20 +27,20 @@ __all__ = [
     "ZONE",
     "ZONES",
     "Tree",
+    "agent_of_all_nodes",
     "away_from",
-    "groups",
-    "make_daemon_set",
-    "make_node",
+    "claimed_pods",
     "make_pod",
     "make_pool",
     "make_type",
-    "names",
+    "names_of_pods",
+    "node_preferences",
     "prefer",
-    "preferring",
     "required",
     "solved",
-    "spread",
+    "spread_of",
     "types_of",
+    "zoned_node",
 ]
 
 ZONE: Final = "topology.kubernetes.io/zone"
@@ -113,7 +113,7 @@ def make_pod(name: str, cpu: str = "1", labels: Tree | None = None, **spec: Any)
     )
 
 
-def make_node(name: str, cpu: int = 4, **spec: Any) -> Node:
+def zoned_node(name: str, cpu: int = 4, **spec: Any) -> Node:
     """Return a node in the first zone."""
     amounts = {"cpu": str(cpu), "memory": "16Gi", "pods": "110"}
     labels = {HOSTNAME: name, ZONE: "zone-a", **spec.pop("labels", {})}
@@ -140,14 +140,14 @@ def solved(
     return solve(state, pods.all_pods, options, **arguments)
 
 
-def names(pods: Sequence[Pod]) -> list[str]:
+def names_of_pods(pods: Sequence[Pod]) -> list[str]:
     """Return the names of pods in order."""
     return sorted(pod.name for pod in pods)
 
 
-def groups(result: SolveResult) -> list[list[str]]:
+def claimed_pods(result: SolveResult) -> list[list[str]]:
     """Return the pods of each new claim."""
-    return sorted(names(claim.pods) for claim in result.new_claims)
+    return sorted(names_of_pods(claim.pods) for claim in result.new_claims)
 
 
 def types_of(result: SolveResult) -> list[list[str]]:
@@ -167,7 +167,7 @@ def required(*expressions: tuple[str, str, list[str]]) -> Tree:
     }
 
 
-def spread(key: str, app: str, **settings: Any) -> Tree:
+def spread_of(key: str, app: str, **settings: Any) -> Tree:
     """Return a spread constraint for the pods of an application."""
     return {
         "maxSkew": 1,
@@ -192,12 +192,12 @@ def prefer(zone: str, weight: int) -> Tree:
     return {"weight": weight, "preference": {"matchExpressions": [expression]}}
 
 
-def preferring(*terms: Tree) -> Tree:
+def node_preferences(*terms: Tree) -> Tree:
     """Return an affinity with preferences."""
     return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
 
 
-def make_daemon_set(cpu: str) -> DaemonSet:
+def agent_of_all_nodes(cpu: str) -> DaemonSet:
     """Return a DaemonSet that runs on all nodes."""
     resources = {"requests": {"cpu": cpu}}
     container = {"name": "main", "image": "main", "resources": resources}

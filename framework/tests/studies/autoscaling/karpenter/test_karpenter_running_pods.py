@@ -30,13 +30,13 @@ from tests.kit.karpenter import (
     ZONE,
     Tree,
     away_from,
-    groups,
-    make_node,
+    claimed_pods,
     make_pod,
     make_pool,
-    names,
+    names_of_pods,
     solved,
-    spread,
+    spread_of,
+    zoned_node,
 )
 
 WEB: Final = {"app": "web"}
@@ -49,31 +49,33 @@ def running(name: str, node: str, **spec: Any) -> Pod:
 
 def test_a_pod_that_runs_keeps_others_away() -> None:
     lonely = running("lonely", "n", cpu="100m", affinity=away_from("web", HOSTNAME))
-    result = solved(make_pool(), make_node("n"), lonely, make_pod("p", labels=WEB))
+    result = solved(make_pool(), zoned_node("n"), lonely, make_pod("p", labels=WEB))
     assert not result.existing
-    assert groups(result) == [["p"]]
+    assert claimed_pods(result) == [["p"]]
 
 
 def test_a_pod_that_runs_counts_for_a_spread() -> None:
-    pod = make_pod("p", labels=WEB, topologySpreadConstraints=[spread(ZONE, "web")])
-    node = make_node("n", cpu=1)
+    pod = make_pod("p", labels=WEB, topologySpreadConstraints=[spread_of(ZONE, "web")])
+    node = zoned_node("n", cpu=1)
     result = solved(make_pool(), node, running("old", "n", labels=WEB), pod)
     [claim] = result.new_claims
     assert claim.requirements.get(ZONE).values == {"zone-b"}
 
 
 def test_a_pod_that_ends_does_not_count() -> None:
-    pod = make_pod("p", labels=WEB, topologySpreadConstraints=[spread(ZONE, "web")])
+    pod = make_pod("p", labels=WEB, topologySpreadConstraints=[spread_of(ZONE, "web")])
     ended = replace(
         running("old", "n", labels=WEB), status=PodStatus(phase="Succeeded")
     )
-    result = solved(make_pool(), make_node("n", cpu=4), ended, pod)
+    result = solved(make_pool(), zoned_node("n", cpu=4), ended, pod)
     assert [*result.existing] == ["n"]
 
 
 def test_a_pod_that_moves_does_not_count_where_it_was() -> None:
-    pod = running("p", "n", labels=WEB, topologySpreadConstraints=[spread(ZONE, "web")])
-    state = ClusterState.from_objects([make_pool(), make_node("n"), pod], TYPES, now=0)
+    pod = running(
+        "p", "n", labels=WEB, topologySpreadConstraints=[spread_of(ZONE, "web")]
+    )
+    state = ClusterState.from_objects([make_pool(), zoned_node("n"), pod], TYPES, now=0)
     result = solve(state, [pod], OPTIONS, exclude_nodes=["n"])
     [claim] = result.new_claims
     assert claim.requirements.get(ZONE).values == {"zone-a"}
@@ -84,13 +86,15 @@ def test_a_state_answers_the_same_after_other_solves() -> None:
         make_pod(f"p{n}", "3", labels=WEB, affinity=away_from("web", HOSTNAME))
         for n in range(3)
     ]
-    nodes = [make_node(f"n{n}") for n in range(2)]
+    nodes = [zoned_node(f"n{n}") for n in range(2)]
     state = ClusterState.from_objects([make_pool(), *nodes, *pods], TYPES, now=0.0)
     results = [
         solve(state, pods, OPTIONS, exclude_nodes=excluded)
         for excluded in ([], ["n0"], [])
     ]
-    placed = [{n: names(p) for n, p in each.existing.items()} for each in results]
+    placed = [
+        {n: names_of_pods(p) for n, p in each.existing.items()} for each in results
+    ]
     assert placed == [
         {"n0": ["p0"], "n1": ["p1"]},
         {"n1": ["p0"]},
@@ -112,7 +116,7 @@ def managed(name: str, *, taints: list[Tree] | None = None, **claim: Any) -> lis
         },
         "status": {"providerID": name, **claim},
     }
-    node = make_node(name, labels=labels, taints=taints or [])
+    node = zoned_node(name, labels=labels, taints=taints or [])
     return [node, from_wire(tree, NodeClaim)]
 
 
@@ -123,7 +127,7 @@ def test_pods_of_a_node_that_is_deleted_need_another_place() -> None:
     objects = managed("n", metadata=DELETED)
     result = solved(make_pool(), *objects, running("p", "n"))
     assert not result.existing
-    assert groups(result) == [["p"]]
+    assert claimed_pods(result) == [["p"]]
 
 
 def test_a_pod_whose_budget_never_lets_it_go_needs_no_other_place() -> None:
@@ -146,7 +150,7 @@ def test_limits_count_the_nodes_that_stay() -> None:
     assert error.startswith("all available instance types exceed limits")
 
 
-RECENT: Final = {
+RECENT: Final[dict[str, Any]] = {
     "conditions": [
         {
             "type": "Initialized",
@@ -164,7 +168,7 @@ def test_nodes_whose_pods_have_changed_get_no_pods_of_candidates(
 ) -> None:
     pool = make_pool(disruption={"consolidateAfter": "30s"})
     moving = running("p", "other")
-    objects = [pool, *managed("n", **RECENT), make_node("other"), moving]
+    objects = [pool, *managed("n", **RECENT), zoned_node("other"), moving]
     state = ClusterState.from_objects(objects, TYPES, now=now)
     result = solve(state, [moving], OPTIONS, exclude_nodes=["other"], consolidates=True)
     assert [*result.existing] == nodes
@@ -173,7 +177,7 @@ def test_nodes_whose_pods_have_changed_get_no_pods_of_candidates(
 def test_a_taint_that_only_prefers_is_tolerated_at_last() -> None:
     taint = {"key": "soft", "effect": "PreferNoSchedule"}
     pool = make_pool(template={"taints": [taint]})
-    assert groups(solved(pool, make_pod("p"))) == [["p"]]
+    assert claimed_pods(solved(pool, make_pod("p"))) == [["p"]]
 
 
 def test_a_node_with_all_volumes_it_can_attach_gets_no_more() -> None:
@@ -201,8 +205,8 @@ def test_a_node_with_all_volumes_it_can_attach_gets_no_more() -> None:
     )
     old = running("old", "n", cpu="100m", volumes=volumes("a"))
     pod = make_pod("p", volumes=volumes("b"))
-    objects = [make_pool(), make_node("n"), limits, old, pod, *disk("a"), *disk("b")]
-    assert groups(solved(*objects)) == [["p"]]
+    objects = [make_pool(), zoned_node("n"), limits, old, pod, *disk("a"), *disk("b")]
+    assert claimed_pods(solved(*objects)) == [["p"]]
 
 
 def test_an_anti_affinity_reaches_the_namespaces_that_it_selects() -> None:
@@ -215,7 +219,9 @@ def test_an_anti_affinity_reaches_the_namespaces_that_it_selects() -> None:
     old = running("old", "n", cpu="100m", labels=WEB)
     old = replace(old, metadata=replace(old.metadata, namespace="x"))
     pod = make_pod("p", affinity=affinity)
-    assert groups(solved(make_pool(), make_node("n"), other, old, pod)) == [["p"]]
+    assert claimed_pods(solved(make_pool(), zoned_node("n"), other, old, pod)) == [
+        ["p"]
+    ]
 
 
 @given(
@@ -228,7 +234,7 @@ def test_solves_place_each_pod_once_and_keep_to_limits(
 ) -> None:
     pods = [make_pod(f"p{n}", f"{cpu}m") for n, cpu in enumerate(requests)]
     pool = make_pool(limits={"cpu": str(limit)})
-    existing = [make_node(f"n{n}") for n in range(nodes)]
+    existing = [zoned_node(f"n{n}") for n in range(nodes)]
     state = ClusterState.from_objects([pool, *existing, *pods], TYPES, now=0.0)
     result = solve(state, pods_to_schedule(state, OPTIONS).all_pods, OPTIONS)
     placed = [pod for claim in result.new_claims for pod in claim.pods]

@@ -34,20 +34,20 @@ from tests.kit.karpenter import (
     TYPES,
     ZONE,
     Tree,
+    agent_of_all_nodes,
     away_from,
-    groups,
-    make_daemon_set,
-    make_node,
+    claimed_pods,
     make_pod,
     make_pool,
     make_type,
-    names,
+    names_of_pods,
+    node_preferences,
     prefer,
-    preferring,
     required,
     solved,
-    spread,
+    spread_of,
     types_of,
+    zoned_node,
 )
 
 
@@ -58,20 +58,20 @@ def test_a_claim_keeps_all_types_that_hold_its_pods_the_cheapest_first() -> None
 def test_pods_join_a_claim_while_some_type_holds_them() -> None:
     pods = [make_pod(f"p{number}", "3") for number in range(2)]
     result = solved(make_pool(), *pods)
-    assert groups(result) == [["p0", "p1"]]
+    assert claimed_pods(result) == [["p0", "p1"]]
     assert types_of(result) == [["m-8"]]
 
 
 def test_nodes_come_first() -> None:
-    result = solved(make_pool(), make_node("node"), make_pod("a"))
-    assert {name: names(pods) for name, pods in result.existing.items()} == {
+    result = solved(make_pool(), zoned_node("node"), make_pod("a"))
+    assert {name: names_of_pods(pods) for name, pods in result.existing.items()} == {
         "node": ["a"]
     }
     assert not result.new_claims
 
 
 def test_an_excluded_node_gets_no_pods() -> None:
-    objects = make_pool(), make_node("node"), make_pod("a")
+    objects = make_pool(), zoned_node("node"), make_pod("a")
     assert not solved(*objects, exclude_nodes=["node"]).existing
 
 
@@ -95,7 +95,9 @@ def test_a_pool_whose_taints_are_not_tolerated_makes_no_claim() -> None:
 
 def test_startup_taints_keep_no_pods_away() -> None:
     taint = {"key": "starting", "effect": "NoSchedule"}
-    assert groups(solved(make_pool(template={"startupTaints": [taint]}), make_pod("p")))
+    assert claimed_pods(
+        solved(make_pool(template={"startupTaints": [taint]}), make_pod("p"))
+    )
 
 
 def test_a_limit_is_charged_with_the_largest_type() -> None:
@@ -144,13 +146,13 @@ def test_the_next_required_term_is_tried_when_the_first_fits_nowhere() -> None:
     ("heavy", "zones"), [("zone-b", {"zone-b"}), ("nowhere", {"zone-a"})]
 )
 def test_preferences_count_until_nothing_fits(heavy: str, zones: set[str]) -> None:
-    affinity = preferring(prefer("zone-a", 1), prefer(heavy, 9))
+    affinity = node_preferences(prefer("zone-a", 1), prefer(heavy, 9))
     [claim] = solved(make_pool(), make_pod("p", affinity=affinity)).new_claims
     assert claim.requirements.get(ZONE).values == zones
 
 
 def test_preferences_can_be_ignored() -> None:
-    pod = make_pod("p", affinity=preferring(prefer("zone-a", 1)))
+    pod = make_pod("p", affinity=node_preferences(prefer("zone-a", 1)))
     options = KarpenterOptions(
         well_known_labels=KWOK_WELL_KNOWN_LABELS, ignore_preferences=True
     )
@@ -163,7 +165,7 @@ def test_spread_pods_go_to_different_zones() -> None:
         make_pod(
             f"p{number}",
             labels={"app": "web"},
-            topologySpreadConstraints=[spread(ZONE, "web")],
+            topologySpreadConstraints=[spread_of(ZONE, "web")],
         )
         for number in range(2)
     ]
@@ -187,17 +189,17 @@ def test_pods_that_avoid_each_other_by_host_get_a_claim_each() -> None:
         make_pod(f"p{n}", labels={"app": "web"}, affinity=away_from("web", HOSTNAME))
         for n in range(3)
     ]
-    assert groups(solved(make_pool(), *pods)) == [["p0"], ["p1"], ["p2"]]
+    assert claimed_pods(solved(make_pool(), *pods)) == [["p0"], ["p1"], ["p2"]]
 
 
 def test_pods_with_one_host_port_get_a_claim_each() -> None:
     port = {"containerPort": 80, "hostPort": 80}
     pods = [make_pod(f"p{number}", ports=[port]) for number in range(2)]
-    assert groups(solved(make_pool(), *pods)) == [["p0"], ["p1"]]
+    assert claimed_pods(solved(make_pool(), *pods)) == [["p0"], ["p1"]]
 
 
 def test_daemon_sets_need_room_on_each_new_node() -> None:
-    result = solved(make_pool(), make_daemon_set("1"), make_pod("p"))
+    result = solved(make_pool(), agent_of_all_nodes("1"), make_pod("p"))
     assert types_of(result) == [["m-4", "m-8"]]
     [claim] = result.new_claims
     assert {name: str(amount) for name, amount in claim.requests.items()} == {
@@ -291,7 +293,10 @@ def starting_node(**claim: Any) -> Sequence[ApiObject]:
         "spec": {"startupTaints": taints},
         "status": {"providerID": "node", **claim},
     }
-    return [make_node("node", taints=taints, labels=labels), from_wire(tree, NodeClaim)]
+    return [
+        zoned_node("node", taints=taints, labels=labels),
+        from_wire(tree, NodeClaim),
+    ]
 
 
 def test_a_node_that_starts_gets_pods_in_spite_of_its_startup_taints() -> None:

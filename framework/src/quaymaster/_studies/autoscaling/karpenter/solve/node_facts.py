@@ -42,7 +42,7 @@ class NodeFacts:
     Attributes:
         node: The node.
         requirements: Its labels.
-        node_labels: The labels of its Node, or None if there is none yet.
+        node_labels: The labels of its Node; None until it has registered.
         free: What its pods and its DaemonSets leave.
         volume_limits: How many volumes a node of its type can attach.
         has_volumes: Whether its pods have volumes behind claims.
