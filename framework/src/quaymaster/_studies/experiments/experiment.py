@@ -7,8 +7,10 @@ from pathlib import Path
 import attrs
 
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.experiments.autoscalers import AutoscalerFile
 from quaymaster._studies.experiments.inputs import ExperimentInput
 from quaymaster._studies.experiments.metrics import Metric
 from quaymaster._studies.experiments.offers import Used, import_class
@@ -25,12 +27,14 @@ class Part:
         values: Parameter -> value, for the parameters that apply to it.
         used: The input; None for a configuration.
         config: The document of the configuration; None for an input.
+        autoscaler: The autoscaler of a configuration; None without one.
     """
 
     name: str
     values: Mapping[str, object]
     used: Used[ExperimentInput] | None = attrs.field(default=None, repr=False)
     config: Mapping[str, object] | None = attrs.field(default=None, repr=False)
+    autoscaler: AutoscalerFile | None = attrs.field(default=None, repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -75,6 +79,7 @@ class Experiment:
         sha256: The hash of its text.
         description: A description.
         kubernetes: The simulated version of Kubernetes.
+        options: Options of the scheduler that are not part of its configuration.
         plugins: Plugins in addition to the installed ones: name ->
             ``package.module:Class``.
         inputs: The inputs, each with all values of its parameters.
@@ -90,6 +95,7 @@ class Experiment:
     sha256: str
     description: str = ""
     kubernetes: Kubernetes
+    options: SchedulerOptions = SchedulerOptions()
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     inputs: Sequence[Part] = attrs.field(repr=False)
     profiles: Sequence[Part] = attrs.field(repr=False)

@@ -5,11 +5,11 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
 import msgspec
 
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import parse_config
-from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._studies.experiments.driving import drive
 from quaymaster._studies.experiments.experiment import Cell, Experiment, registry_with
 from quaymaster._studies.experiments.inputs import InputContext, Workload
@@ -75,12 +75,16 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
     )
     workload = INPUTS.build(cell.input.used).make(context)
     metrics = {name: METRICS.build(used) for name, used in experiment.metrics.items()}
+    scaler = cell.profile.autoscaler
     with Run(
         workload.objects,
         config=config,
         registry=registry,
         seed=cell.seed,
-        options=SchedulerOptions(verify=verify),
+        autoscaler=None if scaler is None else scaler.factory(),
+        options=attrs.evolve(
+            experiment.options, verify=verify or experiment.options.verify
+        ),
     ) as run:
         found = drive(run, workload, metrics)
         warnings = _warnings(run, workload)
