@@ -64,6 +64,7 @@ class Fingerprints:
                 "kubernetes": experiment.kubernetes.version,
                 "gates": written_gates(experiment.kubernetes.feature_gates),
                 "plugins": dict(experiment.plugins),
+                "departures first": experiment.departures_first,
                 "metrics": {
                     name: [used.origin, dict(used.parameters)]
                     for name, used in experiment.metrics.items()

@@ -82,7 +82,12 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
         seed=cell.seed,
         options=SchedulerOptions(verify=verify),
     ) as run:
-        found = drive(run, workload, metrics)
+        found = drive(
+            run,
+            workload,
+            metrics,
+            departures_first=experiment.departures_first,
+        )
         warnings = _warnings(run, workload)
     return RunResult(
         values=_values(found),
