@@ -1,6 +1,6 @@
 """ConservativeBackfilling: pods pass others if they delay none of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from quaymaster import (
@@ -28,6 +28,10 @@ class ConservativeBackfilling:
     Args: ClassVar[type[HeadOfLineArgs]] = HeadOfLineArgs
     reads = ()
     writes = ()
+    opens_gates_itself = True
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "staleness": "the order depends on when pods arrived, and on the head before"
+    }
 
     def __init__(self, args: HeadOfLineArgs, handle: Handle) -> None:
         self._line = Line(args, handle, lambda: self._backfilling.forget())

@@ -1,6 +1,6 @@
 """EasyBackfilling: pods pass the head of the line if they do not delay it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from quaymaster import (
@@ -28,6 +28,10 @@ class EasyBackfilling:
     Args: ClassVar[type[EasyBackfillingArgs]] = EasyBackfillingArgs
     reads = ()
     writes = ()
+    opens_gates_itself = True
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "staleness": "the order depends on when pods arrived, and on the head before"
+    }
 
     def __init__(self, args: EasyBackfillingArgs, handle: Handle) -> None:
         self._line = Line(args, handle, lambda: self._backfilling.forget())

@@ -1,6 +1,6 @@
 """HeadOfLine: pods are placed strictly in order, and nobody passes the first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from quaymaster import (
@@ -24,6 +24,10 @@ class HeadOfLine:
     Args: ClassVar[type[HeadOfLineArgs]] = HeadOfLineArgs
     reads = ()
     writes = ()
+    opens_gates_itself = True
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "staleness": "the order depends on when pods arrived, and on the head before"
+    }
 
     def __init__(self, args: HeadOfLineArgs, handle: Handle) -> None:
         self._line = Line(args, handle)

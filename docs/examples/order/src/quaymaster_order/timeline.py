@@ -46,13 +46,13 @@ class Timeline:
         amounts = self._amounts(request)
         start: float | None = None
         for at, free in zip(self._times, self._free, strict=True):
+            # The room of the last step lasts for ever.
+            if start is not None and at >= start + seconds:
+                break
             if not _has(free, amounts):
                 start = None
             elif start is None:
                 start = at
-            # The room of the last step lasts for ever.
-            elif at >= start + seconds:
-                break
         return math.inf if start is None else start
 
     def fits(self, request: Mapping[str, int], start: float, seconds: float) -> bool:

@@ -45,14 +45,14 @@ class LifeMetric(Metric):
         history = self._history
         assert history is not None, "begin comes first"
         history.close()
-        groups = _groups(self._pods(run, history), self.by)
+        groups = _groups(self._pods(history), self.by)
         values: dict[str, Value] = {}
         for group, lives in groups.items():
             for name, value in self._measure(run, lives).items():
                 values[f"{group}.{name}" if group else name] = value
         return Measured(values=values)
 
-    def _pods(self, run: Run, history: History) -> Iterable[PodLife]:
+    def _pods(self, history: History) -> Iterable[PodLife]:
         """Return the lives that count."""
         return (life for life in history.pods if not life.pod.node_name)
 

@@ -129,9 +129,7 @@ def read_swf(file: Path) -> SwfTrace:
     return SwfTrace(jobs=list(_jobs(name, text.splitlines(), headers)), headers=headers)
 
 
-def _jobs(
-    file: str, lines: Iterable[str], headers: dict[str, str]
-) -> Iterator[SwfJob]:
+def _jobs(file: str, lines: Iterable[str], headers: dict[str, str]) -> Iterator[SwfJob]:
     for number, line in enumerate(lines, start=1):
         stripped = line.strip()
         if stripped.startswith(_COMMENT):

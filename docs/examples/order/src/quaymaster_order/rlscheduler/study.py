@@ -20,8 +20,8 @@ SEQUENCES: Final = (6181, 1259, 5004, 6216, 8959, 1929, 3787, 8837, 3919, 6080)
 
 POLICIES: Final[Mapping[str, str]] = {
     "FCFS": "FirstCome",
-    "WFP3": "quaymaster_rlscheduler:PUBLISHED_WFP3",
-    "UNICEP": "quaymaster_rlscheduler:PUBLISHED_UNICEP",
+    "WFP3": "quaymaster_order.rlscheduler:PUBLISHED_WFP3",
+    "UNICEP": "quaymaster_order.rlscheduler:PUBLISHED_UNICEP",
     "SJF": "ShortestFirst",
     "F1": "F1",
 }
@@ -86,7 +86,7 @@ def experiment(
         ],
         "metrics": [
             {"name": "slowdown"},
-            {"name": "starts", "use": "quaymaster_rlscheduler:Starts"},
+            {"name": "starts", "use": "quaymaster_order.rlscheduler:Starts"},
         ],
     }
     return parse_experiment(json.dumps(document))

@@ -8,7 +8,9 @@ that is -1, so its waiting time is -1 minus its submit time, and long jobs come 
 import math
 from typing import Final
 
-from quaymaster_order import BatchJob, Policy, Usage
+from quaymaster_order.jobs import BatchJob
+from quaymaster_order.policies import Policy
+from quaymaster_order.usage import Usage
 
 __all__ = ["PUBLISHED_UNICEP", "PUBLISHED_WFP3"]
 

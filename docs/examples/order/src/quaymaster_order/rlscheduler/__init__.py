@@ -1,8 +1,8 @@
 """RLScheduler (SC '20): the order of jobs on one machine, by simple policies."""
 
-from quaymaster_rlscheduler.keys import PUBLISHED_UNICEP, PUBLISHED_WFP3
-from quaymaster_rlscheduler.starts import Starts
-from quaymaster_rlscheduler.study import (
+from quaymaster_order.rlscheduler.keys import PUBLISHED_UNICEP, PUBLISHED_WFP3
+from quaymaster_order.rlscheduler.starts import Starts
+from quaymaster_order.rlscheduler.study import (
     JOBS,
     POLICIES,
     PUBLISHED,
