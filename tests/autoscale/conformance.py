@@ -6,9 +6,11 @@ from typing import Final
 
 from tests.autoscale.call_player import answer_to_call
 from tests.autoscale.cases import Tree, family_of, read_cases, recordings
-from tests.autoscale.listed import CHANCE, NOT_CHECKED, why_not_played
+from tests.autoscale.listed import CHANCE, DRAWN, NOT_CHECKED, why_not_played
 from tests.autoscale.loop_differences import loop_differences
 from tests.autoscale.loop_player import answer_to_loops
+from tests.autoscale.solve_differences import solve_differences
+from tests.autoscale.solve_player import answer_to_solve
 from tests.conformance.recorded_set import Outcome, RecordedSet
 
 __all__ = ["AUTOSCALE", "differences"]
@@ -19,18 +21,26 @@ _UNORDERED: Final = "equivalence.BuildPodGroups"
 
 def answer_to(line: Tree) -> Tree:
     """Return our answer to a case, in the form of the recordings."""
-    if "call" in line["case"]:
-        return answer_to_call(line["case"])
-    return answer_to_loops(line["case"], line["answer"])
+    case = line["case"]
+    if "call" in case:
+        return answer_to_call(case)
+    if case.get("ask") == "solve":
+        return answer_to_solve(case, DRAWN.get(case["id"]))
+    return answer_to_loops(case, line["answer"])
 
 
 def differences(line: Tree) -> Iterator[str]:
-    """Yield the loops of a case, or the call, that we answer differently."""
+    """Yield the loops or claims of a case, or the call, that we answer differently."""
     case, recorded, answer = line["case"], line["answer"], answer_to(line)
     if "call" in case:
         theirs, ours = _comparable(case, recorded), _comparable(case, answer)
         if theirs != ours:
             yield f"{case['id']} {case['call']}: upstream {theirs} here {ours}"
+        return
+    if case.get("ask") == "solve":
+        [ours] = answer["answers"]
+        for text in solve_differences(recorded["answers"], ours):
+            yield f"{case['id']}: {text}"
         return
     loops = zip(recorded["loops"], answer["loops"], strict=True)
     for number, (theirs, ours) in enumerate(loops):

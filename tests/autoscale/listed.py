@@ -5,7 +5,7 @@ from typing import Final
 
 from tests.autoscale.cases import Tree
 
-__all__ = ["CHANCE", "NOT_CHECKED", "why_not_played"]
+__all__ = ["CHANCE", "DRAWN", "NOT_CHECKED", "why_not_played"]
 
 CHANCE: Final = "a second run of upstream differed, too"
 """Why cases that are marked may differ."""
@@ -24,6 +24,18 @@ NOT_CHECKED: Final[Mapping[str, str]] = {
     "call-c5e5a15c047ffd1d": _LIMIT,
     "call-f145f0717d5e4d5d": _LIMIT,
 }
+
+DRAWN: Final[Mapping[str, int]] = {
+    "k7-0104-01-solve": 0,
+    "k7-0131-01-solve": 3,
+    "k7-0135-01-solve": 4,
+    "k7-0164-01-solve": 1,
+    "k7-0322-01-solve": 0,
+    "k7-0357-01-solve": 4,
+    "k7-0413-01-solve": 71,
+    "k7-0498-02-solve": 0,
+}
+"""Cases where Karpenter draws among equal zones, with a seed that draws the same."""
 
 
 def why_not_played(case: Tree) -> str:

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-__all__ = ["GATES", "gang_yaml", "members_yaml", "rack_yaml", "yaml_file"]
+__all__ = [
+    "GATES",
+    "composite_yaml",
+    "gang_yaml",
+    "members_yaml",
+    "rack_yaml",
+    "yaml_file",
+]
 
 GATES: Sequence[str] = (
     "--feature-gates",
@@ -44,6 +51,7 @@ def gang_yaml(
     cpu: int = 2,
     in_rack: bool = False,
     policy: str = "",
+    parent: str = "",
 ) -> str:
     """Return a PodGroup with its pods ``NAME-0``, ``NAME-1``, ...
 
@@ -54,15 +62,37 @@ def gang_yaml(
         cpu: The CPU that each pod requests.
         in_rack: Whether its pods need nodes of one rack.
         policy: The preemption policy of its pods.
+        parent: The CompositePodGroup that it is below.
     """
     chosen = "basic: {}" if min_count is None else f"gang: {{minCount: {min_count}}}"
     group = (
         "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\n"
         f"metadata: {{name: {name}}}\nspec:\n  schedulingPolicy: {{{chosen}}}\n"
     )
+    if parent:
+        group += f"  parentCompositePodGroupName: {parent}\n{_ORIGIN}"
     if in_rack:
         group += f"  schedulingConstraints: {{topology: [{{key: {_RACK}}}]}}\n"
     return yaml_file(group, members_yaml(name, pods, cpu=cpu, policy=policy))
+
+
+_ORIGIN = "  workloadRef: {workloadName: work, templateName: part}\n"
+
+
+def composite_yaml(name: str, min_count: int = 1, *, parent: str = "") -> str:
+    """Return a CompositePodGroup.
+
+    Args:
+        name: Its name.
+        min_count: How many of its children must fit together.
+        parent: The CompositePodGroup that it is below.
+    """
+    above = f"  parentCompositePodGroupName: {parent}\n" if parent else ""
+    policy = f"  schedulingPolicy: {{gang: {{minGroupCount: {min_count}}}}}\n"
+    return (
+        "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\n"
+        f"metadata: {{name: {name}}}\nspec:\n{above}{policy}{_ORIGIN}"
+    )
 
 
 def members_yaml(

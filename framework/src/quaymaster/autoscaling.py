@@ -25,6 +25,10 @@ from quaymaster._studies.autoscaling.consolidation import (
     consolidate,
 )
 from quaymaster._studies.autoscaling.errors import AutoscalerError
+from quaymaster._studies.autoscaling.explaining_nodes import (
+    ExplainedNode,
+    explain_node,
+)
 from quaymaster._studies.autoscaling.files import read_autoscaler
 from quaymaster._studies.autoscaling.group_settings import GroupSettings
 from quaymaster._studies.autoscaling.scaled_groups import ScaledGroup
@@ -34,6 +38,17 @@ from quaymaster._studies.simulation.autoscaler import (
     Autoscaler,
     AutoscalerContext,
     AutoscalerFactory,
+)
+from quaymaster._studies.simulation.scaling import (
+    ExplainsScaling,
+    GroupFate,
+    GroupVerdict,
+    NodeFact,
+    NodeScaling,
+    PodFate,
+    PodOfNode,
+    PodScaling,
+    ReasonSince,
 )
 
 __all__ = [
@@ -48,15 +63,26 @@ __all__ = [
     "ClusterAutoscalerOptions",
     "ClusterAutoscalerSetup",
     "Consolidation",
+    "ExplainedNode",
+    "ExplainsScaling",
     "FlagError",
     "Fork",
+    "GroupFate",
     "GroupSettings",
+    "GroupVerdict",
     "Instance",
     "MovedPod",
+    "NodeFact",
+    "NodeScaling",
+    "PodFate",
+    "PodOfNode",
+    "PodScaling",
+    "ReasonSince",
     "ScaledGroup",
     "StayingNode",
     "TrialCluster",
     "consolidate",
+    "explain_node",
     "read_autoscaler",
     "read_flags",
 ]

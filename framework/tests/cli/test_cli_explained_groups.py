@@ -8,7 +8,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from quaymaster.simulation import GroupNotFoundError
-from tests.kit.gang_files import GATES, gang_yaml, members_yaml, rack_yaml, yaml_file
+from tests.kit.gang_files import (
+    GATES,
+    gang_yaml,
+    members_yaml,
+    rack_yaml,
+    yaml_file,
+)
 from tests.kit.internals.cli import app
 from tests.kit.results import checked_result
 
@@ -19,6 +25,12 @@ CLUSTER = yaml_file(
     gang_yaml("early", 3, pods=2),
     members_yaml("nogroup", 1),
 )
+UNLABELLED = """
+apiVersion: v1
+kind: Node
+metadata: {name: node-0}
+status: {allocatable: {cpu: "64", memory: 1Ti, pods: "110"}}
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -231,3 +243,19 @@ def test_several_groups_are_summarized() -> None:
     text = run("podgroup/wide,podgroup/early").stdout
     assert "8 pods pending" in text
     assert "podgroup/nogroup" not in text
+
+
+def test_nodes_without_the_label_of_the_group_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(CLUSTER + "---\n" + UNLABELLED)
+    line = "1 of 5 nodes cannot be used: no label topology.kubernetes.io/rack"
+    assert line in run("podgroup/wide").stdout.splitlines()
+    assert explained("podgroup/wide")["unlabelledNodes"] == 1
+
+
+def test_a_label_that_no_node_has_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(CLUSTER.replace("kubernetes.io/rack:", "kubernetes.io/row:"))
+    assert (
+        "no node has a label topology.kubernetes.io/rack" in run("podgroup/wide").stdout
+    )

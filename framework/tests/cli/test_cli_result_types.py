@@ -83,6 +83,9 @@ COMMANDS = {
     "nodes that come": (
         *("simulate", "pods.yaml", *NODES, "--autoscaler", "autoscaler.yaml"),
     ),
+    "a pod and an autoscaler": (
+        *("explain", "large", "pods.yaml", *NODES, "--autoscaler", "autoscaler.yaml"),
+    ),
     "nodes that go": (
         *("consolidate", "pods.yaml", *NODES, "--autoscaler", "autoscaler.yaml"),
     ),

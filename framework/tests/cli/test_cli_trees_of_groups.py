@@ -1,35 +1,22 @@
 """Commands about PodGroups that are below CompositePodGroups."""
 
+import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from quaymaster.simulation import GroupNotFoundError
-from tests.kit.gang_files import gang_yaml, rack_yaml, yaml_file
+from tests.kit.gang_files import composite_yaml, gang_yaml, rack_yaml, yaml_file
 from tests.kit.internals.cli import app
 
-GANG = gang_yaml("train", 2, pods=2).replace(
-    "  schedulingPolicy:",
-    "  parentCompositePodGroupName: root\n"
-    "  workloadRef: {workloadName: tree, templateName: train}\n"
-    "  schedulingPolicy:",
-    1,
-)
-
-
-def composite_yaml(name: str, parent: str = "") -> str:
-    above = f"  parentCompositePodGroupName: {parent}\n" if parent else ""
-    return (
-        "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\n"
-        f"metadata: {{name: {name}}}\nspec:\n{above}"
-        f"  workloadRef: {{workloadName: tree, templateName: {name}}}\n"
-        "  schedulingPolicy: {gang: {minGroupCount: 1}}\n"
-    )
-
-
+GANG = gang_yaml("train", 2, pods=2, parent="root")
 TREE = (rack_yaml(1), composite_yaml("root"), GANG)
-CIRCLE = (rack_yaml(1), composite_yaml("root", "top"), composite_yaml("top", "root"))
+CIRCLE = (
+    rack_yaml(1),
+    composite_yaml("root", parent="top"),
+    composite_yaml("top", parent="root"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -69,3 +56,20 @@ def test_a_group_below_a_circle_says_so() -> None:
     text = run((*CIRCLE, GANG), "simulate").stdout
     assert "above PodGroup default/train are parents of each other" in text
     assert "which does not exist" not in text
+
+
+def test_a_group_that_fits_names_the_group_that_keeps_it_pending() -> None:
+    documents = (
+        rack_yaml(1, 2),
+        composite_yaml("top", 2),
+        gang_yaml("fits", 2, pods=2, parent="top"),
+        gang_yaml("large", 9, pods=9, parent="top"),
+    )
+    text = run(documents, "explain", "podgroup/fits").stdout
+    assert "at least 2 groups must fit together (minGroupCount)" in text
+    assert "groups below it without a placement: default/large" in text.splitlines()
+    document = json.loads(
+        run(documents, "explain", "podgroup/fits", "-o", "json").stdout
+    )
+    assert document["parents"] == [{"group": "default/top", "minGroupCount": 2}]
+    assert document["misfits"] == ["default/large"]

@@ -91,8 +91,8 @@ def _plugins_package(frames: list[FrameType]) -> str:
     hooks = [
         frame for frame in called if not frame.f_code.co_flags & inspect.CO_GENERATOR
     ]
-    found = (hooks or called)[:1]
-    return _package(found[0]) if found else ""
+    candidates = hooks or called
+    return _package(candidates[0]) if candidates else ""
 
 
 def _package(frame: FrameType) -> str:

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
         AutoscalerFactory,
     )
 
-__all__ = ["ScaledRun", "autoscaler_option", "the_autoscaler"]
+__all__ = [
+    "ScaledRun",
+    "autoscaler_option",
+    "autoscalers_option",
+    "the_autoscaler",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,6 +79,19 @@ def autoscaler_option(*, required: bool = False) -> Callable[[F], F]:
         required=required,
         type=click.Path(dir_okay=False),
         help="Let an autoscaler add and remove nodes, as FILE describes it.",
+    )
+
+
+def autoscalers_option() -> Callable[[F], F]:
+    """The option ``--autoscaler`` of a comparison, which may be repeated."""
+    return click.option(
+        "--autoscaler",
+        "autoscaler_files",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(dir_okay=False),
+        help="Let an autoscaler add and remove nodes, as FILE describes it. Several "
+        "make a variant each.",
     )
 
 

@@ -165,30 +165,30 @@ def command(
         at_most=at_most,
         observe=report_file is not None,
     )
-    found = _capacity(inputs, options, questions)
-    notices = (*inputs.notices, *found.result.notices)
+    measured = _capacity(inputs, options, questions)
+    notices = (*inputs.notices, *measured.result.notices)
     if report_file is not None:
         suggestions = (
             pending_summary(inputs, options, suggest=True, max_trials=max_trials)
             if suggest
             else None
         )
-        write_capacity_report(found, report_file, prices, notices, suggestions)
-    left_out = max(len(found.room.nodes) - top, 0) if top else 0
-    found = attrs.evolve(
-        found,
-        room=ordered(found.room, sort_by, top),
-        result=attrs.evolve(found.result, notices=notices),
+        write_capacity_report(measured, report_file, prices, notices, suggestions)
+    left_out = max(len(measured.room.nodes) - top, 0) if top else 0
+    measured = attrs.evolve(
+        measured,
+        room=ordered(measured.room, sort_by, top),
+        result=attrs.evolve(measured.result, notices=notices),
     )
     match output:
         case OutputFormat.TABLE | OutputFormat.WIDE:
-            print_capacity(found, left_out, wide=output is OutputFormat.WIDE)
+            print_capacity(measured, left_out, wide=output is OutputFormat.WIDE)
         case OutputFormat.CSV:
-            print_nodes_csv(found)
+            print_nodes_csv(measured)
         case _:
-            print_document(as_document(found), output)
+            print_document(as_document(measured), output)
     print_notices(notices)
-    if require_fit and not all(answer.fits for answer in found.headroom):
+    if require_fit and not all(answer.fits for answer in measured.headroom):
         sys.exit(DOES_NOT_FIT)
 
 

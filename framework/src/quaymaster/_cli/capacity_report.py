@@ -17,7 +17,7 @@ __all__ = ["capacity_tables", "write_capacity_report"]
 
 
 def write_capacity_report(
-    found: CapacityResult,
+    measured: CapacityResult,
     file: str,
     prices: Prices,
     notices: Sequence[Notice],
@@ -26,16 +26,16 @@ def write_capacity_report(
     """Write the page: the state of the cluster, then the room of groups of nodes.
 
     Args:
-        found: The capacity, with the record of the run.
+        measured: The capacity, with the record of the run.
         file: The path of the page.
         prices: Prices of nodes without an annotation.
         notices: What was left out or assumed.
         suggestions: Changes that place the pending pods.
     """
-    run = found.observed
+    run = measured.observed
     assert run is not None, "the run was observed"
     run = attrs.evolve(run, result=attrs.evolve(run.result, notices=tuple(notices)))
-    tables = capacity_tables(found)
+    tables = capacity_tables(measured)
     write_report(
         file,
         [run],
@@ -46,20 +46,20 @@ def write_capacity_report(
     )
 
 
-def capacity_tables(found: CapacityResult) -> list[Any]:
+def capacity_tables(measured: CapacityResult) -> list[Any]:
     """Return the tables of the page, each a `ReportTable`."""
-    return list(_tables(found))
+    return list(_tables(measured))
 
 
-def _tables(found: CapacityResult) -> Iterable[Any]:
+def _tables(measured: CapacityResult) -> Iterable[Any]:
     # Imported only if a report is written.
     from quaymaster._surfaces.reporting.tables import ReportTable  # noqa: PLC0415
 
-    headings, rows = group_table(found.room)
+    headings, rows = group_table(measured.room)
     groups = [heading.text.capitalize() for heading in headings], rows
     for title, (columns, cells) in (
-        ("How many more fit", headroom_table(found)),
-        ("Nodes that accept no pods", CLOSED.table(found.room.closed_nodes)),
+        ("How many more fit", headroom_table(measured)),
+        ("Nodes that accept no pods", CLOSED.table(measured.room.closed_nodes)),
         ("Room by group of nodes", groups),
     ):
         if cells:

@@ -9,6 +9,8 @@ import attrs
 import click
 
 from quaymaster._base.versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
+from quaymaster._cli.autoscaler import autoscalers_option
+from quaymaster._cli.compared_autoscalers import read_autoscalers, with_autoscalers
 from quaymaster._cli.compared_changes import (
     change_documents,
     changes_table,
@@ -108,6 +110,7 @@ class _Given(NamedTuple):
     "be repeated.",
 )
 @compare_gates_option()
+@autoscalers_option()
 @prices_option()
 @repack_option()
 @report_option()
@@ -119,6 +122,7 @@ def command(
     seeds: int,
     topology_keys: tuple[str, ...],
     more_gates: tuple[str, ...],
+    autoscaler_files: tuple[str, ...],
     prices: Prices,
     repack: bool,
     report_file: str | None,
@@ -148,6 +152,11 @@ def command(
     With --compare-gates, each configuration is compared without and with these gates.
 
     quaymaster compare --compare-gates GenericWorkload=true training.yaml
+
+    Several --autoscaler make a variant of each configuration per file. Cost, hours of
+    nodes, waiting times and evicted pods are compared over the same time.
+
+    quaymaster compare --autoscaler now.yaml --autoscaler next.yaml shop.yaml
     """
     configured = with_more_gates(options.configured, more_gates)
     options = attrs.evolve(options, configured=configured)
@@ -157,9 +166,18 @@ def command(
     )
     arguments = _sorted_out(options.paths)
     is_of_versions = bool(options.configured.beside)
-    if arguments.configurations or arguments.environments or is_of_versions:
+    autoscalers = read_autoscalers(autoscaler_files, arguments.environments)
+    is_of_one_input = (
+        arguments.configurations
+        or arguments.environments
+        or is_of_versions
+        or len(autoscalers) > 1
+    )
+    if is_of_one_input:
         inputs = [repacked(_common_input(arguments, options), is_repacked=repack)]
-        variants = _of_one_input(arguments, inputs[0], options)
+        variants = _of_one_input(
+            arguments, inputs[0], options, scales=len(autoscalers) > 1
+        )
     else:
         inputs = [
             repacked(
@@ -171,6 +189,7 @@ def command(
             _variant(path, own, options)
             for path, own in zip(arguments.inputs, inputs, strict=True)
         ]
+    variants = with_autoscalers(variants, autoscalers)
     _check(variants)
     keys = [name for name in topology_keys if name != _ZONE]  # the default is harmless
     check_node_labels("--topology-key", keys, chain(*(each.objects for each in inputs)))
@@ -259,10 +278,10 @@ def _common_input(arguments: _Given, options: InputOptions) -> Inputs:
 
 
 def _of_one_input(
-    arguments: _Given, inputs: Inputs, options: InputOptions
+    arguments: _Given, inputs: Inputs, options: InputOptions, *, scales: bool
 ) -> list[_Runnable]:
     runnables: list[_Runnable] = []
-    for source in _sources(arguments, options):
+    for source in _sources(arguments, options, scales=scales):
         for version in _versions(options.configured):
             path = source.file if arguments.configurations else ""
             config, _ = read_config(
@@ -282,7 +301,7 @@ def _of_one_input(
         for path in arguments.environments
         for version in _versions(options.configured)
     ]
-    if len(runnables) == 1:
+    if len(runnables) == 1 and not scales:
         # What would run without it: the configuration of the command line.
         name = options.configured.file or "default"
         if name != runnables[0].name:
@@ -290,14 +309,23 @@ def _of_one_input(
     return runnables
 
 
-def _sources(arguments: _Given, options: InputOptions) -> list[ConfigSource]:
-    """The configurations that run in this process."""
+def _sources(
+    arguments: _Given, options: InputOptions, *, scales: bool = False
+) -> list[ConfigSource]:
+    """The configurations that run in this process.
+
+    Args:
+        arguments: The paths of the command line.
+        options: The options about the input.
+        scales: Whether several autoscalers are compared.
+    """
     configured = options.configured
     if arguments.configurations:
         return [
             attrs.evolve(configured, file=path) for path in arguments.configurations
         ]
-    return [configured] if configured.beside and not arguments.environments else []
+    is_alone = (configured.beside or scales) and not arguments.environments
+    return [configured] if is_alone else []
 
 
 def _versions(configured: ConfigSource) -> tuple[Kubernetes | None, ...]:
@@ -349,8 +377,8 @@ def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -
     return f"{path} {name}" if path else name
 
 
-def _path(arguments: _Given, found: VersionChanges) -> str:
-    return found.configuration if arguments.configurations else ""
+def _path(arguments: _Given, changes: VersionChanges) -> str:
+    return changes.configuration if arguments.configurations else ""
 
 
 def _changes(
@@ -364,7 +392,7 @@ def _changes(
     versions.sort(key=lambda version: KUBERNETES_VERSIONS.index(version.version))
     if len(versions) < 2:
         return []
-    found = []
+    changes = []
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("looking for causes", total=None)
         for source in _sources(arguments, options):
@@ -375,7 +403,7 @@ def _changes(
                 versioned = attrs.evolve(source, chosen=kubernetes)
                 return read_config(versioned, inputs.registry)[0]
 
-            found += [
+            changes += [
                 version_changes(
                     inputs.objects,
                     completed,
@@ -389,7 +417,7 @@ def _changes(
                 )
                 for newer in versions[1:]
             ]
-    return found
+    return changes
 
 
 def _variant(name: str, inputs: Inputs, options: InputOptions) -> Variant:
@@ -406,8 +434,9 @@ def _check(variants: Sequence[_Runnable]) -> None:
     if len(variants) < 2:
         names = ", ".join(variant.name for variant in variants) or "nothing"
         raise click.UsageError(
-            "expected two variants: configurations, virtual environments, or inputs, "
-            f"as in: quaymaster compare default bin-packing shop.yaml; got {names}"
+            "expected two variants: configurations, virtual environments, autoscalers, "
+            "or inputs, as in: quaymaster compare default bin-packing shop.yaml; "
+            f"got {names}"
         )
 
 

@@ -40,9 +40,12 @@ FIGURE_KEYS: Final = ("variant", "seed", "figure", "value")
 
 _UNITS: Final = {
     **dict.fromkeys(("pods", "placed", "pending", "preempted"), "pods"),
+    "disruptions": "pods",
+    "node_hours": "hours",
+    "cost": "price of the nodes of the autoscaler",
     **dict.fromkeys(("skew", "skew_of_workloads"), "pods"),
     **dict.fromkeys(("wait_p50", "wait_p99", "wait_max", "makespan"), "seconds"),
-    **dict.fromkeys(("nodes", "nodes_used"), "nodes"),
+    **dict.fromkeys(("nodes", "nodes_used", "nodes_added", "nodes_removed"), "nodes"),
     **dict.fromkeys(("pod_groups", "pod_groups_with_quorum"), "groups"),
     **dict.fromkeys(("utilization", "imbalance", "fragmentation"), "share, 0 to 1"),
     "attempts": "attempts",
@@ -187,8 +190,8 @@ def _figures(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
 
 def _is_there(variant: VariantResult, figure: str) -> bool:
     """Whether a figure is not zero: resources without requests get no row."""
-    found = variant.figures.get(figure)
-    return found is not None and bool(found.mean or found.half_width)
+    statistic = variant.figures.get(figure)
+    return statistic is not None and bool(statistic.mean or statistic.half_width)
 
 
 def _print_difference(comparison: Comparison, difference: Difference) -> None:

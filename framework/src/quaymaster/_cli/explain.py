@@ -4,12 +4,18 @@ import attrs
 import click
 
 from quaymaster._cli.attempt_values import complete_attempt, read_attempt
+from quaymaster._cli.autoscaler import autoscaler_option, the_autoscaler
 from quaymaster._cli.explain_group import (
     GroupRequest,
     explain_group_command,
     group_suggestions,
 )
+from quaymaster._cli.explain_node import explain_node_command, node_name
 from quaymaster._cli.explained_groups import group_document, print_group_decision
+from quaymaster._cli.explained_scaling import (
+    pod_scaling_document,
+    print_pod_scaling,
+)
 from quaymaster._cli.explanations import (
     as_document,
     print_explained,
@@ -92,6 +98,7 @@ _TOP = 10
     "POD.",
 )
 @max_trials_option()
+@autoscaler_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
 )
@@ -105,6 +112,7 @@ def command(
     suggest: bool,
     all_pending: bool,
     max_trials: int,
+    autoscaler_file: str | None,
     output: OutputFormat,
 ) -> None:
     """Show why a pod is placed where it is: every node, plugin and score.
@@ -119,8 +127,17 @@ def command(
     The manifests are simulated as with "simulate", and one attempt of the pod is shown,
     in the state of the cluster at that time. If pods of the input are terminating, the
     first attempt is shown: the decision while they still exist.
+
+    With --autoscaler, each group of nodes has its reason to grow for the pod, or not to
+    grow. POD may also be node/NAME then: why is this node removed, or why not?
     """
-    request = _Request(attempt, unbind, why_not, suggest, max_trials)
+    request = _Request(attempt, unbind, why_not, suggest, max_trials, autoscaler_file)
+    if node := node_name(pod):
+        if autoscaler_file is None:
+            raise click.UsageError(f"{pod}: a node is explained with --autoscaler only")
+        _refuse_for_node(request, is_topped=top is not None)
+        explain_node_command(node, autoscaler_file, options, output)
+        return
     if all_pending or "," in pod:
         _refuse(request)
         names = () if all_pending else tuple(filter(None, pod.split(",")))
@@ -133,11 +150,16 @@ def command(
         if unbind or why_not:
             option = "--unbind" if unbind else "--why-not"
             raise click.UsageError(f"{option} needs a pod, not a PodGroup")
+        if autoscaler_file is not None:
+            raise click.UsageError("--autoscaler needs a pod or a node, not a PodGroup")
         group = GroupRequest(pod, attempt, top, suggest, max_trials)
         explain_group_command(group, options, output)
         return
-    if output is OutputFormat.CSV and (why_not or suggest):
+    if autoscaler_file is not None and suggest:
+        raise click.UsageError("--suggest tries changes without --autoscaler")
+    if output is OutputFormat.CSV and (why_not or suggest or autoscaler_file):
         option = "--why-not" if why_not else "--suggest"
+        option = "--autoscaler" if autoscaler_file else option
         raise click.UsageError(f"{option} cannot be printed by -o csv")
     _explain(pod, options, request, top, output)
 
@@ -152,6 +174,7 @@ class _Request:
         why_not: The node of ``--why-not``, or empty.
         suggest: Whether to search for changes.
         max_trials: The maximum number of simulations for that.
+        autoscaler_file: The file of the autoscaler, or None.
     """
 
     attempt: WhichAttempt | int
@@ -159,6 +182,7 @@ class _Request:
     why_not: str
     suggest: bool
     max_trials: int
+    autoscaler_file: str | None
 
 
 def _refuse(request: _Request) -> None:
@@ -167,10 +191,25 @@ def _refuse(request: _Request) -> None:
         "--attempt": request.attempt is not WhichAttempt.AUTO,
         "--unbind": request.unbind,
         "--why-not": bool(request.why_not),
+        "--autoscaler": request.autoscaler_file is not None,
     }
     for option, is_given in options.items():
         if is_given:
             raise click.UsageError(f"{option} needs exactly one POD")
+
+
+def _refuse_for_node(request: _Request, *, is_topped: bool) -> None:
+    """Reject options that need a pod."""
+    options = {
+        "--attempt": request.attempt is not WhichAttempt.AUTO,
+        "--top": is_topped,
+        "--unbind": request.unbind,
+        "--why-not": bool(request.why_not),
+        "--suggest": request.suggest,
+    }
+    for option, is_given in options.items():
+        if is_given:
+            raise click.UsageError(f"{option} needs a pod, not a node")
 
 
 def _explain(
@@ -181,6 +220,7 @@ def _explain(
     output: OutputFormat,
 ) -> None:
     inputs = read_inputs(options)
+    factory = the_autoscaler(request.autoscaler_file)
     with progress_bar() as progress, inputs.located():
         explained = explain_pod(
             pod,
@@ -195,6 +235,7 @@ def _explain(
             on_progress=scheduling_in(progress),
             max_pods=options.max_pods,
             as_it_is=options.is_live,
+            autoscaler=factory,
         )
     suggestions = None
     if request.suggest and explained.group is not None:
@@ -207,6 +248,8 @@ def _explain(
     notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:
         _print(explained, suggestions, request, top)
+        if explained.scaling is not None:
+            print_pod_scaling(explained.scaling)
     elif output is OutputFormat.CSV:
         every = request.attempt is WhichAttempt.ALL
         print_explained_csv(explained, top=top or 0, every=every)
@@ -218,6 +261,8 @@ def _explain(
             document["whyNot"] = why_not_document(explained.why_not)
         if suggestions is not None:
             document["suggestions"] = suggestions_document(suggestions)
+        if explained.scaling is not None:
+            document["scaling"] = pod_scaling_document(explained.scaling)
         document["warnings"] = notice_documents(notices)
         print_document(document, output)
     print_notices(notices)

@@ -77,7 +77,9 @@ def _print_head(explained: ExplainedGroup) -> None:
         print_line(explained.message)
     if explained.outcome is not GroupOutcome.MISSING:
         print_line(_policy(explained))
+        _print_unlabelled(explained)
         print_line(_counts(explained))
+        _print_parents(explained)
     if explained.outcome is GroupOutcome.WAITING:
         print_line(
             "it is tried once enough pods exist; until then, Kubernetes writes no "
@@ -105,6 +107,31 @@ def _policy(explained: ExplainedGroup) -> str:
     if explained.topology_key:
         text += f", on nodes with the same {explained.topology_key}"
     return text
+
+
+def _print_parents(explained: ExplainedGroup) -> None:
+    """Print the groups above a group, which are placed as a whole."""
+    for parent in explained.parents:
+        line = f"below compositepodgroup {parent.group}, which is placed as a whole"
+        if parent.min_group_count is not None:
+            needed = counted(parent.min_group_count, "group")
+            line += f": at least {needed} must fit together (minGroupCount)"
+        print_line(line)
+    if explained.misfits and not explained.is_quorate:
+        shown = ", ".join(explained.misfits[:_NAMED])
+        more = len(explained.misfits) - _NAMED
+        rest = f" and {more} more" if more > 0 else ""
+        print_line(f"groups below it without a placement: {shown}{rest}")
+
+
+def _print_unlabelled(explained: ExplainedGroup) -> None:
+    """Print how many nodes the group cannot use for want of the topology key."""
+    count, key = explained.unlabelled_nodes, explained.topology_key
+    if count and count == explained.nodes:
+        print_line(f"no node has a label {key}")
+    elif count:
+        nodes = counted(explained.nodes, "node")
+        print_line(f"{count} of {nodes} cannot be used: no label {key}")
 
 
 def _counts(explained: ExplainedGroup) -> str:
@@ -320,6 +347,13 @@ def group_document(explained: ExplainedGroup) -> dict[str, object]:
         "message": explained.message,
         "minCount": explained.min_count,
         "topologyKey": explained.topology_key,
+        "nodes": explained.nodes,
+        "unlabelledNodes": explained.unlabelled_nodes,
+        "parents": [
+            {"group": each.group, "minGroupCount": each.min_group_count}
+            for each in explained.parents
+        ],
+        "misfits": list(explained.misfits),
         "missing": explained.missing,
         "pods": _MEMBERS.documents(explained.members),
         "placements": _PLACEMENTS.documents(shown.placements if shown else ()),

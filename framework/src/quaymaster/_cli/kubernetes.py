@@ -83,11 +83,13 @@ _GATES: Final = click.option(
 def _read_kubernetes(
     versions: tuple[str, ...], gates: Iterable[str]
 ) -> tuple[Kubernetes, ...]:
-    found = read_gates(gates)
-    if not versions and found:
+    switches = read_gates(gates)
+    if not versions and switches:
         versions = (DEFAULT_KUBERNETES.version,)
     try:
-        return tuple(Kubernetes(version, found) for version in dict.fromkeys(versions))
+        return tuple(
+            Kubernetes(version, switches) for version in dict.fromkeys(versions)
+        )
     except KubernetesError as error:
         is_version = error.where == "kubernetes_version"
         hint = "--kubernetes" if is_version else "--feature-gates"

@@ -79,18 +79,18 @@ def _limits(
     """Read ``--max-utilization``, such as ``cpu=80%``."""
     limits = {}
     for text in texts:
-        found = _LIMIT.fullmatch(text.strip())
-        percent = Fraction(found["percent"]) if found else Fraction(0)
-        if found is None or not 0 < percent <= 100:
+        match = _LIMIT.fullmatch(text.strip())
+        percent = Fraction(match["percent"]) if match else Fraction(0)
+        if match is None or not 0 < percent <= 100:
             message = (
                 f"expected RESOURCE=PERCENT%, such as cpu=80%, more than 0 and at most "
                 f"100, got {text!r}"
             )
             raise click.BadParameter(message, context, option)
-        if found["resource"] in limits:
-            message = f"expected one limit of {found['resource']}, got another: {text}"
+        if match["resource"] in limits:
+            message = f"expected one limit of {match['resource']}, got another: {text}"
             raise click.BadParameter(message, context, option)
-        limits[found["resource"]] = percent / 100
+        limits[match["resource"]] = percent / 100
     return limits
 
 
@@ -262,29 +262,29 @@ def command(
     )
     inputs = read_inputs(options)
     end = math.inf if time_limit is None else monotonic() + time_limit
-    found = _planned(inputs, options, request)
-    packed = _packed(found, inputs, options, request, end)
-    bought = found if found.is_found else found.partial
+    planned = _planned(inputs, options, request)
+    packed = _packed(planned, inputs, options, request, end)
+    bought = planned if planned.is_found else planned.partial
     if nodes_file is not None and bought is not None:
         _write(bought, nodes_file)
     if report_file is not None:
         # Imported only if a report is written.
         from quaymaster._cli.plan_report import write_plan_report  # noqa: PLC0415
 
-        write_plan_report(found, inputs, options, report_file, packed=packed)
+        write_plan_report(planned, inputs, options, report_file, packed=packed)
     match output:
         case OutputFormat.TABLE | OutputFormat.WIDE:
-            print_plan(found, is_wide=output is OutputFormat.WIDE, packed=packed)
+            print_plan(planned, is_wide=output is OutputFormat.WIDE, packed=packed)
         case OutputFormat.CSV:
-            print_plan_csv(found)
-            if not found.is_found:
-                warn(obstacle(found))
+            print_plan_csv(planned)
+            if not planned.is_found:
+                warn(obstacle(planned))
         case _:
-            print_document(plan_document(found, packed), output)
-    print_notices(found.notices)
-    if not found.is_found:
-        sys.exit(NO_PLAN if found.is_final else NONE_FOUND)
-    if strict and found.notices:
+            print_document(plan_document(planned, packed), output)
+    print_notices(planned.notices)
+    if not planned.is_found:
+        sys.exit(NO_PLAN if planned.is_final else NONE_FOUND)
+    if strict and planned.notices:
         sys.exit(NOT_STRICT)
 
 
@@ -301,7 +301,7 @@ def _groups(specs: Sequence[str], files: Sequence[str]) -> Iterator[NodeGroup]:
 
 def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
     with plan_progress() as progress, inputs.located():
-        found = plan(
+        planned = plan(
             inputs.objects,
             groups=request.groups,
             config=inputs.config,
@@ -321,11 +321,11 @@ def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
             on_step=progress.step,
             max_pods=options.max_pods,
         )
-    return attrs.evolve(found, notices=(*inputs.notices, *found.notices))
+    return attrs.evolve(planned, notices=(*inputs.notices, *planned.notices))
 
 
 def _packed(
-    found: Plan, inputs: Inputs, options: InputOptions, request: _Request, end: float
+    planned: Plan, inputs: Inputs, options: InputOptions, request: _Request, end: float
 ) -> Plan | None:
     """Plan with packing, in the time that is left."""
     left = end - monotonic()
@@ -333,12 +333,12 @@ def _packed(
         return None
     rest = attrs.evolve(request, time_limit=left if math.isfinite(left) else None)
     return plan_with_packing(
-        found, inputs, options, lambda packing: _planned(packing, options, rest)
+        planned, inputs, options, lambda packing: _planned(packing, options, rest)
     )
 
 
-def _write(found: Plan, file: str) -> None:
-    documents = map(to_wire, found.nodes)
+def _write(planned: Plan, file: str) -> None:
+    documents = map(to_wire, planned.nodes)
     text = yaml.safe_dump_all(documents, sort_keys=False, explicit_start=True)
     try:
         write_whole(file, text.encode())

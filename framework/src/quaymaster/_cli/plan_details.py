@@ -20,22 +20,21 @@ __all__ = [
 ]
 
 
-def print_nodes(found: Plan) -> None:
+def print_nodes(planned: Plan) -> None:
     """Print which nodes of the input do not count, and which are not needed."""
-    for line in closed_lines(found.closed_nodes, "not counted, since "):
+    for line in closed_lines(planned.closed_nodes, "not counted, since "):
         print_line(line)
-    if found.unneeded_nodes:
-        nodes = counted(len(found.unneeded_nodes), "node")
-        print_line(
-            f"no longer needed: {nodes} of the input: {names_of(found.unneeded_nodes)}"
-        )
-    if found.spot_share:
-        print_line(f"spot: {percent(found.spot_share)} of the CPU that is added")
+    if planned.unneeded_nodes:
+        nodes = counted(len(planned.unneeded_nodes), "node")
+        names = names_of(planned.unneeded_nodes)
+        print_line(f"no longer needed: {nodes} of the input: {names}")
+    if planned.spot_share:
+        print_line(f"spot: {percent(planned.spot_share)} of the CPU that is added")
 
 
-def print_costs(found: Plan) -> None:
+def print_costs(planned: Plan) -> None:
     """Print what namespaces and workloads cost, as tables."""
-    costs = found.costs
+    costs = planned.costs
     if not costs.total:
         print_line()
         print_line("no node has a price, so nothing has a cost")
@@ -71,13 +70,13 @@ def cost_document(costs: Costs) -> dict[str, object]:
     }
 
 
-def detail_documents(found: Plan) -> dict[str, object]:
+def detail_documents(planned: Plan) -> dict[str, object]:
     """The nodes of the input, the spot nodes and the costs as plain data."""
     return {
-        "closedNodes": CLOSED.documents(found.closed_nodes),
-        "unneededNodes": list(found.unneeded_nodes),
-        "spotShare": found.spot_share,
-        "costs": cost_document(found.costs),
+        "closedNodes": CLOSED.documents(planned.closed_nodes),
+        "unneededNodes": list(planned.unneeded_nodes),
+        "spotShare": planned.spot_share,
+        "costs": cost_document(planned.costs),
     }
 
 

@@ -24,29 +24,29 @@ _KINDS: Final = 10
 """How many kinds of pods are listed, in a page for each reason."""
 
 
-def print_obstacle(found: Plan) -> None:
+def print_obstacle(planned: Plan) -> None:
     """Print which pods prevent a plan, and the reason."""
-    print_unplaced(found)
-    print_line(obstacle(found))
+    print_unplaced(planned)
+    print_line(obstacle(planned))
 
 
-def print_unplaced(found: Plan) -> None:
+def print_unplaced(planned: Plan) -> None:
     """Print the pods without a node, one line for each kind, and an empty line."""
-    shown = found.unplaced_kinds[:_KINDS]
+    shown = planned.unplaced_kinds[:_KINDS]
     if not shown:
         return
     _UNPLACED.print(shown)
-    rest = found.unplaced_kinds[_KINDS:]
+    rest = planned.unplaced_kinds[_KINDS:]
     if rest:
         pods = counted(sum(kind.pods for kind in rest), "more pod")
         print_line(f"and {pods}, of {counted(len(rest), 'kind')}")
     print_line()
 
 
-def unplaced_table(found: Plan) -> tuple[list[str], list[list[str]]]:
+def unplaced_table(planned: Plan) -> tuple[list[str], list[list[str]]]:
     """Return the pods without a node, one row for each reason, for a page."""
     reasons: dict[str, list[UnplacedKind]] = {}
-    for kind in found.unplaced_kinds:
+    for kind in planned.unplaced_kinds:
         reasons.setdefault(_why(kind), []).append(kind)
     rows = [
         (sum(kind.pods for kind in kinds), why, _workloads(kinds))
@@ -56,22 +56,22 @@ def unplaced_table(found: Plan) -> tuple[list[str], list[list[str]]]:
     return ["Pods", "Why", "Unplaced"], [[str(cell) for cell in row] for row in rows]
 
 
-def obstacle(found: Plan) -> str:
+def obstacle(planned: Plan) -> str:
     """Return a sentence about why no plan was found."""
-    if found.is_final:
-        return f"no plan: {found.obstacle} (proven)"
-    tried = counted(found.tried, "plan")
-    return f"none found: {found.obstacle} ({tried} tried, which proves nothing)"
+    if planned.is_final:
+        return f"no plan: {planned.obstacle} (proven)"
+    tried = counted(planned.tried, "plan")
+    return f"none found: {planned.obstacle} ({tried} tried, which proves nothing)"
 
 
-def pod_documents(found: Plan) -> list[dict[str, object]]:
+def pod_documents(planned: Plan) -> list[dict[str, object]]:
     """The pods without a node as plain data."""
-    return _PODS.documents(found.unplaced)
+    return _PODS.documents(planned.unplaced)
 
 
-def kind_documents(found: Plan) -> list[dict[str, object]]:
+def kind_documents(planned: Plan) -> list[dict[str, object]]:
     """The kinds of pods without a node as plain data."""
-    return _UNPLACED.documents(found.unplaced_kinds)
+    return _UNPLACED.documents(planned.unplaced_kinds)
 
 
 def _workloads(kinds: Sequence[UnplacedKind]) -> str:

@@ -23,10 +23,10 @@ _LEAST_GAP: Final = Decimal("0.02")
 
 
 def plan_with_packing(
-    found: Plan,
+    planned: Plan,
     inputs: Inputs,
     options: InputOptions,
-    planned: Callable[[Inputs], Plan],
+    make_plan: Callable[[Inputs], Plan],
 ) -> Plan | None:
     """Plan with the profile bin-packing where that may cost less.
 
@@ -34,26 +34,26 @@ def plan_with_packing(
     than its lower bound, which holds for all profiles.
 
     Args:
-        found: The plan with the default profile.
+        planned: The plan with the default profile.
         inputs: Its inputs.
         options: The options about them.
-        planned: Makes a plan.
+        make_plan: Makes a plan.
 
     Returns:
         The other plan if it costs less, or None.
     """
-    if options.configured.file is not None or not _may_be_cheaper(found):
+    if options.configured.file is not None or not _may_be_cheaper(planned):
         return None
     configured = attrs.evolve(options.configured, file=_PACKING)
     config, _ = read_config(configured, inputs.registry)
-    other = planned(attrs.evolve(inputs, config=config))
-    return other if other.is_found and _value(other) < _value(found) else None
+    other = make_plan(attrs.evolve(inputs, config=config))
+    return other if other.is_found and _value(other) < _value(planned) else None
 
 
-def _may_be_cheaper(found: Plan) -> bool:
-    bound = min(found.lower_bound, found.lower_bound_in_rounds)
-    excess = _value(found) - found.spare_cost - bound
-    return found.is_found and excess > bound * _LEAST_GAP
+def _may_be_cheaper(planned: Plan) -> bool:
+    bound = min(planned.lower_bound, planned.lower_bound_in_rounds)
+    excess = _value(planned) - planned.spare_cost - bound
+    return planned.is_found and excess > bound * _LEAST_GAP
 
 
 def packing_text(packed: Plan) -> str:

@@ -21,7 +21,7 @@ __all__ = ["plan_tables", "write_plan_report"]
 
 
 def write_plan_report(
-    found: Plan,
+    planned: Plan,
     inputs: Inputs,
     options: InputOptions,
     file: str,
@@ -31,13 +31,13 @@ def write_plan_report(
     """Write the page: the input with the plan's nodes, prices, bound and costs.
 
     Args:
-        found: The plan.
+        planned: The plan.
         inputs: The input.
         options: The options about the input.
         file: The path of the page.
         packed: A plan with packing that costs less.
     """
-    shown = found if found.is_found else found.partial or found
+    shown = planned if planned.is_found else planned.partial or planned
     with inputs.located():
         run = observe_plan(
             inputs.objects,
@@ -49,27 +49,27 @@ def write_plan_report(
         )
     notices = (*inputs.notices, *run.result.notices)
     run = attrs.evolve(run, result=attrs.evolve(run.result, notices=notices))
-    write_report(file, [run], title="Plan", tables=plan_tables(found, shown, packed))
+    write_report(file, [run], title="Plan", tables=plan_tables(planned, shown, packed))
 
 
-def plan_tables(found: Plan, shown: Plan, packed: Plan | None = None) -> list[Any]:
+def plan_tables(planned: Plan, shown: Plan, packed: Plan | None = None) -> list[Any]:
     """Return the tables of the page, each a `ReportTable`.
 
     Args:
-        found: The plan.
+        planned: The plan.
         shown: The plan itself, or the part of it that exists.
         packed: A plan with packing that costs less.
     """
-    return list(_tables(found, shown, packed))
+    return list(_tables(planned, shown, packed))
 
 
-def _tables(found: Plan, shown: Plan, packed: Plan | None) -> Iterable[Any]:
-    answer = list(_answer(found, shown))
+def _tables(planned: Plan, shown: Plan, packed: Plan | None) -> Iterable[Any]:
+    answer = list(_answer(planned, shown))
     if packed is not None:
         answer.append(("Alternative", packing_text(packed)))
     yield _table("Answer", ("What", "Value"), answer)
-    if not found.is_found:
-        yield _table("Pods that are not placed", *unplaced_table(found))
+    if not planned.is_found:
+        yield _table("Pods that are not placed", *unplaced_table(planned))
     yield _table("Groups of nodes", *group_table(shown))
     if shown.rounds:
         yield _table("Rounds", *round_rows(shown))
@@ -89,9 +89,9 @@ def _tables(found: Plan, shown: Plan, packed: Plan | None) -> Iterable[Any]:
         yield _table("Nodes of the input that are not needed", ("Node",), rows)
 
 
-def _answer(found: Plan, shown: Plan) -> Iterable[Sequence[str]]:
-    if not found.is_found:
-        yield "Obstacle", obstacle(found)
+def _answer(planned: Plan, shown: Plan) -> Iterable[Sequence[str]]:
+    if not planned.is_found:
+        yield "Obstacle", obstacle(planned)
     yield "Nodes to add", counted(len(shown.nodes), "node")
     if shown.cost is not None:
         yield "Cost", plain_amount(shown.cost)

@@ -29,144 +29,144 @@ _BEST_AT_ONCE: Final = "the best that is bought at once"
 
 
 def print_plan(
-    found: Plan, *, is_wide: bool = False, packed: Plan | None = None
+    planned: Plan, *, is_wide: bool = False, packed: Plan | None = None
 ) -> None:
     """Print a plan as a table, or why there is none and what fits nevertheless.
 
     Args:
-        found: The plan.
+        planned: The plan.
         is_wide: Whether costs are printed, too.
         packed: A plan with packing that costs less.
     """
-    shown = found
-    if not found.is_found:
-        print_obstacle(found)
-        if found.partial is None:
-            print_nodes(found)
+    shown = planned
+    if not planned.is_found:
+        print_obstacle(planned)
+        if planned.partial is None:
+            print_nodes(planned)
             return
-        shown = found.partial
+        shown = planned.partial
         print_line()
-        print_line(_partial_heading(found, shown))
+        print_line(_partial_heading(planned, shown))
         print_line()
     _print_found(shown, packed)
     if is_wide:
         print_costs(shown)
 
 
-def _partial_heading(found: Plan, partial: Plan) -> str:
+def _partial_heading(planned: Plan, partial: Plan) -> str:
     """Return what a plan for some pods leaves out."""
     pods = counted(len(partial.unplaced), "pod")
-    if partial.has_bound and len(partial.unplaced) == len(found.unplaced):
+    if partial.has_bound and len(partial.unplaced) == len(planned.unplaced):
         return f"for the other pods, if {pods} may stay pending:"
     return f"for all pods but {len(partial.unplaced)}:"
 
 
-def _print_found(found: Plan, packed: Plan | None) -> None:
-    resources = _resources(found)
-    _columns(found).print(found.groups)
-    print_rounds(found)
+def _print_found(planned: Plan, packed: Plan | None) -> None:
+    resources = _resources(planned)
+    _columns(planned).print(planned.groups)
+    print_rounds(planned)
     print_line()
     shares = ", ".join(
-        f"{name} {_percent(found.utilization.get(name))}" for name in resources
+        f"{name} {_percent(planned.utilization.get(name))}" for name in resources
     )
     print_line(f"requested of all nodes, those of the input included: {shares}")
-    print_nodes(found)
-    cost = "" if found.cost is None else f" at a cost of {plain_amount(found.cost)}"
-    spare = sum(group.spare for group in found.groups)
+    print_nodes(planned)
+    cost = "" if planned.cost is None else f" at a cost of {plain_amount(planned.cost)}"
+    spare = sum(group.spare for group in planned.groups)
     kept = f", {spare} of them spare" if spare else ""
-    print_line(f"plan: {counted(len(found.nodes), 'more node')}{cost}{kept}")
-    if found.has_bound:
-        print_line(f"lower bound: {bound_text(found)}")
+    print_line(f"plan: {counted(len(planned.nodes), 'more node')}{cost}{kept}")
+    if planned.has_bound:
+        print_line(f"lower bound: {bound_text(planned)}")
     if packed is not None:
         print_line(packing_text(packed))
-    for line in _commands(found):
+    for line in _commands(planned):
         print_command(line)
-    if found.daemon_sets_first:
+    if planned.daemon_sets_first:
         print_line("--daemon-sets-first")
 
 
-def _commands(found: Plan) -> list[str]:
+def _commands(planned: Plan) -> list[str]:
     """Return the options that make the nodes, for ``simulate`` or ``what-if``."""
-    if not found.rounds:
-        return [f"--nodes {group.spec}" for group in found.groups if group.nodes]
+    if not planned.rounds:
+        return [f"--nodes {group.spec}" for group in planned.groups if group.nodes]
     lines = []
-    made = [0] * len(found.groups)
-    for number, planned in enumerate(found.rounds):
+    counts = [0] * len(planned.groups)
+    for number, round_ in enumerate(planned.rounds):
         option = "--add-nodes" if number else "--nodes"
         for index, (group, count) in enumerate(
-            zip(found.groups, planned.nodes, strict=True)
+            zip(planned.groups, round_.nodes, strict=True)
         ):
             # The nodes of each line take turns in the zones, from the first one on.
-            if count and made[index] % len(group.group.zones()):
+            if count and counts[index] % len(group.group.zones()):
                 return ["--write-nodes FILE writes the nodes with their zones"]
-            made[index] += count
+            counts[index] += count
             if count:
                 lines.append(f"{option} {group.group.spec(count)}")
     return lines
 
 
-def plan_document(found: Plan, packed: Plan | None = None) -> dict[str, object]:
+def plan_document(planned: Plan, packed: Plan | None = None) -> dict[str, object]:
     """The plan as plain data, in the form of ``-o json``.
 
     CPU is in millicores, memory and storage are in bytes.
 
     Args:
-        found: The plan.
+        planned: The plan.
         packed: A plan with packing that costs less.
     """
     return {
-        "groups": _columns(found).documents(found.groups),
-        "rounds": round_documents(found),
-        "daemonSetsFirst": found.daemon_sets_first,
+        "groups": _columns(planned).documents(planned.groups),
+        "rounds": round_documents(planned),
+        "daemonSetsFirst": planned.daemon_sets_first,
         "summary": {
-            "found": found.is_found,
-            "nodes": len(found.nodes),
-            "cost": _number(found.cost),
-            "lowerBound": _bound_number(found, found.lower_bound),
-            "lowerBoundInRounds": _bound_number(found, found.lower_bound_in_rounds),
-            "proven": found.is_final,
-            "provenAtOnce": found.is_final_at_once,
-            "gap": found.gap if _has_gap(found) else None,
-            "tried": found.tried,
-            "obstacle": found.obstacle,
+            "found": planned.is_found,
+            "nodes": len(planned.nodes),
+            "cost": _number(planned.cost),
+            "lowerBound": _bound_number(planned, planned.lower_bound),
+            "lowerBoundInRounds": _bound_number(planned, planned.lower_bound_in_rounds),
+            "proven": planned.is_final,
+            "provenAtOnce": planned.is_final_at_once,
+            "gap": planned.gap if _has_gap(planned) else None,
+            "tried": planned.tried,
+            "obstacle": planned.obstacle,
         },
         "withPacking": packing_document(packed),
-        "utilization": _shares(found.utilization),
-        **detail_documents(found),
+        "utilization": _shares(planned.utilization),
+        **detail_documents(planned),
         "placements": [
             {"pod": placement.pod, "node": placement.node}
-            for placement in (found.result.placements if found.result else ())
+            for placement in (planned.result.placements if planned.result else ())
         ],
-        "unplaced": pod_documents(found),
-        "unplacedKinds": kind_documents(found),
-        "partial": None if found.partial is None else plan_document(found.partial),
-        "warnings": notice_documents(found.notices),
+        "unplaced": pod_documents(planned),
+        "unplacedKinds": kind_documents(planned),
+        "partial": None if planned.partial is None else plan_document(planned.partial),
+        "warnings": notice_documents(planned.notices),
     }
 
 
-def print_plan_csv(found: Plan) -> None:
+def print_plan_csv(planned: Plan) -> None:
     """Print a line of CSV for each group of nodes, of a partial plan if need be."""
-    shown = found if found.is_found else found.partial or found
+    shown = planned if planned.is_found else planned.partial or planned
     _columns(shown).print_csv(shown.groups)
 
 
-def _bound_number(found: Plan, bound: Decimal) -> float | int | None:
-    return _number(bound) if found.has_bound else None
+def _bound_number(planned: Plan, bound: Decimal) -> float | int | None:
+    return _number(bound) if planned.has_bound else None
 
 
-def _has_gap(found: Plan) -> bool:
-    return found.has_bound and found.gap != float("inf")
+def _has_gap(planned: Plan) -> bool:
+    return planned.has_bound and planned.gap != float("inf")
 
 
-def _columns(found: Plan) -> Columns[PlannedGroup]:
-    priced = Shown.NEVER if found.cost is None else Shown.ALWAYS
+def _columns(planned: Plan) -> Columns[PlannedGroup]:
+    priced = Shown.NEVER if planned.cost is None else Shown.ALWAYS
     return Columns[PlannedGroup](
         Column("name", value=attrgetter("group.name"), heading="Group", fit=Fit.NAME),
         Column("nodes"),
         Column(
             "spare",
             shown=Shown.ALWAYS
-            if any(group.spare for group in found.groups)
+            if any(group.spare for group in planned.groups)
             else Shown.NEVER,
         ),
         Column("min", value=attrgetter("group.min_nodes"), importance=1),
@@ -192,58 +192,58 @@ def _columns(found: Plan) -> Columns[PlannedGroup]:
                 value=partial(_share, name),
                 importance=2,
             )
-            for name in _resources(found)
+            for name in _resources(planned)
         ),
     )
 
 
-def _resources(found: Plan) -> list[str]:
+def _resources(planned: Plan) -> list[str]:
     """CPU, memory, pods, and every other requested resource."""
     others = (
         name
-        for name, there in found.utilization.items()
+        for name, there in planned.utilization.items()
         if there.requested and name not in _SHOWN
     )
     return [*_SHOWN, *sorted(others)]
 
 
-def group_table(found: Plan) -> tuple[list[str], list[list[str]]]:
+def group_table(planned: Plan) -> tuple[list[str], list[list[str]]]:
     """Return headings, and a row for each group of nodes, for a page."""
-    return _columns(found).table(found.groups)
+    return _columns(planned).table(planned.groups)
 
 
-def bound_text(found: Plan) -> str:
+def bound_text(planned: Plan) -> str:
     """Return the lower bound, and what is proven."""
-    return f"{_bound(found)} ({_certainty(found)})"
+    return f"{_bound(planned)} ({_certainty(planned)})"
 
 
-def _bound(found: Plan) -> str:
+def _bound(planned: Plan) -> str:
     """Return what no plan costs, with a second bound if that of rounds is lower."""
-    less = "costs less" if found.cost is not None else "has fewer"
-    than = f"{less} than {plain_amount(found.lower_bound)}"
-    if found.spare_cost:
+    less = "costs less" if planned.cost is not None else "has fewer"
+    than = f"{less} than {plain_amount(planned.lower_bound)}"
+    if planned.spare_cost:
         than += " without spare nodes"
-    if found.lower_bound == found.lower_bound_in_rounds:
+    if planned.lower_bound == planned.lower_bound_in_rounds:
         return f"no plan {than}"
-    other = plain_amount(found.lower_bound_in_rounds)
+    other = plain_amount(planned.lower_bound_in_rounds)
     return (
         f"no plan bought at once {than}, and none bought in rounds {less} than {other}"
     )
 
 
-def _certainty(found: Plan) -> str:
-    tried = f"{counted(found.tried, 'plan')} tried"
-    if found.is_final:
-        best = "the best" if found.has_looked_at_rounds else _BEST_AT_ONCE
-        if found.lower_bound == found.lower_bound_in_rounds:
+def _certainty(planned: Plan) -> str:
+    tried = f"{counted(planned.tried, 'plan')} tried"
+    if planned.is_final:
+        best = "the best" if planned.has_looked_at_rounds else _BEST_AT_ONCE
+        if planned.lower_bound == planned.lower_bound_in_rounds:
             best = "the best"
         return f"proven to be {best}, {tried}"
-    if found.is_final_at_once and not found.rounds:
+    if planned.is_final_at_once and not planned.rounds:
         return f"proven to be {_BEST_AT_ONCE}, {tried}"
-    if found.gap == 0:
+    if planned.gap == 0:
         same = "one of the same cost may have fewer nodes"
         return f"{same}, {tried}; more with --max-trials"
-    gap = "" if found.gap == float("inf") else f": the gap is {found.gap:.1%}"
+    gap = "" if planned.gap == float("inf") else f": the gap is {planned.gap:.1%}"
     return f"the best plan may be better{gap}, {tried}; more with --max-trials"
 
 

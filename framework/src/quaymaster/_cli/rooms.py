@@ -53,15 +53,15 @@ _GROUP_HEADINGS: Final = (
 _SHORT: Final = {label: name for name, label in GROUP_LABELS.items()}
 
 
-def print_capacity(found: CapacityResult, left_out: int, *, wide: bool) -> None:
+def print_capacity(measured: CapacityResult, left_out: int, *, wide: bool) -> None:
     """Print the capacity as tables.
 
     Args:
-        found: The capacity.
+        measured: The capacity.
         left_out: How many nodes its room lacks.
         wide: Whether each resource of each node has its own line.
     """
-    room = found.room
+    room = measured.room
     if room.nodes:
         if wide:
             _print_resources(room)
@@ -73,8 +73,8 @@ def print_capacity(found: CapacityResult, left_out: int, *, wide: bool) -> None:
     if wide:
         _TYPICAL.print_section(room.typical, is_wide=True)
     print_groups(room, is_fitted=not wide)
-    _print_pods(found)
-    for headroom in found.headroom:
+    _print_pods(measured)
+    for headroom in measured.headroom:
         print_line(_answer(headroom))
         for fact in headroom.facts:
             print_line(f"  {fact}")
@@ -124,17 +124,17 @@ def group_table(room: Room) -> tuple[list[Heading], list[list[object]]]:
     return [*headings, Heading("NODES"), *counts, *_GROUP_HEADINGS], rows
 
 
-def headroom_table(found: CapacityResult) -> tuple[list[str], list[list[str]]]:
+def headroom_table(measured: CapacityResult) -> tuple[list[str], list[list[str]]]:
     """Return how many more of each requested pod fit, for a page."""
-    return _HEADROOM.table(found.headroom)
+    return _HEADROOM.table(measured.headroom)
 
 
-def as_document(found: CapacityResult) -> dict[str, object]:
+def as_document(measured: CapacityResult) -> dict[str, object]:
     """The capacity as plain data, in the form of ``-o json``."""
-    result = found.result
+    result = measured.result
     return {
-        **room_document(found.room),
-        "headroom": [_headroom_document(headroom) for headroom in found.headroom],
+        **room_document(measured.room),
+        "headroom": [_headroom_document(headroom) for headroom in measured.headroom],
         "summary": {
             "pods": result.pods,
             "placed": len(result.placements),
@@ -159,17 +159,17 @@ def room_document(room: Room) -> dict[str, object]:
     }
 
 
-def print_nodes_csv(found: CapacityResult) -> None:
+def print_nodes_csv(measured: CapacityResult) -> None:
     """Print a line of CSV for each node, with how many more of each pod fit on it."""
-    columns = _node_columns(found.room)
-    documents = columns.documents(found.room.nodes)
-    if not found.headroom:
+    columns = _node_columns(measured.room)
+    documents = columns.documents(measured.room.nodes)
+    if not measured.headroom:
         print_csv(documents, columns.keys)
         return
     for document in documents:
         document["fits"] = {
             headroom.pod: headroom.nodes.get(str(document["node"]), 0)
-            for headroom in found.headroom
+            for headroom in measured.headroom
         }
     print_csv(documents, [*columns.keys, "fits"])
 
@@ -359,8 +359,8 @@ def _print_prices(room: Room) -> None:
         print_line(f"  {name}: {price(group.price_per_hour)}")
 
 
-def _print_pods(found: CapacityResult) -> None:
-    total, result = found.room.total, found.result
+def _print_pods(measured: CapacityResult) -> None:
+    total, result = measured.room.total, measured.result
     print_line(_pods_and_nodes(total))
     waiting = len(result.unscheduled)
     if waiting:

@@ -264,11 +264,11 @@ def _config_of(file: str | None) -> tuple[str, str]:
     if file is None:
         return "", ""
     shipped = shipped_profiles()
-    found = file_or_shipped(file, shipped, "profile")
+    path = file_or_shipped(file, shipped, "profile")
     # Identity: the shipped file itself, not another file with equal content.
-    if found is shipped.get(file):
+    if path is shipped.get(file):
         return file, ""
-    return "", read_content(found, file).decode()
+    return "", read_content(path, file).decode()
 
 
 def _write(file: str, content: bytes) -> None:

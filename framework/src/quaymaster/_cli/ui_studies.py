@@ -108,7 +108,7 @@ def _plan(inputs: Inputs, options: InputOptions, given: StudyInput) -> StudyPage
     if not groups:
         example = "cpu=8,memory=32Gi,price=0.4"
         raise StudyError(f"expected at least one group of nodes, such as {example}")
-    found = plan(
+    planned = plan(
         given.objects,
         groups=groups,
         config=given.config,
@@ -117,7 +117,7 @@ def _plan(inputs: Inputs, options: InputOptions, given: StudyInput) -> StudyPage
         time_limit=_PLAN_SECONDS,
         max_pods=options.max_pods,
     )
-    shown = found if found.is_found else found.partial or found
+    shown = planned if planned.is_found else planned.partial or planned
     run = observe_plan(
         given.objects,
         shown,
@@ -126,13 +126,13 @@ def _plan(inputs: Inputs, options: InputOptions, given: StudyInput) -> StudyPage
         seed=given.seed,
         max_pods=options.max_pods,
     )
-    return StudyPage(title="Plan", runs=[run], tables=plan_tables(found, shown))
+    return StudyPage(title="Plan", runs=[run], tables=plan_tables(planned, shown))
 
 
 def _capacity(inputs: Inputs, options: InputOptions, given: StudyInput) -> StudyPage:
     namespace = options.namespace or ""
     pods = [(line, pod_of_text(line, namespace=namespace)) for line in given.lines]
-    found = capacity(
+    measured = capacity(
         given.objects,
         config=given.config,
         registry=inputs.registry,
@@ -142,9 +142,9 @@ def _capacity(inputs: Inputs, options: InputOptions, given: StudyInput) -> Study
         max_pods=options.max_pods,
         observe=True,
     )
-    assert found.observed is not None, "the run was observed"
+    assert measured.observed is not None, "the run was observed"
     tables = [
         attrs.evolve(table, is_last=False) if pods and not index else table
-        for index, table in enumerate(capacity_tables(found))
+        for index, table in enumerate(capacity_tables(measured))
     ]
-    return StudyPage(title="Capacity", runs=[found.observed], tables=tables)
+    return StudyPage(title="Capacity", runs=[measured.observed], tables=tables)

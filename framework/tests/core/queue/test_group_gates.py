@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import Pod
+from quaymaster.scheduler import QueueName
 from tests.kit.group_rig import QUORUM, GroupRig
 from tests.kit.internals.queue import queued_groups
 from tests.kit.queue_rig import CountingGate
@@ -112,3 +113,16 @@ def test_pod_that_another_plugin_gates_ends_the_short_way() -> None:
     assert queued is not None
     assert queued.gating_plugin == "Gates"
     assert rig.group().gating_plugin == "Gates"
+
+
+def test_gate_that_lets_a_pod_pass_is_not_called_for_its_siblings() -> None:
+    gate = CountingGate()
+    rig = GroupRig(gates={"Gates": gate})
+    rig.add_group(min_count=1)
+    rig.add("a", "b", "c")
+    rig.quorum.calls.clear()
+    gate.calls.clear()
+    rig.add("d")
+    assert rig.where("d") is QueueName.ACTIVE
+    assert rig.quorum.calls == ["a"]
+    assert gate.calls == ["a", "b", "c", "d"]

@@ -115,7 +115,7 @@ def test_an_attempt_that_preempts_names_its_victims_and_the_nominated_node() -> 
 
 
 def test_a_missing_attempt_is_an_error() -> None:
-    with pytest.raises(PodNotFoundError, match="no attempt 2: it was tried once"):
+    with pytest.raises(PodNotFoundError, match="attempt 2 does not exist: it was"):
         why("p", NODE, make_pod(name="p"), attempt=2)
 
 

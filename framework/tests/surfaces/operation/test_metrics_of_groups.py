@@ -12,7 +12,7 @@ from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
 from quaymaster.testing import make_node, make_pod, make_pod_group
 from tests.kit.internals.operation import FAMILIES, SchedulerReader
-from tests.kit.internals.runtime import SchedulerMetrics
+from tests.kit.internals.runtime import Measured, SchedulerMetrics
 
 TOPOLOGY: Final = {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True}
 PROFILE: Final = "default-scheduler"
@@ -20,6 +20,8 @@ OF_GROUPS: Final = {
     "scheduler_podgroup_schedule_attempts_total",
     "scheduler_podgroup_scheduling_attempt_duration_seconds",
     "scheduler_podgroup_scheduling_algorithm_duration_seconds",
+    "scheduler_workload_preemption_attempts_total",
+    "scheduler_workload_preemption_victims",
 }
 OF_PLACEMENTS: Final = {
     "scheduler_generated_placements_total",
@@ -29,9 +31,20 @@ OF_PLACEMENTS: Final = {
 
 
 def reader_after_a_gang(
-    gates: Mapping[str, bool], *, pods: int = 2, version: str = "1.37"
+    gates: Mapping[str, bool],
+    *,
+    pods: int = 2,
+    victims: int = 0,
+    version: str = "1.37",
 ) -> SchedulerReader:
-    """Return what is read after one attempt for a gang of pods on two racks."""
+    """Return what is read after one attempt for a gang of pods on two racks.
+
+    Args:
+        gates: The feature gates.
+        pods: The number of its pods.
+        victims: How many pods of lower priority fill the large rack.
+        version: The version of Kubernetes.
+    """
     kubernetes = Kubernetes(version, gates)
     clock = VirtualClock()
     cluster = InMemoryCluster(clock=clock, kubernetes=kubernetes)
@@ -43,6 +56,15 @@ def reader_after_a_gang(
     for rack, cpu in (("small", "1"), ("large", "4")):
         cluster.create(
             make_node(name=rack, labels={"rack": rack}, allocatable={"cpu": cpu})
+        )
+    for number in range(victims):
+        cluster.create(
+            make_pod(
+                name=f"victim-{number}",
+                node="large",
+                requests={"cpu": f"{4 / victims}"},
+                priority=-1,
+            )
         )
     if gates:
         cluster.create(make_pod_group(name="gang", min_count=pods, topology_key="rack"))
@@ -71,6 +93,30 @@ def test_group_that_does_not_fit_is_unschedulable() -> None:
     readings = reader_after_a_gang(TOPOLOGY, pods=6).read()
     attempts = readings["scheduler_podgroup_schedule_attempts_total"]
     assert attempts.keys() == {("unschedulable", PROFILE)}
+
+
+def test_a_group_that_waits_is_one_entity_and_several_pods() -> None:
+    readings = reader_after_a_gang(TOPOLOGY, pods=6).read()
+    queued = readings["scheduler_queued_entities"]
+    assert {key: count for key, count in queued.items() if count} == {
+        ("backoff", "podgroup"): 1
+    }
+    assert readings["scheduler_pending_pods"][("backoff",)] == 6
+    entered = readings["scheduler_queue_incoming_entities_total"]
+    assert entered["backoff", "ScheduleAttemptFailure", "podgroup"] == 1
+    pods = readings["scheduler_queue_incoming_pods_total"]
+    assert pods["backoff", "ScheduleAttemptFailure"] == 6
+
+
+def test_preemption_for_a_group_is_counted_apart_from_that_for_pods() -> None:
+    readings = reader_after_a_gang(TOPOLOGY, pods=4, victims=2).read()
+    attempts = readings["scheduler_workload_preemption_attempts_total"]
+    assert attempts == {("Success",): 1}
+    victims = readings["scheduler_workload_preemption_victims"][()]
+    assert victims == Measured((0, 1, *[0] * 10), 2.0)
+    of_pods = readings["scheduler_preemption_victims"][()]
+    assert isinstance(of_pods, Measured)
+    assert of_pods.total == 0
 
 
 def test_hooks_of_placements_are_measured() -> None:

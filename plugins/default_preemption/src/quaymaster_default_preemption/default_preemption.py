@@ -83,6 +83,7 @@ class DefaultPreemption:
     reads = (PodDisruptionBudget,)
     writes = (Write(Verb.DELETE, Pod), Write(Verb.PATCH, Pod, "status"))
     blocks = False
+    gates_groups = True
 
     def __init__(self, args: DefaultPreemptionArgs, handle: Handle) -> None:
         self._args = args

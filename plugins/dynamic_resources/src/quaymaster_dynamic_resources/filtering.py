@@ -304,15 +304,15 @@ class NodeJudge:
         )
 
 
-def _with_pending(state: ClaimsState, found: NodeAllocation) -> NodeAllocation:
+def _with_pending(state: ClaimsState, allocation: NodeAllocation) -> NodeAllocation:
     """Return an allocation with the devices that other pods of the group reserved.
 
     Upstream puts them behind the new ones, so that Reserve may give a claim the devices
     of another claim. Here they are in the order of the claims.
     """
     if not state.pending:
-        return found
-    claims, results = iter(found.claims), iter(found.results)
+        return allocation
+    claims, results = iter(allocation.claims), iter(allocation.results)
     both = [
         (state.claims[at], state.pending[at])
         if at in state.pending
@@ -320,7 +320,9 @@ def _with_pending(state: ClaimsState, found: NodeAllocation) -> NodeAllocation:
         for at in state.to_allocate
     ]
     return NodeAllocation(
-        [claim for claim, _ in both], [result for _, result in both], found.mappings
+        [claim for claim, _ in both],
+        [result for _, result in both],
+        allocation.mappings,
     )
 
 

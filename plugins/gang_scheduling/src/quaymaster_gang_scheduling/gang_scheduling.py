@@ -35,6 +35,7 @@ from quaymaster_gang_scheduling.trees import Trees
 __all__ = ["GangScheduling"]
 
 _PERMIT_TIMEOUT_SECONDS: Final = 5 * 60.0
+_WAIT: Final = PermitWait(_PERMIT_TIMEOUT_SECONDS)
 _FEW_PODS: Final = Status.unresolvable(
     "waiting for minCount pods from a gang to appear in scheduling queue"
 )
@@ -63,12 +64,12 @@ class GangScheduling:
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        groups = self._groups
-        if groups is None or not pod.group_key:
+        groups, key = self._groups, pod.group_key
+        if groups is None or not key:
             return None
-        state = groups.get(pod.group_key)
+        state = groups.get(key)
         if state is None or state.group is None:
-            name = pod.group_key.partition("/")[2]
+            name = key.partition("/")[2]
             return Status.unresolvable(
                 f'waiting for pods\'s pod group "{name}" to appear in scheduling queue'
             )
@@ -98,25 +99,25 @@ class GangScheduling:
     ) -> Status | None:
         least = group.group.min_count
         scheduled, remaining = progress.scheduled, progress.remaining
+        if scheduled >= least:
+            return None
         numbers = f"{scheduled} scheduled, {remaining} remaining"
         if scheduled + remaining < least:
             return Status.unschedulable(
                 f"minCount ({least}) cannot be satisfied: {numbers}"
             )
-        if scheduled < least:
-            text = f"minCount ({least}) is not yet satisfied: {numbers}"
-            return Status(Code.WAIT, (text,))
-        return None
+        text = f"minCount ({least}) is not yet satisfied: {numbers}"
+        return Status(Code.WAIT, (text,))
 
     @hookimpl
     def permit(self, pod: Pod) -> PermitWait | Status | None:
-        groups = self._groups
-        if groups is None or not pod.group_key:
+        groups, key = self._groups, pod.group_key
+        if groups is None or not key:
             return None
-        state = groups.get(pod.group_key)
+        state = groups.get(key)
         if state is None or state.group is None:
-            text = f"failed to get podGroup {pod.group_key}"
-            name = pod.group_key.partition("/")[2]
+            text = f"failed to get podGroup {key}"
+            name = key.partition("/")[2]
             return Status.from_error(
                 f'{text}: podgroup.scheduling.k8s.io "{name}" not found'
             )
@@ -130,7 +131,7 @@ class GangScheduling:
         if assumed is None:
             # Upstream activates the other pods here. That has no effect, because their
             # group is in its cycle then.
-            return PermitWait(_PERMIT_TIMEOUT_SECONDS)
+            return _WAIT
         if isinstance(assumed, Status):
             return assumed
         self._allow(assumed)

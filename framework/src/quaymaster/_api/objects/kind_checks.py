@@ -36,22 +36,22 @@ _PLAIN: Final = (
 )
 
 
-def kind_problem(found: object) -> str:
+def kind_problem(kind: object) -> str:
     """Return what is wrong with the class of a declared kind, or an empty text.
 
     The classes of `quaymaster.objects` are always valid: to declare one of them only
     means that its objects are watched.
 
     Args:
-        found: The declared class.
+        kind: The declared class.
     """
-    if not (isinstance(found, type) and issubclass(found, ApiObject)):
-        return f"expected a class derived from ApiObject, got {found!r}"
+    if not (isinstance(kind, type) and issubclass(kind, ApiObject)):
+        return f"expected a class derived from ApiObject, got {kind!r}"
     # Identity: this class, not another one of the same kind.
-    if found is KINDS.get(found.kind):
+    if kind is KINDS.get(kind.kind):
         return ""
-    problem = next(_problems(found), "")
-    return f"{found.__name__}.{problem}" if problem else ""
+    problem = next(_problems(kind), "")
+    return f"{kind.__name__}.{problem}" if problem else ""
 
 
 def _problems(kind: type[ApiObject]) -> Iterator[str]:

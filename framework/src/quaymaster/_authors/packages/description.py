@@ -107,22 +107,26 @@ def describe(plugin: RegisteredPlugin) -> PluginDescription:
     Raises:
         PluginLoadError: It cannot be used.
     """
-    found = plugin.load()
-    scope: object = getattr(found, "scope", Scope.CLUSTER)
-    pod_use: object = getattr(found, "pod_use", PodUse.PODS)
+    plugin_class = plugin.load()
+    scope: object = getattr(plugin_class, "scope", Scope.CLUSTER)
+    pod_use: object = getattr(plugin_class, "pod_use", PodUse.PODS)
     return PluginDescription(
         plugin=plugin,
-        summary=(inspect.getdoc(found) or "").partition("\n\n")[0].replace("\n", " "),
+        summary=(inspect.getdoc(plugin_class) or "")
+        .partition("\n\n")[0]
+        .replace("\n", " "),
         scope=scope if isinstance(scope, Scope) else None,
         pod_use=pod_use if isinstance(pod_use, PodUse) else None,
-        hooks=tuple(_hooks(found)),
+        hooks=tuple(_hooks(plugin_class)),
         arguments=arguments_of(plugin.args_class),
         declaration=declared_events(plugin),
         events=tuple(map(_event, registered_events(plugin) or ())),
-        kinds=kinds_of_plugin(found),
-        reads=_reads(found) if declares_access(found) else None,
-        writes=writes_of_plugin(found) if declares_access(found) else None,
-        opt_outs=declared_opt_outs(found),
+        kinds=kinds_of_plugin(plugin_class),
+        reads=_reads(plugin_class) if declares_access(plugin_class) else None,
+        writes=writes_of_plugin(plugin_class)
+        if declares_access(plugin_class)
+        else None,
+        opt_outs=declared_opt_outs(plugin_class),
     )
 
 

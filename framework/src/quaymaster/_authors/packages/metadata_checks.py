@@ -36,8 +36,8 @@ def metadata_findings(candidate: Candidate) -> Iterator[Finding]:
     if not candidate.has_version:
         yield Finding.error(check, "version", "expected a version, got none")
     elif candidate.version and not _is_version(candidate.version):
-        found = f"expected a version such as 0.1.0, got {candidate.version!r}"
-        yield Finding.error(check, "version", found)
+        problem = f"expected a version such as 0.1.0, got {candidate.version!r}"
+        yield Finding.error(check, "version", problem)
     yield from _python_findings(candidate)
     for text, has_it in candidate.described.items():
         if not has_it:

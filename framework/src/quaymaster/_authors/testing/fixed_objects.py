@@ -98,8 +98,8 @@ class FixedObjects:
     def _of(self, kind: type[ObjT]) -> Mapping[str, ObjT]:
         if kind not in self._followed:
             raise UnfollowedKindError(kind, self._followed)
-        found: Any = self._objects.get(kind, {})
-        return cast("Mapping[str, ObjT]", found)
+        objects: Any = self._objects.get(kind, {})
+        return cast("Mapping[str, ObjT]", objects)
 
 
 class FixedNominations:

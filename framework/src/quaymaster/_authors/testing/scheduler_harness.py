@@ -228,9 +228,9 @@ class SchedulerHarness:
         Raises:
             PluginNotFoundError: There is no such plugin, or no such profile.
         """
-        found = plugin_at_work(self._scheduler.frameworks, kind, scheduler_name)
-        assert isinstance(found, kind), "it was looked up by its class"
-        return found
+        at_work = plugin_at_work(self._scheduler.frameworks, kind, scheduler_name)
+        assert isinstance(at_work, kind), "it was looked up by its class"
+        return at_work
 
     def metric(
         self,

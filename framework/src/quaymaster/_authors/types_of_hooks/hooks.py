@@ -101,8 +101,8 @@ def _argument_problems(
                 yield _unknown(hook, str(name), names)
         elif not is_subtype(offered[name], kind):
             expected = format_type(offered[name], checker.options)
-            found = format_type(kind, checker.options)
-            yield f'hook "{hook}": argument "{name}" is {expected}, not {found}'
+            actual = format_type(kind, checker.options)
+            yield f'hook "{hook}": argument "{name}" is {expected}, not {actual}'
         elif how != ARG_POS:
             yield f'hook "{hook}": argument "{name}" must be plain, without a default'
 
@@ -123,8 +123,8 @@ def _result_problems(
         return
     if not is_subtype(result, expected) or _has_bool(result, expected):
         formatted = format_type(expected, checker.options)
-        found = format_type(result, checker.options)
-        yield f'hook "{hook}" returns {formatted}, not {found}'
+        actual = format_type(result, checker.options)
+        yield f'hook "{hook}" returns {formatted}, not {actual}'
 
 
 def _is_iterated(result: Type, expected: Type) -> bool:

@@ -136,10 +136,10 @@ class ServerTLS(RenewedTLS):
 def stamp(path: str | None) -> object:
     """Return a value that changes when a file is replaced."""
     try:
-        found = Path(path).stat() if path else None
+        status = Path(path).stat() if path else None
     except OSError:
         return None
-    return found and (found.st_mtime_ns, found.st_ino, found.st_size)
+    return status and (status.st_mtime_ns, status.st_ino, status.st_size)
 
 
 def _context(files: TLSFiles, authorities: str) -> ssl.SSLContext:

@@ -115,10 +115,10 @@ def _show_explained(explained: ExplainedPod) -> None:
     print_notices(explained.notices)
 
 
-def _show_capacity(found: CapacityResult) -> None:
-    show_map(found.room)
-    print_capacity(found, 0, wide=False)
-    print_notices(found.result.notices)
+def _show_capacity(measured: CapacityResult) -> None:
+    show_map(measured.room)
+    print_capacity(measured, 0, wide=False)
+    print_notices(measured.result.notices)
 
 
 def _show_room(room: Room) -> None:

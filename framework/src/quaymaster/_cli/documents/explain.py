@@ -2,6 +2,7 @@
 
 from msgspec import UNSET, UnsetType
 
+from quaymaster._cli.documents.explain_node import PodScalingPart
 from quaymaster._cli.documents.explained_groups import ExplainedGroupPart
 from quaymaster._cli.documents.parts import (
     DocumentPart,
@@ -179,6 +180,7 @@ class ExplainDocument(DocumentPart, frozen=True):
         pod_group: The decision about its PodGroup; missing for a pod outside groups.
         why_not: The verdict about one node, with --why-not.
         suggestions: The changes that place the pod, with --suggest.
+        scaling: What the autoscaler decided for the pod, with --autoscaler.
     """
 
     pod: str
@@ -196,6 +198,7 @@ class ExplainDocument(DocumentPart, frozen=True):
     pod_group: ExplainedGroupPart | UnsetType = UNSET
     why_not: WhyNotPart | UnsetType = UNSET
     suggestions: SuggestionsPart | UnsetType = UNSET
+    scaling: PodScalingPart | UnsetType = UNSET
 
 
 class CausePart(DocumentPart, frozen=True):

@@ -18,6 +18,12 @@ class ExplainGroupDocument(ExplainedGroupPart, frozen=True):
         message: What it waits for, or why it does not fit.
         min_count: The pods that must fit together; null without a gang policy.
         topology_key: The label of nodes whose value its pods must share; may be empty.
+        nodes: The number of nodes at the end.
+        unlabelled_nodes: How many of them lack that label; the group can use none of
+            these.
+        parents: The CompositePodGroups above it, from its parent to the root.
+        misfits: The other PodGroups below that root whose last attempt found no
+            placement.
         missing: How many pods must still be created before it is tried.
         pods: Its pods.
         placements: The placements of the attempt that is shown.

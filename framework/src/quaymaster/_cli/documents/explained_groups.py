@@ -12,6 +12,7 @@ __all__ = [
     "ExplainedGroupPart",
     "GroupAttemptPart",
     "GroupMemberPart",
+    "GroupParentPart",
     "TriedPlacementPart",
     "UnplacedMemberPart",
 ]
@@ -33,6 +34,19 @@ class GroupMemberPart(DocumentPart, frozen=True):
     domain: str
     nominated_node: str
     message: str
+
+
+class GroupParentPart(DocumentPart, frozen=True):
+    """A CompositePodGroup above a group.
+
+    Attributes:
+        group: Its namespace and name.
+        min_group_count: How many of its children must fit together; null without a
+            gang policy.
+    """
+
+    group: str
+    min_group_count: int | None
 
 
 class UnplacedMemberPart(DocumentPart, frozen=True):
@@ -114,6 +128,12 @@ class ExplainedGroupPart(DocumentPart, frozen=True):
         message: What it waits for, or why it does not fit.
         min_count: The pods that must fit together; null without a gang policy.
         topology_key: The label of nodes whose value its pods must share; may be empty.
+        nodes: The number of nodes at the end.
+        unlabelled_nodes: How many of them lack that label; the group can use none of
+            these.
+        parents: The CompositePodGroups above it, from its parent to the root.
+        misfits: The other PodGroups below that root whose last attempt found no
+            placement.
         missing: How many pods must still be created before it is tried.
         pods: Its pods.
         placements: The placements of the attempt that is shown.
@@ -126,6 +146,10 @@ class ExplainedGroupPart(DocumentPart, frozen=True):
     message: str
     min_count: int | None
     topology_key: str
+    nodes: int
+    unlabelled_nodes: int
+    parents: list[GroupParentPart]
+    misfits: list[str]
     missing: int
     pods: list[GroupMemberPart]
     placements: list[TriedPlacementPart]

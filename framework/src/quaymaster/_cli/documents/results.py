@@ -14,6 +14,7 @@ from quaymaster._cli.documents.consolidate import ConsolidateDocument
 from quaymaster._cli.documents.doctor import FindingDocument
 from quaymaster._cli.documents.explain import ExplainDocument, PendingDocument
 from quaymaster._cli.documents.explain_group import ExplainGroupDocument
+from quaymaster._cli.documents.explain_node import ExplainNodeDocument
 from quaymaster._cli.documents.perf import PerfDocument
 from quaymaster._cli.documents.plan import PlanDocument
 from quaymaster._cli.documents.plugins import (
@@ -49,6 +50,7 @@ RESULTS: Final = (
     Result("simulate", "simulate -o json", SimulateDocument),
     Result("explain", "explain POD -o json", ExplainDocument),
     Result("explain-group", "explain podgroup/NAME -o json", ExplainGroupDocument),
+    Result("explain-node", "explain node/NAME -o json", ExplainNodeDocument),
     Result("explain-pending", "explain --all-pending -o json", PendingDocument),
     Result("capacity", "capacity -o json", CapacityDocument),
     Result("plan", "plan -o json", PlanDocument),

@@ -318,8 +318,8 @@ def _numbered(documents: Iterator[T]) -> Iterator[tuple[int, T]]:
         error: YamlError | None = None
         try:
             following = next(documents, None)
-        except YamlError as found:
-            following, error = None, found
+        except YamlError as cause:
+            following, error = None, cause
         number += 1
         is_only = number == 1 and following is None and error is None
         yield (0 if is_only else number), waiting

@@ -130,7 +130,7 @@ def gates_groups(plugin: object) -> bool:
     """Whether a plugin's ``pre_enqueue`` has one answer for all pods of a PodGroup.
 
     The class attribute ``gates_groups = True`` declares it. Then the queue calls it for
-    one pod of a group that it gates, and not for each.
+    one pod of a group, and not for each.
     """
     return getattr(plugin, "gates_groups", False) is True
 

@@ -562,7 +562,12 @@ class Handle(Protocol):
         """
 
     def report_preemption(
-        self, victims: int, seconds: float, *, has_failed: bool = False
+        self,
+        victims: int,
+        seconds: float,
+        *,
+        has_failed: bool = False,
+        for_group: bool = False,
     ) -> None:
         """Count an eviction in the scheduler's metrics, if it has any.
 
@@ -572,6 +577,7 @@ class Handle(Protocol):
             victims: How many pods were to be evicted.
             seconds: How long it took to evict them.
             has_failed: Whether a call to the cluster has failed.
+            for_group: Whether the room was for a group, and not for a single pod.
         """
 
     def run_in_background(

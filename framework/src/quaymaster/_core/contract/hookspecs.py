@@ -170,7 +170,7 @@ class PreEnqueuePlugin(Protocol):
         In a PodGroup, one gated pod gates all pods, and each new pod may be an event
         for all. With the class attribute ``gates_groups = True``, a plugin declares
         that it has the same answer for all pods of a PodGroup. It is then called for
-        one of the pods that it gates.
+        one of the pods, also where it lets all of them pass.
 
         Args:
             pod: The pod about to be queued.

@@ -1,7 +1,6 @@
 """Builds the part of a scheduler that schedules groups, on the other parts."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.attempt_marks import AttemptMarks
@@ -72,41 +71,45 @@ class _MemberAttempts:
         marks: AttemptMarks | None,
         measured: MeasuredAttempts | None,
     ) -> None:
-        self._observer = observer
-        self._marks = marks
-        self._measured = measured
+        self.observer = observer
+        self.marks = marks
+        self.measured = measured
 
-    def attempting(self, framework: Framework) -> Attempting:
-        """Return what makes the context of each attempt of one cycle.
+    def attempting(self, framework: Framework) -> Attempting | None:
+        """Return what reports the attempts of one cycle; None without listeners."""
+        listeners = (self.observer, self.marks, self.measured)
+        if all(listener is None for listener in listeners):
+            return None
+        return _CycleAttempts(self, framework)
 
-        A pod that is tried on several placements is one attempt for the observer.
-        """
-        reported: set[str] = set()
 
-        @contextmanager
-        def attempt(queued: QueuedPod) -> Iterator[None]:
-            uid = queued.pod.uid
-            is_first = uid not in reported
-            reported.add(uid)
-            with self._attempt(queued, framework, is_first=is_first):
-                yield
+class _CycleAttempts:
+    """Reports the attempts of one cycle; implements `Attempting`.
 
-        return attempt
+    A pod that is tried on several placements is one attempt for the observer.
+    """
 
-    @contextmanager
-    def _attempt(
-        self, queued: QueuedPod, framework: Framework, *, is_first: bool
-    ) -> Iterator[None]:
-        """Return the context of an attempt, which does not bind the pod."""
-        if self._marks is not None:
-            self._marks.begin(queued.pod)
-        if self._observer is not None and is_first:
-            self._observer.attempting(queued.pod, framework)
-        if self._measured is not None:
-            self._measured.begin(queued, framework)
-        yield
-        if self._measured is not None:
-            self._measured.decided()
-            self._measured.ended()
-        if self._marks is not None:
-            self._marks.end()
+    def __init__(self, attempts: _MemberAttempts, framework: Framework) -> None:
+        self._attempts = attempts
+        self._framework = framework
+        self._reported: set[str] = set()
+
+    def begin(self, queued: QueuedPod) -> None:
+        """See `Attempting`."""
+        attempts, uid = self._attempts, queued.pod.metadata.uid
+        if attempts.marks is not None:
+            attempts.marks.begin(queued.pod)
+        if attempts.observer is not None and uid not in self._reported:
+            self._reported.add(uid)
+            attempts.observer.attempting(queued.pod, self._framework)
+        if attempts.measured is not None:
+            attempts.measured.begin(queued, self._framework)
+
+    def end(self) -> None:
+        """See `Attempting`."""
+        attempts = self._attempts
+        if attempts.measured is not None:
+            attempts.measured.decided()
+            attempts.measured.ended()
+        if attempts.marks is not None:
+            attempts.marks.end()

@@ -72,12 +72,12 @@ class MemberHooks(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     Attributes:
         is_skipped: Whether a pod need not be tried; the reason is reported.
-        attempting: Returns what makes the context of each attempt of one cycle.
+        attempting: Returns what reports the attempts of one cycle, or None.
         pick_node: Breaks ties.
     """
 
     is_skipped: Callable[[Pod], bool]
-    attempting: Callable[[Framework], Attempting]
+    attempting: Callable[[Framework], Attempting | None]
     pick_node: PickNode
 
 

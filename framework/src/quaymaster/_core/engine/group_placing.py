@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.raised import describe_exception
@@ -94,17 +93,18 @@ class GroupPlacing:
             self._search = PlacementSearch(placer, self._nodes, choice)
             self._placer = self._search
         self._post_filter = PodGroupPostFilterStation(profile)
+        self._measured = measured
         self.state = CycleState()
         self.trials: Sequence[PlacementTrial] = ()
         self._info = info
         self._records = records
         self._group_state = state
 
-    def run(self, attempting: Attempting) -> GroupResult:
+    def run(self, attempting: Attempting | None) -> GroupResult:
         """Run the algorithm; the result has all pods, also those that were not tried.
 
         Args:
-            attempting: Makes the context in which a pod is tried.
+            attempting: Reports the attempts, or None.
         """
         result = self._placed(self.state, attempting)
         self.trials = self._tried_placements(result)
@@ -126,9 +126,11 @@ class GroupPlacing:
         answer = self._post_filter.run(
             self.state, self._info, result.attempts(), self._place_again
         )
+        if self._measured is not None and self._post_filter.has_plugins:
+            self._measured.preempted(answer.status)
         apply_answer(answer, result)
 
-    def _placed(self, state: CycleState, attempting: Attempting) -> GroupResult:
+    def _placed(self, state: CycleState, attempting: Attempting | None) -> GroupResult:
         """Run the algorithm; an exception in it fails this cycle only."""
         try:
             return self._placer.place(
@@ -146,7 +148,7 @@ class GroupPlacing:
             return GroupResult(Status.from_error(describe_exception(error)), [])
 
     def _place_again(self) -> Sequence[MemberAttempt] | Status:
-        result = self._placed(CycleState(), lambda _queued: nullcontext())
+        result = self._placed(CycleState(), None)
         if result.status is not None:
             return result.status
         return result.proposed()

@@ -432,11 +432,17 @@ class EngineHandle:
         return MetricOwner(self._profile_name, self._plugin_name, self._clock)
 
     def report_preemption(
-        self, victims: int, seconds: float, *, has_failed: bool = False
+        self,
+        victims: int,
+        seconds: float,
+        *,
+        has_failed: bool = False,
+        for_group: bool = False,
     ) -> None:
         metrics = self._services.metrics
         if metrics is not None:
-            metrics.victims.observe(victims)
+            sizes = metrics.group_victims if for_group else metrics.victims
+            sizes.observe(victims)
             result = "error" if has_failed else "success"
             metrics.preemptions[(result,)].observe(seconds)
 

@@ -8,6 +8,7 @@ Mirrors the calls of metrics in ``podGroupCycle``, ``submitPodGroupAlgorithmResu
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.groups.results import GroupResult
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 
@@ -33,6 +34,11 @@ class MeasuredGroups:
     def decided(self) -> None:
         """Note that the algorithm has ended, with nodes or without."""
         self._metrics.group_algorithm.observe(self._metrics.now() - self._start)
+
+    def preempted(self, status: Status | None) -> None:
+        """Note what the PodGroupPostFilter plugins of a profile have returned."""
+        label = Code.SUCCESS.label if status is None else status.code.label
+        self._metrics.group_preemption_attempts[(label,)] += 1
 
     def ended(self, profile: str, result: GroupResult) -> None:
         """Note the end of a cycle.

@@ -5,7 +5,6 @@ The counterpart of `GroupPlacing` with the feature gate CompositePodGroup.
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 
 from quaymaster._base.errors import VerificationError
 from quaymaster._base.raised import describe_exception
@@ -79,11 +78,11 @@ class TreePlacing:
         self._queued = queued
         self._search: TreeSearch | None = None
 
-    def run(self, attempting: Attempting) -> TreeResults:
+    def run(self, attempting: Attempting | None) -> TreeResults:
         """Run the algorithm; each group and each pod has a result.
 
         Args:
-            attempting: Makes the context in which a pod is tried.
+            attempting: Reports the attempts, or None.
         """
         self._search = TreeSearch(self._parts, self._queued, attempting)
         results = self._placed(self._state, self._search)
@@ -119,7 +118,7 @@ class TreePlacing:
             return {self._key: GroupResult(status, [])}
 
     def _place_again(self) -> Sequence[MemberAttempt] | Status:
-        again = TreeSearch(self._parts, self._queued, lambda _queued: nullcontext())
+        again = TreeSearch(self._parts, self._queued)
         results = self._placed(CycleState(), again)
         status = results[self._key].status
         return list(proposed_in(self._root, results)) if status is None else status

@@ -62,7 +62,7 @@ class Placer(Protocol):
         info: PodGroupInfo,
         queued: Sequence[QueuedPod],
         scheduled: int,
-        attempting: Attempting,
+        attempting: Attempting | None,
         /,
     ) -> GroupResult:
         """Return where the pods would go; see `GroupPlacer.place`."""
@@ -155,7 +155,7 @@ class PlacementSearch:
         info: PodGroupInfo,
         queued: Sequence[QueuedPod],
         scheduled: int,
-        attempting: Attempting,
+        attempting: Attempting | None,
     ) -> GroupResult:
         """Try each placement, and return the result of the best; see `Placer`."""
         rows = self._nodes.rows
@@ -170,7 +170,7 @@ class PlacementSearch:
         info: PodGroupInfo,
         queued: Sequence[QueuedPod],
         scheduled: int,
-        attempting: Attempting,
+        attempting: Attempting | None,
     ) -> GroupResult:
         """Do the same on some nodes; a group may succeed without a node.
 

@@ -30,14 +30,15 @@ class PlacementFeasibleStation:
     def run(
         self, state: CycleState, group: PodGroupInfo, progress: PlacementProgress
     ) -> Status | None:
-        """Return None, a Wait, an Unschedulable, or an Error status."""
+        """Return None, a Wait of any plugin, an Unschedulable, or an Error status."""
         waiting: Status | None = None
         for plugin, function in self._calls:
             status: Status | None = function(state, group, progress)
             if status is None:
                 continue
             if status.is_wait:
-                waiting = status.with_plugin(plugin)
+                # Its plugin is not read, and most calls for a gang end here.
+                waiting = status
                 continue
             if status.code is Code.UNSCHEDULABLE:
                 return status.with_plugin(plugin)
@@ -58,6 +59,11 @@ class PodGroupPostFilterStation:
             (call.plugin, call.hooks["pod_group_post_filter"])
             for call in profile.plan("podGroupPostFilter")
         ]
+
+    @property
+    def has_plugins(self) -> bool:
+        """Whether a plugin is called at all."""
+        return bool(self._calls)
 
     def run(
         self,

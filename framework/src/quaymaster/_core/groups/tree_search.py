@@ -89,14 +89,14 @@ class TreeSearch:
         parts: What places groups.
         queued: ``namespace/name`` of a PodGroup -> the records of its pods, in the
             order in which they are tried.
-        attempting: Makes the context in which a pod is tried.
+        attempting: Reports the attempts, or None.
     """
 
     def __init__(
         self,
         parts: TreeParts,
         queued: Mapping[str, Sequence[QueuedPod]],
-        attempting: Attempting,
+        attempting: Attempting | None = None,
     ) -> None:
         self._parts = parts
         self._queued = queued

@@ -41,15 +41,24 @@ def passes_group_gates(group: QueuedGroup, profiles: CompiledProfiles) -> bool:
 
 
 def _call(pods: Iterable[QueuedPod], profiles: CompiledProfiles) -> str:
-    """Call the gates of pods; return the plugin that gates the last gated pod."""
-    gating_plugin, name, gates = "", None, _NO_GATES
+    """Call the gates of pods; return the plugin that gates the last gated pod.
+
+    Where a pod passes all gates, those with one answer for all pods of its PodGroup are
+    not called for its siblings.
+    """
+    gating_plugin, name, gates, own_gates = "", None, _NO_GATES, _NO_GATES
+    passed: object = None
     for queued in pods:
         spec = queued.pod.spec
         if spec.scheduler_name != name:
-            name = spec.scheduler_name
-            gates = profiles[name][2]
-        if not passes_gates(queued, gates):
+            name, passed = spec.scheduler_name, None
+            gates, own_gates = profiles[name][2], profiles.own_gates(name)
+        # Not the key of the group: making that text takes longer than all the rest.
+        group = queued.pod.metadata.namespace, spec.scheduling_group
+        if not passes_gates(queued, own_gates if group == passed else gates):
             gating_plugin = queued.gating_plugin
+        elif group != passed:
+            passed = group
     return gating_plugin
 
 

@@ -133,6 +133,13 @@ class GroupRecords(SchedulingQueue, ABC):
         """
         return chain(super().__iter__(), self._groups.groups.values())
 
+    def entered_groups(self) -> Mapping[tuple[str, str], int]:
+        """Return (queue, label of the cause) -> the number of PodGroups that entered.
+
+        Mirrors the metric ``queue_incoming_entities_total``.
+        """
+        return self._groups.entered
+
     def group(self, key: str) -> QueuedGroup | None:
         """Return the record that the pods of a group are queued in, or None.
 

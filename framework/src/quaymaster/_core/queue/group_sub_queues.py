@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
+from quaymaster._api.objects.groups import PodGroup
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.queueing import QueueName, SortKey
 from quaymaster._core.queue.backoff import BackoffPolicy
@@ -51,6 +52,8 @@ class GroupSubQueues:
         backoff: The groups that wait after an attempt.
         gated: The groups with a gated pod.
         flushes: The timers that move groups without an event.
+        entered: (queue, label of the cause) -> the number of PodGroups that entered it
+            from elsewhere. Upstream does not count composite groups.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class GroupSubQueues:
         self._clock = clock
         self._next_ticket = next_ticket
         self._incoming = incoming
+        self.entered: Counter[tuple[str, str]] = Counter()
         self.groups: dict[str, QueuedGroup] = {}
         self.pods: dict[str, QueuedPod] = {}
         self._adopt(profiles, policy)
@@ -95,7 +99,7 @@ class GroupSubQueues:
         queued.queue = group.queue
         if group.queue is _GATED:
             # As `requeue` does, for the one pod that is new.
-            self._incoming["unschedulable", label] += len(group.pods)
+            self._count("unschedulable", label, group, is_new=False)
             self.gated.join(group, queued)
         else:
             self.requeue(group, _strategy_of(group), label)
@@ -178,9 +182,9 @@ class GroupSubQueues:
         for queued in group.pods:
             if queued.initial_attempt_timestamp is None:
                 queued.initial_attempt_timestamp = now
+        self._count("active", label, group, is_new=group.queue is not _ACTIVE)
         self._enter(group, _ACTIVE)
         self.active.push(group, *self._place(group))
-        self._incoming["active", label] += len(group.pods)
         return True
 
     def requeue(
@@ -275,6 +279,17 @@ class GroupSubQueues:
         queued.queue = None
         del self.pods[queued.key]
 
+    def _count(
+        self, queue: str, label: str, group: QueuedGroup, *, is_new: bool
+    ) -> None:
+        """Count a group that enters a queue, or that stays there with another pod.
+
+        Mirrors ``recordIncomingEntitiesMetrics``.
+        """
+        self._incoming[queue, label] += len(group.pods)
+        if is_new and isinstance(group.group, PodGroup):
+            self.entered[queue, label] += 1
+
     def _enter(self, group: QueuedGroup, queue: QueueName) -> None:
         """Move a group to a queue, in which it gets its place afterwards."""
         if group.queue is not None:
@@ -312,18 +327,18 @@ class GroupSubQueues:
             return
         expiration = self._policy.expiration(group, len(group.pods))
         assert expiration is not None, "only groups with a backoff come here"
+        self._count("backoff", label, group, is_new=group.queue is not _BACKOFF)
         self._enter(group, _BACKOFF)
         self.backoff.push(group, expiration)
-        self._incoming["backoff", label] += len(group.pods)
         self.flushes.expect_backoff(expiration)
 
     def _hold_back(self, group: QueuedGroup, label: str, as_new: bool) -> None:
         """Move a group to the gated groups, or keep it there."""
-        if group.queue is not _GATED:
+        is_new = group.queue is not _GATED
+        if as_new or is_new:
+            self._count("unschedulable", label, group, is_new=is_new)
+        if is_new:
             self._enter(group, _GATED)
-            as_new = True
-        if as_new:
-            self._incoming["unschedulable", label] += len(group.pods)
         if group.was_flushed:
             group.was_flushed = False
             for queued in group.pods:

@@ -43,13 +43,14 @@ class CompiledProfiles:
         groups: The number of sort groups.
     """
 
-    __slots__ = ("_compiled", "_fallback", "_group_gates", "groups")
+    __slots__ = ("_compiled", "_fallback", "_group_gates", "_own_gates", "groups")
 
     def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
         groups: list[object] = []
         keys: list[SortKeys] = []
         self._compiled: dict[str, tuple[SortKeyOf, int, Sequence[Gate]]] = {}
         self._group_gates: dict[str, Mapping[str, Gate]] = {}
+        self._own_gates: dict[str, Sequence[Gate]] = {}
         for name, profile in profiles.items():
             # A list, not a dict: groups need not be hashable, and there are few
             # profiles.
@@ -63,6 +64,9 @@ class CompiledProfiles:
             self._group_gates[name] = {
                 gate[0]: gate for gate in gates if gate[0] in profile.group_gates
             }
+            self._own_gates[name] = tuple(
+                gate for gate in gates if gate[0] not in profile.group_gates
+            )
         first = next(iter(self._compiled.values()))
         self._fallback = (first[0], first[1], ())
         self.groups = len(groups)
@@ -78,6 +82,10 @@ class CompiledProfiles:
             plugin: The plugin.
         """
         return self._group_gates.get(scheduler_name, {}).get(plugin)
+
+    def own_gates(self, scheduler_name: str) -> Sequence[Gate]:
+        """Return the gates that may have another answer for each pod of a PodGroup."""
+        return self._own_gates.get(scheduler_name, ())
 
     def __getitem__(self, scheduler_name: str) -> tuple[SortKeyOf, int, Sequence[Gate]]:
         """Return sort key, sort group and gates; an unknown profile has no gates.

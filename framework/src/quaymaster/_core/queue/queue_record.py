@@ -5,6 +5,8 @@ Mirrors ``QueueingParams`` (Kubernetes v1.37, ``pkg/scheduler/framework/types.go
 
 from typing import Protocol
 
+from quaymaster._core.contract.queueing import QueueName
+
 __all__ = ["QueueRecord"]
 
 
@@ -18,6 +20,7 @@ class QueueRecord(Protocol):
     sort_key: object
     ticket: int
     attempted_at_change: int
+    queue: QueueName | None
 
     @property
     def is_gated(self) -> bool:

@@ -1,7 +1,7 @@
 """The pods of a scheduling queue: where each is, and why it is pending."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from quaymaster._core.contract.queueing import PendingPod
 from quaymaster._core.queue.in_flight import InFlightPods
@@ -32,6 +32,10 @@ class QueuedPods:
     def records(self) -> Iterator[QueueRecord]:
         """Return what waits for an attempt; groups only in a `GroupQueue`."""
         return iter(self._queues.pods.values())
+
+    def entered_groups(self) -> Mapping[tuple[str, str], int]:
+        """Return how often PodGroups entered a queue; only a `GroupQueue` has some."""
+        return {}
 
     def get(self, key: str) -> QueuedPod | None:
         """Return a queued pod by its ``namespace/name``, or None."""

@@ -75,6 +75,9 @@ class SchedulerMetrics:
         events: (event,) -> how long it took to handle changes of the cluster.
         preemption_attempts: How often PostFilter plugins were called to make room.
         victims: How many pods each preemption chose to evict.
+        group_preemption_attempts: (status,) -> how often PodGroupPostFilter plugins
+            were called to make room for a group.
+        group_victims: How many pods each preemption for a group chose to evict.
         preemptions: (result,) -> how long evictions took.
         sli: (attempts,) -> how long bound pods had waited since their first attempt.
         pod_attempts: How many attempts bound pods had needed.
@@ -101,6 +104,8 @@ class SchedulerMetrics:
         self.events = Histograms(exponential(0.0001, 2, 12))
         self.preemption_attempts = 0
         self.victims = Histogram(exponential(1, 2, 7))
+        self.group_preemption_attempts: Counter[Labels] = Counter()
+        self.group_victims = Histogram(exponential(1, 2, 11))
         self.preemptions = Histograms(exponential(0.01, 2, 20))
         self.sli = Histograms(exponential(0.01, 2, 20))
         self.pod_attempts = Histogram(exponential(1, 2, 5))

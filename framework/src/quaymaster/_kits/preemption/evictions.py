@@ -274,7 +274,10 @@ class Evictions:
             del self._under_way[work.preemptor.uid]
         has_failed = outcome.error is not None
         seconds = self._handle.clock.now() - work.begun
-        self._handle.report_preemption(work.victims, seconds, has_failed=has_failed)
+        for_group = work.preemptor.kind != "pod"
+        self._handle.report_preemption(
+            work.victims, seconds, has_failed=has_failed, for_group=for_group
+        )
         if outcome.error is not None:
             kind, key = work.preemptor.kind, work.preemptor.object.key
             _log.error("preemption for %s %s failed: %s", kind, key, outcome.error)

@@ -21,6 +21,7 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import Feasible, FitError
+from quaymaster._core.cycle.explain import judge_node
 from quaymaster._core.engine.cache_feed import CacheFeed
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.profile_runner import ProfileRunner
@@ -140,6 +141,14 @@ class TrialCluster:
             return outcome.status
         diagnosis = outcome.diagnosis
         return diagnosis[node_name] if diagnosis is not None else _MISSING
+
+    def facts_of(self, pod: Pod, node_name: str) -> Mapping[str, Sequence[str]]:
+        """Return the facts behind the rejections of a node, by plugin.
+
+        All plugins judge the node, without caches; `why_not` is much faster.
+        """
+        judged = judge_node(self._framework_of(pod).plain, _alone(pod), node_name)
+        return {each.plugin: each.details for each in judged.rejections}
 
     def place(self, pod: Pod, node_name: str) -> Status | None:
         """Add a pod to a node if it fits there; return why not otherwise."""

@@ -86,13 +86,13 @@ class AmountColumns:
 
     def imbalance(self, at: RowArray) -> dict[str, float]:
         """Return the standard deviation of the nodes' utilisation, by resource."""
-        found = {}
+        deviations = {}
         for name, offered in self.offered.items():
             has = at[offered[at] > 0]
             if len(has):
                 shares: Float64Array = self.requested[name][has] / offered[has]
-                found[name] = float(np.std(shares))
-        return found
+                deviations[name] = float(np.std(shares))
+        return deviations
 
     def each(self) -> Iterator[dict[str, ResourceRoom]]:
         """Return the amounts of each node, by resource; see `sums`."""

@@ -25,6 +25,7 @@ from quaymaster._core.contract.cluster import ForbiddenError, NotFoundError
 from quaymaster._studies.capacity.figures import Headroom
 from quaymaster._studies.capacity.headroom import MORE_PODS, OWNER
 from quaymaster._studies.simulation.ended_groups import explained_group, topology_key
+from quaymaster._studies.simulation.group_log import GroupLog
 from quaymaster._studies.simulation.group_names import (
     GroupName,
     GroupNotFoundError,
@@ -193,7 +194,7 @@ class _Search:
             self._simulation.run_until(self._simulation.now)
 
     def _count(self, key: str) -> None:
-        copy = explained_group(self._simulation, key, ())
+        copy = explained_group(self._simulation, key, GroupLog())
         if copy.placed < self._copies.size:
             if not self.message:
                 self.message = copy.message.partition(_PREEMPTION)[0] or (

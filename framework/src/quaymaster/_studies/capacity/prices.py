@@ -71,17 +71,17 @@ class Prices:
         Raises:
             AdmissionError: Annotations are not prices; the error lists all of them.
         """
-        found: list[float | None] = []
+        prices: list[float | None] = []
         problems = []
         for node in nodes:
             text = node.metadata.annotations.get(PRICE_ANNOTATION)
             price = self._of_type(node) if text is None else price_of_text(text)
             if text is not None and price is None:
                 problems.append(_wrong_annotation(node, text))
-            found.append(price)
+            prices.append(price)
         if problems:
             raise AdmissionError(problems)
-        return found
+        return prices
 
     def _of_type(self, node: Node) -> float | None:
         if not self.per_instance_type:

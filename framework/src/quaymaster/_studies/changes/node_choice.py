@@ -36,7 +36,7 @@ def chosen_nodes(text: str, nodes: Iterable[Node], change: object) -> list[Node]
         selector = read_selector(text)
     except SelectorError as error:
         raise ChangeError(str(change), str(error)) from error
-    found = [node for node in by_name.values() if selector.matches(node.labels)]
-    if not found:
+    selected = [node for node in by_name.values() if selector.matches(node.labels)]
+    if not selected:
         raise ChangeError(str(change), f"no node has the labels '{text}'")
-    return sorted(found, key=lambda node: node.name)
+    return sorted(selected, key=lambda node: node.name)

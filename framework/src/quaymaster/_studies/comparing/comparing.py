@@ -77,15 +77,20 @@ def compare(
     """
     _check(variants, seeds)
     chosen = measures or Measures()
-    results: list[VariantResult] = []
+    runs: list[list[Outcome]] = []
     total = len(variants) * len(seeds)
     for variant in variants:
         outcomes: list[Outcome] = []
         for seed in seeds:
             if on_progress is not None:
-                on_progress(len(results) * len(seeds) + len(outcomes), total)
+                on_progress(len(runs) * len(seeds) + len(outcomes), total)
             outcomes.append(variant.outcome(seed, chosen))
-        results.append(_result(variant.name, outcomes))
+        runs.append(outcomes)
+    longest = max(outcome.seconds for outcomes in runs for outcome in outcomes)
+    results = [
+        _result(variant.name, [outcome.over(longest) for outcome in outcomes])
+        for variant, outcomes in zip(variants, runs, strict=True)
+    ]
     first = results[0]
     return Comparison(
         seeds=tuple(seeds),

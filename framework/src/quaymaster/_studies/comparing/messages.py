@@ -236,18 +236,18 @@ class Answer:
         Args:
             name: Its name in comparisons.
         """
-        found = self.observed
-        if found is None:
+        observed = self.observed
+        if observed is None:
             return None
         return ObservedRun(
             name=name,
-            result=found.result,
-            nodes=[from_wire(node, Node) for node in found.nodes],
-            pods=[from_wire(pod, Pod) for pod in found.pods],
-            samples=found.samples,
-            attempts=[attempted.attempt() for attempted in found.attempts],
-            workloads=found.workloads,
-            metrics=[metric.metric() for metric in found.metrics],
+            result=observed.result,
+            nodes=[from_wire(node, Node) for node in observed.nodes],
+            pods=[from_wire(pod, Pod) for pod in observed.pods],
+            samples=observed.samples,
+            attempts=[attempted.attempt() for attempted in observed.attempts],
+            workloads=observed.workloads,
+            metrics=[metric.metric() for metric in observed.metrics],
         )
 
 

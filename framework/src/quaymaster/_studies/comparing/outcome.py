@@ -4,6 +4,9 @@ from collections.abc import Mapping
 
 import attrs
 
+from quaymaster._studies.simulation.autoscaled_figures import autoscaled_figures, until
+from quaymaster._studies.simulation.autoscaler import AutoscaledNode
+
 __all__ = ["Decision", "Outcome"]
 
 
@@ -34,9 +37,25 @@ class Outcome:
         places: Workload -> node -> how many of its pods are there; the node is empty
             for pending pods. A workload whose pods have stable names has one entry per
             pod, since these pods are not interchangeable.
+        seconds: When the simulation had settled, since its beginning.
+        autoscaled: The nodes of its autoscaler; None without one.
     """
 
     seed: int
     figures: Mapping[str, float]
     decisions: tuple[Decision, ...] = attrs.field(repr=False)
     places: Mapping[str, Mapping[str, int]] = attrs.field(repr=False)
+    seconds: float = 0.0
+    autoscaled: tuple[AutoscaledNode, ...] | None = attrs.field(
+        default=None, repr=False
+    )
+
+    def over(self, seconds: float) -> "Outcome":
+        """Return the outcome with the cost of nodes until a later time.
+
+        Variants settle at different times; their costs are compared over the longest.
+        """
+        if self.autoscaled is None:
+            return self
+        lives = until(self.autoscaled, seconds)
+        return attrs.evolve(self, figures={**self.figures, **autoscaled_figures(lives)})

@@ -16,8 +16,11 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.comparing.decisions import DecisionLog
 from quaymaster._studies.comparing.figures import ZONE, measure
 from quaymaster._studies.comparing.outcome import Decision, Outcome
+from quaymaster._studies.simulation.autoscaled_figures import autoscaled_figures
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.calls import observe
 from quaymaster._studies.simulation.clusters import filled_cluster
+from quaymaster._studies.simulation.disruptions import Disruptions
 from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.run import Simulation
@@ -62,6 +65,7 @@ class Variant:
         registry: Where plugins are found by name; by default the installed plugins.
         config: The scheduler's configuration; by default the default profile.
         max_pods: How many pods the workloads may ask for in all.
+        autoscaler: Makes what adds and removes nodes; by default nothing does.
     """
 
     name: str
@@ -69,6 +73,7 @@ class Variant:
     registry: PluginRegistry = attrs.field(factory=installed_plugins, repr=False)
     config: SchedulerConfig = attrs.field(repr=False)
     max_pods: int = MAX_PODS
+    autoscaler: AutoscalerFactory | None = attrs.field(default=None, repr=False)
 
     @config.default
     def _default_profile(self) -> SchedulerConfig:
@@ -85,15 +90,29 @@ class Variant:
             self.objects, seed, self.max_pods, kubernetes=self.config.kubernetes
         )
         log = DecisionLog(cluster)
+        disruptions = Disruptions(cluster) if self.autoscaler is not None else None
         with Simulation(
-            cluster, config=self.config, registry=self.registry, seed=seed, log=log
+            cluster,
+            config=self.config,
+            registry=self.registry,
+            seed=seed,
+            log=log,
+            autoscaler=self.autoscaler,
         ) as simulation:
             simulation.settle()
+            figures = measure(simulation, measures.prices, measures.topology_keys)
+            worker = simulation.autoscaler
+            nodes = None if worker is None else tuple(worker.nodes())
+            if disruptions is not None and nodes is not None:
+                figures["disruptions"] = disruptions.count
+                figures |= autoscaled_figures(nodes)
             return Outcome(
                 seed=seed,
-                figures=measure(simulation, measures.prices, measures.topology_keys),
+                figures=figures,
                 decisions=tuple(log.decisions),
                 places=log.places(),
+                seconds=simulation.now,
+                autoscaled=nodes,
             )
 
     def explain(self, decision: Decision, seed: int) -> Explanation | None:
@@ -118,6 +137,7 @@ class Variant:
             attempt=decision.attempt,
             namespace=namespace,
             max_pods=self.max_pods,
+            autoscaler=self.autoscaler,
         ).explanation
 
     def observe(self, seed: int) -> ObservedRun:
@@ -137,4 +157,5 @@ class Variant:
             name=self.name,
             seed=seed,
             max_pods=self.max_pods,
+            autoscaler=self.autoscaler,
         )

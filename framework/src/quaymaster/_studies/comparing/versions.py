@@ -174,7 +174,7 @@ def _causes(
     ]
     without = [newer.without(name) for name in between]
     before, *trials = decide([older, *without], differing)
-    found = {
+    by_number = {
         number: tuple(
             name
             for name, trial in zip(between, trials, strict=True)
@@ -183,17 +183,17 @@ def _causes(
         for number, kind in differing.items()
         if before[number].agreement in AGREED
     }
-    left = frozenset(number for number, causes in found.items() if not causes)
+    left = frozenset(number for number, causes in by_number.items() if not causes)
     if left and between:
         alone = [_with_alone(newer, name, between) for name in between]
         _, *trials = decide([older, *alone], left)
         for number in left:
-            found[number] = tuple(
+            by_number[number] = tuple(
                 name
                 for name, trial in zip(between, trials, strict=True)
                 if not _is_as_before(trial[number], differing[number])
             )
-    return found
+    return by_number
 
 
 def _with_alone(newer: Kubernetes, change: str, between: Sequence[str]) -> Kubernetes:

@@ -34,5 +34,5 @@ def total(several: Iterable[Amounts]) -> dict[str, int]:
 
 
 def _amounts(resources: Resources) -> dict[str, int]:
-    found = {name: resources.get(name) for name in _NAMED} | resources.scalars
-    return {name: amount for name, amount in found.items() if amount}
+    amounts = {name: resources.get(name) for name in _NAMED} | resources.scalars
+    return {name: amount for name, amount in amounts.items() if amount}

@@ -105,13 +105,13 @@ def node_prices(
     question: Question, trial: Trial, prices: Prices
 ) -> Mapping[str, Decimal]:
     """Return the price of each node of a plan and of the input that has one."""
-    found: dict[str, Decimal] = {}
+    by_node: dict[str, Decimal] = {}
     mine = question.nodes_of_rounds(trial.rounds)
     for group, nodes in zip(question.groups, mine, strict=True):
         if group.price is not None:
-            found |= {node.name: group.price for node in nodes}
+            by_node |= {node.name: group.price for node in nodes}
     amounts = prices.of_all(trial.nodes)
     for node, price in zip(trial.nodes, amounts, strict=True):
         if price is not None:
-            found.setdefault(node.name, Decimal(repr(price)))
-    return found
+            by_node.setdefault(node.name, Decimal(repr(price)))
+    return by_node

@@ -149,7 +149,7 @@ class Attempt:
             if rule.grows and not rule.is_met(self._highs):
                 return self._lacking(f"{rule.of}, of which there are fewer", rounds)
         order = Order(needs, weights, self._lows, self._highs)
-        found = Search(
+        search = Search(
             question,
             self._trials,
             shapes,
@@ -162,7 +162,7 @@ class Attempt:
             enough=2 * (demand.pods + len(demand.nodes) + sum(self._lows)) + 100,
             rounds=rounds if self._effort.in_rounds else None,
         ).run()
-        return self._outcome(found, rounds, refutation)
+        return self._outcome(search, rounds, refutation)
 
     def _round_search(
         self, refutation: Refutation, weights: Sequence[int]
@@ -178,14 +178,14 @@ class Attempt:
         )
 
     def _outcome(
-        self, found: Found, rounds: RoundSearch, refutation: Refutation
+        self, search: Found, rounds: RoundSearch, refutation: Refutation
     ) -> Outcome:
         lack = ""
-        if found.trial is None:
+        if search.trial is None:
             what = refutation.lack(self._highs) or "what is needed after a loss"
             lack = f"even the most have too little: {what}"
-        outcome = self._lacking(lack, rounds, found.trial)
-        return attrs.evolve(outcome, found=found)
+        outcome = self._lacking(lack, rounds, search.trial)
+        return attrs.evolve(outcome, found=search)
 
     def _lacking(
         self, lack: str, rounds: RoundSearch, trial: Trial | None = None

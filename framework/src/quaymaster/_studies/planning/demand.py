@@ -158,7 +158,7 @@ def _updates(cluster: InMemoryCluster) -> list[_Update]:
     for each in cluster.list(ReplicaSet).items:
         if (owner := each.metadata.controller) is not None:
             sets[owner.uid].append(each)
-    found = []
+    updates = []
     for deployment in cluster.list(Deployment).items:
         mine = sets[deployment.uid]
         new = None if deployment.spec.paused else find_set(deployment, mine)
@@ -166,8 +166,8 @@ def _updates(cluster: InMemoryCluster) -> list[_Update]:
             # Identity: the newest ReplicaSet is one of these objects.
             old = [each for each in mine if each is not new and each.spec.replicas]
             if old:
-                found.append(_Update(deployment=deployment, new=new, old=old))
-    return found
+                updates.append(_Update(deployment=deployment, new=new, old=old))
+    return updates
 
 
 def _leaving(cluster: InMemoryCluster, updates: Sequence[_Update]) -> frozenset[str]:
@@ -197,10 +197,10 @@ def _to_come(cluster: InMemoryCluster, updates: Sequence[_Update]) -> list[Wante
     for each in cluster.list(StatefulSet).items:
         there = [pod for pod in made[each.uid] if has_replica(each, pod.name)]
         families.append((each.spec.replicas, there))
-    found = []
+    to_come = []
     for replicas, pods in families:
         missing = (1 if replicas is None else replicas) - len(pods)
         waiting = [pod for pod in pods if not pod.node_name]
         if missing > 0 and waiting and is_lasting(waiting[0]):
-            found.append(Wanted(pod=waiting[0], count=missing))
-    return found
+            to_come.append(Wanted(pod=waiting[0], count=missing))
+    return to_come

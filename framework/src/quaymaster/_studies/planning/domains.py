@@ -241,14 +241,14 @@ def families(
     question: Question, demand: Demand
 ) -> Iterator[tuple[PodAffinityTerm, Sequence[Wanted]]]:
     """Return the pods that a required anti-affinity keeps apart, with its term."""
-    found: dict[Hashable, tuple[PodAffinityTerm, list[Wanted]]] = {}
+    by_term: dict[Hashable, tuple[PodAffinityTerm, list[Wanted]]] = {}
     for pod in demand.wanted:
         if not question.enforces(pod.pod, APART):
             continue
         for term in excluding_terms(pod.pod):
             key = (pod.pod.namespace, ENCODER.encode(term))
-            found.setdefault(key, (term, []))[1].append(pod)
-    yield from found.values()
+            by_term.setdefault(key, (term, []))[1].append(pod)
+    yield from by_term.values()
 
 
 def excluding_terms(pod: Pod) -> Iterator[PodAffinityTerm]:

@@ -179,8 +179,8 @@ def _placed(
         )
         keys.append(cluster.create(pod).key)
         simulation.settle()
-    found = [bool(cluster.get(Pod, key).node_name) for key in keys]
+    placed = [bool(cluster.get(Pod, key).node_name) for key in keys]
     for key in keys:
         cluster.delete(Pod, key, grace_period_seconds=0)
     simulation.settle()
-    return found
+    return placed

@@ -130,15 +130,17 @@ def with_names_of_their_own(groups: Iterable[NodeGroup]) -> Sequence[NodeGroup]:
     Raises:
         NodeGroupError: There is no group, or two groups have the same name.
     """
-    found: dict[str, NodeGroup] = {}
+    by_name: dict[str, NodeGroup] = {}
     for group in groups:
-        if group.name in found:
+        if group.name in by_name:
             problem = f"name: expected another one than {group.name!r}, which is taken"
-            raise NodeGroupError(group.where, f"{problem} by {found[group.name].where}")
-        found[group.name] = group
-    if not found:
+            raise NodeGroupError(
+                group.where, f"{problem} by {by_name[group.name].where}"
+            )
+        by_name[group.name] = group
+    if not by_name:
         raise NodeGroupError("node groups", "expected at least one, got none")
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def priced(groups: Sequence[NodeGroup], prices: Prices) -> Sequence[NodeGroup]:
@@ -147,13 +149,13 @@ def priced(groups: Sequence[NodeGroup], prices: Prices) -> Sequence[NodeGroup]:
     Raises:
         NodeGroupError: Some groups have a price then, and others do not.
     """
-    found = [_with_price(group, prices) for group in groups]
-    without = [group for group in found if group.price is None]
-    if without and len(without) < len(found):
+    with_prices = [_with_price(group, prices) for group in groups]
+    without = [group for group in with_prices if group.price is None]
+    if without and len(without) < len(with_prices):
         raise NodeGroupError(
             without[0].where, "price: expected one, as other groups have one; got none"
         )
-    return found
+    return with_prices
 
 
 def _with_price(group: NodeGroup, prices: Prices) -> NodeGroup:

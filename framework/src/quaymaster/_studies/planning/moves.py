@@ -43,7 +43,7 @@ Places = Mapping[str, Mapping[str, str]]
 
 def places_of(cluster: InMemoryCluster) -> Places:
     """Return the nodes of each workload's pods; pods of DaemonSets cannot move."""
-    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    places: defaultdict[str, dict[str, str]] = defaultdict(dict)
     workloads: dict[str, str] = {}
     for pod in cluster.list(Pod).items:
         is_running = pod.node_name and not pod.is_finished and not pod.is_terminating
@@ -55,8 +55,8 @@ def places_of(cluster: InMemoryCluster) -> Places:
             workload = workload_of(pod, cluster)
             if owner:
                 workloads[owner] = workload
-        found[workload][pod.key] = pod.node_name
-    return found
+        places[workload][pod.key] = pod.node_name
+    return places
 
 
 def moves_between(before: Places, after: Places) -> tuple[Move, ...]:

@@ -67,10 +67,10 @@ class Need:
 def find_needs(question: Question, demand: Demand, shapes: Shapes) -> list[Need]:
     """Find conditions that every plan must meet, except those that all plans meet."""
     makers = (_fit_needs, _port_needs, _affinity_needs, _utilization_needs)
-    found = (need for maker in makers for need in maker(question, demand, shapes))
+    needs = (need for maker in makers for need in maker(question, demand, shapes))
     seen = {
         (need.demand, need.existing, need.capacity, need.lasts): need
-        for need in found
+        for need in needs
         if need.missing > 0 or (need.lasts and question.loss is not None)
     }
     return list(seen.values())
@@ -153,11 +153,11 @@ def _families(kinds: Collection[frozenset[int]]) -> Sequence[frozenset[int]]:
 
     Pods that only a few groups can take need room in these.
     """
-    found = {*kinds, frozenset().union(*kinds)}
+    families = {*kinds, frozenset().union(*kinds)}
     if len(kinds) <= _UNIONS:
         for kind in kinds:
-            found |= {kind | other for other in found}
-    return sorted(found, key=sorted)
+            families |= {kind | other for other in families}
+    return sorted(families, key=sorted)
 
 
 def _sizes(sizes: Iterable[tuple[_Batch, int]], rooms: Sequence[int]) -> Sequence[int]:

@@ -194,16 +194,16 @@ class Planner:
         return self._bounded(answer, outcome)
 
     def _bounded(self, plan: Plan, outcome: Outcome) -> Plan:
-        found, scale = outcome.found, outcome.scale
-        if found is None:
+        solution, scale = outcome.found, outcome.scale
+        if solution is None:
             return attrs.evolve(plan, tried=outcome.tried)
         return attrs.evolve(
             plan,
-            is_final=found.is_final,
-            is_final_at_once=found.is_final_at_once,
+            is_final=solution.is_final,
+            is_final_at_once=solution.is_final_at_once,
             has_looked_at_rounds=self._effort.in_rounds,
-            lower_bound=scale.value(found.bound),
-            lower_bound_in_rounds=scale.value(found.bound_in_rounds),
+            lower_bound=scale.value(solution.bound),
+            lower_bound_in_rounds=scale.value(solution.bound_in_rounds),
             tried=outcome.tried,
         )
 

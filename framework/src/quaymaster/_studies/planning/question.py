@@ -180,8 +180,8 @@ class Question:
         if (name, rule) not in self._enforced:
             cluster = self.cluster_of([probed_node(rule)])
             with self.simulation(cluster) as simulation:
-                found = is_enforced(simulation, name, rule)
-            self._enforced[name, rule] = found
+                enforced = is_enforced(simulation, name, rule)
+            self._enforced[name, rule] = enforced
         return self._enforced[name, rule]
 
     def enforces_room(self, pod: Pod) -> bool:

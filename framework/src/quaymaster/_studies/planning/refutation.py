@@ -94,10 +94,10 @@ class Refutation:
 
 def _by_value(values: Sequence[str], count: int) -> Mapping[str, int]:
     """Return the number of a group's nodes per value: values take turns."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for index, value in enumerate(values):
-        found[value] += count // len(values) + (index < count % len(values))
-    return {value: n for value, n in found.items() if n and value}
+        counts[value] += count // len(values) + (index < count % len(values))
+    return {value: n for value, n in counts.items() if n and value}
 
 
 def _worst(

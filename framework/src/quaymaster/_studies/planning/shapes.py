@@ -119,8 +119,8 @@ class Shapes:
 
     def why_hopeless(self, pod: Pod) -> UnscheduledPod | None:
         """Return the scheduler's verdict about a pod that fits on no node, or None."""
-        found = self.hopeless.get(signature(pod))
-        return None if found is None else attrs.evolve(found, pod=pod.key)
+        verdict = self.hopeless.get(signature(pod))
+        return None if verdict is None else attrs.evolve(verdict, pod=pod.key)
 
     def _hopeless(self, kinds: dict[Hashable, Pod]) -> dict[Hashable, UnscheduledPod]:
         """Try pods that fit on no group again, with the nodes of the input."""
@@ -175,10 +175,10 @@ def _verdict(simulation: Simulation, pod: Pod) -> UnscheduledPod | None:
     key = cluster.create(probe).key
     simulation.settle()
     there = cluster.get(Pod, key)
-    found = None if there.node_name else simulation.unscheduled(there)
+    verdict = None if there.node_name else simulation.unscheduled(there)
     cluster.delete(Pod, key, grace_period_seconds=0)
     simulation.settle()
-    return found
+    return verdict
 
 
 def _shape(simulation: Simulation, question: Question, samples: int) -> Shape:

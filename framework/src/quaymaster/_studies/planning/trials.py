@@ -391,11 +391,11 @@ def _missing(notices: Iterable[Notice]) -> frozenset[str]:
 
 def _by_node(pods: Iterable[Pod]) -> Mapping[str, Sequence[Pod]]:
     """Return the pods that use resources of each node."""
-    found: dict[str, list[Pod]] = defaultdict(list)
+    pods_by_node: dict[str, list[Pod]] = defaultdict(list)
     for pod in pods:
         if pod.node_name and not pod.is_finished:
-            found[pod.node_name].append(pod)
-    return found
+            pods_by_node[pod.node_name].append(pod)
+    return pods_by_node
 
 
 def utilization_of(

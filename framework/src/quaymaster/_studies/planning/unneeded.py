@@ -60,12 +60,12 @@ def _candidates(
 ) -> list[tuple[str, int]]:
     """Return the nodes of the input that may go, with the number of their pods."""
     given = {obj.name for obj in question.objects if isinstance(obj, Node)}
-    found = []
+    candidates = []
     for node in trial.nodes:
         pods = [pod for pod in trial.pods_of.get(node.name, ()) if not is_tied(pod)]
         is_kept = any(key in node.labels for key in _CONTROL_PLANE) or any(
             trials.is_irreplaceable(pod) for pod in pods
         )
         if node.name in given and not is_kept:
-            found.append((node.name, len(pods)))
-    return found
+            candidates.append((node.name, len(pods)))
+    return candidates

@@ -26,12 +26,12 @@ def unplaced_kinds(
         cluster: A cluster with the owners of the pods.
         offers: What the nodes offer: one entry for each shape.
     """
-    found: dict[tuple[Hashable, str], list[tuple[Pod, UnscheduledPod]]] = {}
+    by_kind: dict[tuple[Hashable, str], list[tuple[Pod, UnscheduledPod]]] = {}
     for pod, verdict in verdicts:
         # Pods without an owner are grouped if they are alike.
         has_owner = pod.metadata.controller is not None
         family = workload_of(pod, cluster) if has_owner else signature(pod)
-        found.setdefault((family, verdict.message), []).append((pod, verdict))
+        by_kind.setdefault((family, verdict.message), []).append((pod, verdict))
     kinds = [
         UnplacedKind(
             workload=workload_of(pods[0][0], cluster),
@@ -40,7 +40,7 @@ def unplaced_kinds(
             message=message,
             lacks=_lacks(requested(pods[0][0]), offers),
         )
-        for (_, message), pods in found.items()
+        for (_, message), pods in by_kind.items()
     ]
     return sorted(kinds, key=lambda kind: (-kind.pods, natural_key(kind.workload)))
 

@@ -55,7 +55,7 @@ def decide_again(
     """
     declared = [kind for config in configs for kind in declared_kinds(config, registry)]
     following = Following(RecordFile(record), KindSet(declared))
-    found: list[dict[int, ComparedDecision]] = [{} for _ in configs]
+    compared_by_config: list[dict[int, ComparedDecision]] = [{} for _ in configs]
     with ExitStack() as stack:
         judges = [
             stack.enter_context(
@@ -71,9 +71,9 @@ def decide_again(
             theirs = theirs_of(outcome)
             for number, judge in enumerate(judges):
                 compared = compared_with(outcome, judge.decide(pod, theirs))
-                found[number][outcome.seen] = compared
+                compared_by_config[number][outcome.seen] = compared
                 if number == 0 and compared.agreement not in AGREED:
                     return
 
         following.go_through(first.place_in_queue, first.schedulers, ask)
-    return [dict(sorted(decisions.items())) for decisions in found]
+    return [dict(sorted(decisions.items())) for decisions in compared_by_config]

@@ -71,10 +71,10 @@ def replay(
     run = _Replay(following, judge, on_progress)
     with closing(judge):
         following.go_through(judge.place_in_queue, judge.schedulers, run.take)
-    found, state = following.found, following.state
+    survey, state = following.found, following.state
     return attrs.evolve(
         run.result(),
-        unknown=unknown_of(found, state, config, following.most_nodes),
+        unknown=unknown_of(survey, state, config, following.most_nodes),
         notices=(*notices_of(file, state), *notices_of_groups(run.grouped)),
     )
 

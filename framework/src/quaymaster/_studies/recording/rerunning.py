@@ -103,7 +103,7 @@ def rerun(
     file = RecordFile(record)
     kinds = KindSet(declared_kinds(config, registry))
     state, meter, room = RecordState(kinds), RunMeter(), RoomMeter()
-    found = survey(_metered(state.entries(file.lines()), meter, room))
+    surveyed = survey(_metered(state.entries(file.lines()), meter, room))
     end = state.end
     start = Time.parse(state.begins[0].time)
     cluster = InMemoryCluster(
@@ -111,7 +111,7 @@ def rerun(
     )
     entries = RecordState(kinds).entries(file.lines())
     first = _load(cluster, entries)
-    world = _Followed(cluster, found)
+    world = _Followed(cluster, surveyed)
     history = History(cluster)
     with Simulation(
         cluster, config=config, registry=registry, seed=seed, observe=observe
@@ -120,7 +120,7 @@ def rerun(
             run.run_until(entry.at)
             world.apply(entry)
             if on_progress is not None and number % _ENTRIES_PER_REPORT == 0:
-                on_progress(number, found.entries)
+                on_progress(number, surveyed.entries)
         run.run_until(end)
         history.catch_up()
         result = run.result()
@@ -129,7 +129,7 @@ def rerun(
     return RerunResult(
         result=result,
         ours=_ours(history, result, offered, end),
-        theirs=_theirs(found, meter, state, offered, end),
+        theirs=_theirs(surveyed, meter, state, offered, end),
         seconds=end,
         observed=observed,
         notices=(*notices_of(file, state), *result.notices, *world.notices()),

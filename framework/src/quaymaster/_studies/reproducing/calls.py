@@ -147,9 +147,9 @@ def make_test(
         budget=Budget(max_trials, on_trial),
         max_pods=max_pods,
     )
-    key, found, captured = maker.capture(pod, given, namespace, attempt)
-    maker.key, maker.wanted = key, decision_of(found)
-    trees, is_smallest = maker.shrink(maker.first(found, captured))
+    key, decision, captured = maker.capture(pod, given, namespace, attempt)
+    maker.key, maker.wanted = key, decision_of(decision)
+    trees, is_smallest = maker.shrink(maker.first(decision, captured))
     trees, key = maker.anonymise(trees)
     explained = maker.explain(key, trees)
     source = TestSource(
@@ -164,8 +164,8 @@ def make_test(
             trees,
             maker.budget.used,
             is_smallest,
-            decision_of(found),
-            found.explanation.tie_breaker if found.explanation else RANDOM,
+            decision_of(decision),
+            decision.explanation.tie_breaker if decision.explanation else RANDOM,
         ),
         has_own_kinds=maker.has_own_kinds(trees),
     )

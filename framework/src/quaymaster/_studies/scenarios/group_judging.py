@@ -54,8 +54,8 @@ def judge_groups(check: GroupCheck, events: Events, window: Window) -> Verdict:
         if failure is not None:
             failures[key] = failure
     if not failures:
-        found = f"true of {counted(len(selected), 'PodGroup')}"
-        return Verdict(holds=True, expected=expected, found=found)
+        observation = f"true of {counted(len(selected), 'PodGroup')}"
+        return Verdict(holds=True, expected=expected, found=observation)
     first = min(failures, key=lambda key: (failures[key][0], key))
     at, running = failures[first]
     quorum = quorums[first]

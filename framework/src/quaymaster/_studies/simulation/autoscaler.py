@@ -23,12 +23,15 @@ class AutoscalerContext:
         config: The configuration of the scheduler.
         registry: Finds plugins by name.
         seed: The seed of what is left to chance.
+        explains: Whether its decisions about pods and nodes are explained at the end,
+            so that it must keep them; see `ExplainsScaling`.
     """
 
     cluster: InMemoryCluster
     config: SchedulerConfig
     registry: PluginRegistry
     seed: int
+    explains: bool = False
 
 
 @attrs.frozen(kw_only=True)

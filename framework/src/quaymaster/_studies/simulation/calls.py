@@ -84,6 +84,7 @@ def observe(
     max_pods: int = MAX_PODS,
     observers: Iterable[AnyObserver] = (),
     times: PodTimes = DEFAULT_POD_TIMES,
+    autoscaler: "AutoscalerFactory | None" = None,
 ) -> "ObservedRun":
     """Simulate, and keep samples and explained attempts; decisions are the same.
 
@@ -98,6 +99,7 @@ def observe(
         max_pods: As for `simulate`.
         observers: As for `simulate`.
         times: As for `simulate`.
+        autoscaler: As for `simulate`.
 
     Raises:
         AdmissionError: As for `simulate`.
@@ -114,6 +116,7 @@ def observe(
         observers=observers,
         max_pods=max_pods,
         times=times,
+        autoscaler=autoscaler,
     ) as simulation:
         simulation.settle(on_progress)
         return simulation.observed(name)

@@ -20,7 +20,9 @@ from quaymaster._studies.simulation.explained_groups import (
     GroupMember,
     GroupOutcome,
 )
+from quaymaster._studies.simulation.group_log import GroupLog
 from quaymaster._studies.simulation.group_names import GroupNotFoundError
+from quaymaster._studies.simulation.group_parents import misfits, parents
 
 if TYPE_CHECKING:
     from quaymaster._studies.simulation.run import Simulation
@@ -34,7 +36,7 @@ _CONDITION: Final = "PodGroupInitiallyScheduled"
 def explained_group(
     run: "Simulation",
     key: str,
-    attempts: Sequence[GroupAttempt],
+    log: GroupLog,
     which: WhichAttempt | int = WhichAttempt.AUTO,
 ) -> ExplainedGroup:
     """Return the explanation of a group in a simulation that has settled.
@@ -42,19 +44,22 @@ def explained_group(
     Args:
         run: The simulation.
         key: ``namespace/name`` of the group.
-        attempts: Its attempts.
+        log: The attempts of groups, its own among them.
         which: The attempt that is shown.
 
     Raises:
         GroupNotFoundError: There were fewer attempts.
     """
-    cluster = run.cluster
+    cluster, attempts = run.cluster, log.of(key)
     pods = [pod for pod in cluster.list(Pod).items if pod.group_key == key]
+    obj = _object(cluster, key)
     explained = _explained(run, key, pods, cluster.list(Node).items, attempts)
     return attrs.evolve(
         explained,
         attempt=_number(key, attempts, which, explained.outcome),
-        attempts=tuple(attempts),
+        attempts=attempts,
+        parents=() if obj is None else parents(obj, cluster),
+        misfits=() if obj is None else misfits(obj, cluster, log.of),
         notices=run.notices(),
     )
 
@@ -97,6 +102,8 @@ def _explained(
         message=_message(obj, outcome, members, attempts),
         min_count=None if obj is None else _quorum(obj),
         topology_key=label,
+        nodes=len(nodes),
+        unlabelled_nodes=sum(bool(label) and label not in n.labels for n in nodes),
         members=members,
     )
 

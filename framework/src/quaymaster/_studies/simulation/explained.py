@@ -14,6 +14,7 @@ from quaymaster._core.cycle.explanation import (
 )
 from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
 from quaymaster._studies.simulation.explained_groups import ExplainedGroup
+from quaymaster._studies.simulation.scaling import PodScaling
 
 __all__ = ["ExplainedPod", "NodeFate", "WhichAttempt", "WhyNot"]
 
@@ -104,6 +105,7 @@ class ExplainedPod(Tabular):
         terminating: How many pods of the input were terminating at the beginning.
         group: The decision about its PodGroup, with the attempt of that time; None for
             a pod outside groups.
+        scaling: What an autoscaler decided for the pod; None without one.
     """
 
     pod: str
@@ -118,3 +120,4 @@ class ExplainedPod(Tabular):
     terminating: int = 0
     why_not: WhyNot | None = None
     group: ExplainedGroup | None = None
+    scaling: PodScaling | None = None

@@ -16,6 +16,7 @@ __all__ = [
     "GroupAttempt",
     "GroupMember",
     "GroupOutcome",
+    "GroupParent",
     "TriedPlacement",
     "UnplacedMember",
 ]
@@ -79,6 +80,20 @@ class GroupMember:
     domain: str = ""
     nominated_node: str = ""
     message: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class GroupParent:
+    """A CompositePodGroup above a group.
+
+    Attributes:
+        group: ``namespace/name`` of the CompositePodGroup.
+        min_group_count: How many of its children must fit together; None without a
+            gang policy.
+    """
+
+    group: str
+    min_group_count: int | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -176,6 +191,13 @@ class ExplainedGroup:
         message: What it waits for, or why it does not fit.
         min_count: The pods that must fit together; None without a gang policy.
         topology_key: The label of nodes whose value its pods must share, or empty.
+        nodes: The number of nodes at the end.
+        unlabelled_nodes: How many of them lack the topology key; the group can use none
+            of these.
+        parents: The CompositePodGroups above it, from its parent to the root. They are
+            placed as a whole.
+        misfits: The other PodGroups below that root whose last attempt found no
+            placement: ``namespace/name``.
         members: Its pods, by key.
         attempt: The number of the attempt that is shown, from 1; 0 if there was none.
         attempts: All attempts, in their order.
@@ -187,6 +209,10 @@ class ExplainedGroup:
     message: str = ""
     min_count: int | None = None
     topology_key: str = ""
+    nodes: int = 0
+    unlabelled_nodes: int = 0
+    parents: tuple[GroupParent, ...] = ()
+    misfits: tuple[str, ...] = ()
     members: tuple[GroupMember, ...] = ()
     attempt: int = 0
     attempts: tuple[GroupAttempt, ...] = ()

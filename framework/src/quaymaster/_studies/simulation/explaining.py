@@ -12,6 +12,7 @@ from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.engine.attempts import Attempt, AttemptOutcome
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.attempts import AttemptLog, shown_attempt
+from quaymaster._studies.simulation.autoscaler import Autoscaler, AutoscalerFactory
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.group_log import GroupLog
@@ -19,6 +20,7 @@ from quaymaster._studies.simulation.member_groups import with_group
 from quaymaster._studies.simulation.names import NodeNotFoundError, Wanted
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
+from quaymaster._studies.simulation.scaling import explaining, pod_scaling
 from quaymaster._studies.simulation.verdicts import OUTCOMES
 from quaymaster._studies.simulation.why_not import why_not as fate_of_node
 
@@ -39,13 +41,14 @@ def explain_pod(
     on_progress: ProgressFn | None = None,
     max_pods: int = MAX_PODS,
     as_it_is: bool = False,
+    autoscaler: AutoscalerFactory | None = None,
 ) -> ExplainedPod:
     """Simulate, and explain an attempt of one pod.
 
     Args:
         pod: ``name``, ``namespace/name``, or ``kind/name`` as in kubectl. Of a
             workload, a pod that has no node in the end is explained, or else the first
-            that is tried.
+            that an autoscaler has looked at, or else the first that is tried.
         objects: As for `simulate`.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
@@ -61,6 +64,7 @@ def explain_pod(
         as_it_is: Whether the state of objects from a cluster is kept as it was read:
             claims without a volume stay without one, and the status of disruption
             budgets is used.
+        autoscaler: Makes what adds and removes nodes; by default nothing does.
 
     Raises:
         PodNotFoundError: No object or several objects have that name, or the pod was
@@ -85,11 +89,17 @@ def explain_pod(
         attempt = WhichAttempt.FIRST if terminating else WhichAttempt.LAST
     log = AttemptLog(wanted, attempt, why_not)
     with Simulation(
-        cluster, config=config, registry=registry, seed=seed, log=log
+        cluster,
+        config=config,
+        registry=registry,
+        seed=seed,
+        log=log,
+        autoscaler=None if autoscaler is None else explaining(autoscaler),
     ) as run:
         names = {node.name for node in cluster.list(Node).items}
+        is_tree = config.kubernetes.enabled("CompositePodGroup")
         groups = GroupLog(
-            lambda group: any(map(wanted.has_taken, group.pods)),
+            lambda group: is_tree or any(map(wanted.has_taken, group.pods)),
             explains=wanted.has_taken,
         )
         run.follow_groups(groups)
@@ -99,10 +109,17 @@ def explain_pod(
             raise NodeNotFoundError(why_not, sorted(names))
         subject = wanted.find()
         pending = wanted.pending() if subject.node_name and not unbind else None
+        worker = run.autoscaler
+        if pending is None and worker is not None:
+            pending = _looked_at(wanted, subject, worker)
         if pending is None:
             explained = _explained(run, subject, log, attempt, pod)
             explained = with_group(run, subject, explained, groups)
-            return attrs.evolve(explained, terminating=terminating)
+            return attrs.evolve(
+                explained,
+                terminating=terminating,
+                scaling=pod_scaling(worker, subject.key) if worker else None,
+            )
     # Only one pod is followed, since an explanation takes time; names are the same.
     return explain_pod(
         pending.key,
@@ -115,6 +132,7 @@ def explain_pod(
         on_progress=on_progress,
         max_pods=max_pods,
         as_it_is=as_it_is,
+        autoscaler=autoscaler,
     )
 
 
@@ -156,6 +174,17 @@ def _never_tried(pod: Pod, run: Simulation) -> ExplainedPod:
         message=left.message if left else "",
         explanation=None,
     )
+
+
+def _looked_at(wanted: Wanted, subject: Pod, worker: Autoscaler) -> Pod | None:
+    """Return the first pod of a workload that an autoscaler has looked at.
+
+    None is returned, too, if the autoscaler has looked at the subject itself.
+    """
+    if pod_scaling(worker, subject.key).groups:
+        return None
+    pods = (pod for pod in wanted.matching() if pod.key != subject.key)
+    return next((pod for pod in pods if pod_scaling(worker, pod.key).groups), None)
 
 
 def without_node(objects: Sequence[ApiObject], pod: Pod) -> list[ApiObject]:

@@ -68,7 +68,8 @@ def explain_group(
         list(objects), seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is
     )
     with Simulation(cluster, config=config, registry=registry, seed=seed) as run:
-        log = GroupLog(lambda group: wanted.fits(group.key))
+        is_tree = config.kubernetes.enabled("CompositePodGroup")
+        log = GroupLog(lambda group: is_tree or wanted.fits(group.key))
         run.follow_groups(log)
         run.settle(on_progress)
         return _explained(run, wanted, log, attempt)
@@ -78,4 +79,4 @@ def _explained(
     run: Simulation, wanted: GroupName, log: GroupLog, which: WhichAttempt | int
 ) -> ExplainedGroup:
     key = wanted.key_in(run.cluster)
-    return explained_group(run, key, log.of(key), which)
+    return explained_group(run, key, log, which)

@@ -36,7 +36,7 @@ def with_group(
     tries = log.of(key)
     attempts = tuple(_corrected(attempt, tries) for attempt in explained.attempts)
     shown = attempts[explained.attempt - 1] if explained.attempt else None
-    group = explained_group(run, key, tries)
+    group = explained_group(run, key, log)
     if shown is not None and (own := _of_time(shown, tries)) is not None:
         group = attrs.evolve(group, attempt=own.number)
     return attrs.evolve(

@@ -62,7 +62,7 @@ def top_owners(pods: Iterable[Pod], cluster: InMemoryCluster) -> dict[str, str]:
     Pods without an owner are missing.
     """
     tops: dict[tuple[str, str, str], str] = {}
-    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for pod in pods:
         controller = pod.metadata.controller
         if controller is None:
@@ -71,8 +71,8 @@ def top_owners(pods: Iterable[Pod], cluster: InMemoryCluster) -> dict[str, str]:
         if key not in tops:
             *_, top = owners_of(pod, cluster)
             tops[key] = f"{top.kind}/{top.name}"
-        found[pod.key] = tops[key]
-    return found
+        owners[pod.key] = tops[key]
+    return owners
 
 
 def _stored(

@@ -7,6 +7,7 @@ identity, and only its content is saved: a shallow copy for each dict, list, set
 and instance. API objects are immutable and are not copied.
 """
 
+import ast
 import itertools
 import types
 from collections.abc import Callable, Iterable
@@ -100,6 +101,14 @@ class SavedState:
         # The original stays referenced, so that its id is not used again.
         self._seen[id(value)] = value
         if id(value) not in self._counters:
-            _, arguments = value.__reduce__()
-            self._counters[id(value)] = itertools.count(*arguments)
+            self._counters[id(value)] = _copied(value)
         return self._counters[id(value)]
+
+
+def _copied(counter: "itertools.count[int]") -> "itertools.count[int]":
+    """Return a counter that continues where another one is."""
+    # Its text, ``count(7)`` or ``count(7, 2)``, is the only way to read its number
+    # without taking it: Python 3.14 copies and pickles no counters.
+    text = repr(counter).removeprefix("count")
+    start, step = ast.literal_eval(text if "," in text else f"({text}, 1)")
+    return itertools.count(start, step)

@@ -114,11 +114,11 @@ def _later(editing: Editing, cluster: InMemoryCluster) -> int:
     if subject.kind != StatefulSet.kind:
         return 0
     try:
-        found = cluster.get(StatefulSet, f"{subject.namespace}/{subject.name}")
+        stateful_set = cluster.get(StatefulSet, f"{subject.namespace}/{subject.name}")
     except NotFoundError:
         return 0
     existing = sum(subject.owns(pod, cluster) for pod in cluster.list(Pod).items)
-    return max(0, (found.spec.replicas or 0) - existing)
+    return max(0, (stateful_set.spec.replicas or 0) - existing)
 
 
 def _of_spec(
@@ -265,14 +265,14 @@ def _taints(pod: Pod, nodes: Iterable[Node], kubernetes: Kubernetes) -> Sequence
     """Return the taints of some nodes that reject a pod, each once."""
     compares = kubernetes.enabled(TOLERATION_COMPARISONS)
     tolerations_of_pod = pod.spec.tolerations
-    found = {
+    taints = {
         (taint.key, taint.value, taint.effect): taint
         for node in nodes
         for taint in node.spec.taints
         if taint.effect in _REPELLING
         and not is_tolerated(taint, tolerations_of_pod, compares_numbers=compares)
     }
-    return list(found.values())
+    return list(taints.values())
 
 
 def _volumes(pod: Pod, cluster: InMemoryCluster) -> Iterator[PersistentVolume]:

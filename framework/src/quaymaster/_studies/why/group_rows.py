@@ -58,10 +58,7 @@ def rows_of_groups(
         members: The pending pods of each group, by its key.
         log: The last attempt of each group.
     """
-    return [
-        _row(explained_group(run, key, log.of(key)), pods)
-        for key, pods in members.items()
-    ]
+    return [_row(explained_group(run, key, log), pods) for key, pods in members.items()]
 
 
 def _row(explained: ExplainedGroup, pods: Sequence[Pod]) -> PendingGroup:
@@ -113,7 +110,7 @@ def suggested_for_groups(
     for number, row in enumerate(rows):
         key = f"{row.namespace}/{row.subject.removeprefix(_KIND)}"
         share = max(_SHARE, (trials.most - trials.count) // (len(rows) - number))
-        explained = explained_group(run, key, log.of(key))
+        explained = explained_group(run, key, log)
         with trials.limited(share):
             answer = search_group(run, explained, trials, is_one_enough=True)
         is_complete = is_complete and answer.is_complete

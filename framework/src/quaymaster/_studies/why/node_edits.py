@@ -145,11 +145,11 @@ def _term_labels(term: NodeSelectorTerm, node: Node | None) -> dict[str, str] | 
 
 def zones_of_volumes(volumes: Iterable[PersistentVolume]) -> dict[str, str]:
     """Return the labels that nodes need to reach some volumes, if one label does."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for volume in volumes:
         for key in ZONE_LABELS:
             if key in volume.labels:
-                found.setdefault(key, volume.labels[key])
+                labels.setdefault(key, volume.labels[key])
         affinity = volume.spec.node_affinity
         required = affinity.required if affinity is not None else None
         for term in required.node_selector_terms if required is not None else ():
@@ -158,8 +158,8 @@ def zones_of_volumes(volumes: Iterable[PersistentVolume]) -> dict[str, str]:
                     match_expression.operator == "In"
                     and match_expression.key != HOSTNAME
                 ):
-                    found.setdefault(match_expression.key, match_expression.values[0])
-    return found
+                    labels.setdefault(match_expression.key, match_expression.values[0])
+    return labels
 
 
 def _field(node: Node, path: str, old: str, new: str) -> FieldChange:

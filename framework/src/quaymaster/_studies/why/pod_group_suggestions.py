@@ -135,7 +135,7 @@ def suggest_group_changes(
         run.follow_groups(log)
         run.settle()
         key = name.key_in(run.cluster)
-        explained = explained_group(run, key, log.of(key))
+        explained = explained_group(run, key, log)
         trials = Trials(given, max_trials, on_trial)
         return search_group(run, explained, trials)
 
@@ -182,7 +182,7 @@ def search_group(
             of_group=of_group,
             rejections=stopper.rejections if stopper is not None else (),
         )
-    found = search(
+    suggestions = search(
         run,
         result,
         pods,
@@ -193,9 +193,9 @@ def search_group(
         offered=offered,
         subject=subject,
     )
-    remarks = own if explained.outcome is GroupOutcome.WAITING else found.remarks
+    remarks = own if explained.outcome is GroupOutcome.WAITING else suggestions.remarks
     subject_name = f"podgroup/{group.name}"
-    return attrs.evolve(found, subject=subject_name, remarks=tuple(remarks))
+    return attrs.evolve(suggestions, subject=subject_name, remarks=tuple(remarks))
 
 
 def _object(run: Simulation, key: str) -> PodGroup | None:

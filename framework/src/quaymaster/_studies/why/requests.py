@@ -133,12 +133,14 @@ def _lowered(
 
     def edit(spec: PodSpec) -> PodSpec:
         if not place.field:
-            found = _with(spec.resources or ResourceRequirements(), resource, new)
-            return msgspec.structs.replace(spec, resources=found)
+            resources = _with(spec.resources or ResourceRequirements(), resource, new)
+            return msgspec.structs.replace(spec, resources=resources)
         containers = list(getattr(spec, place.field))
         container = containers[place.index]
-        found = _with(container.resources, resource, new)
-        containers[place.index] = msgspec.structs.replace(container, resources=found)
+        resources = _with(container.resources, resource, new)
+        containers[place.index] = msgspec.structs.replace(
+            container, resources=resources
+        )
         return msgspec.structs.replace(spec, **{place.field: tuple(containers)})
 
     fields = [f"{place.path}.requests.{resource}"]
@@ -153,13 +155,13 @@ def _lowered(
 
 
 def _with(
-    found: ResourceRequirements, resource: str, amount: Quantity
+    resources: ResourceRequirements, resource: str, amount: Quantity
 ) -> ResourceRequirements:
-    requests = {**found.requests, resource: amount}
-    limits = found.limits
+    requests = {**resources.requests, resource: amount}
+    limits = resources.limits
     if _is_counted(resource):
         limits = {**limits, resource: amount}
-    return msgspec.structs.replace(found, requests=requests, limits=limits)
+    return msgspec.structs.replace(resources, requests=requests, limits=limits)
 
 
 def _is_counted(resource: str) -> bool:

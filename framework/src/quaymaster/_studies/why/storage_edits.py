@@ -95,12 +95,12 @@ def _template_of(
         if owner.kind != StatefulSet.kind:
             continue
         try:
-            found = cluster.get(StatefulSet, f"{pod.namespace}/{owner.name}")
+            stateful_set = cluster.get(StatefulSet, f"{pod.namespace}/{owner.name}")
         except NotFoundError:
             return None
-        for index, template in enumerate(found.spec.volume_claim_templates):
+        for index, template in enumerate(stateful_set.spec.volume_claim_templates):
             if claim.name == f"{template.name}-{pod.name}":
-                return found, index
+                return stateful_set, index
     return None
 
 

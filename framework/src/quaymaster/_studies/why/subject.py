@@ -83,8 +83,8 @@ class Subject:
         if not self._is(obj):
             return obj
         spec = obj.spec  # type: ignore[attr-defined]  # every kind of `_template` has it
-        found = msgspec.structs.replace(spec.template, spec=edit(spec.template.spec))
-        spec = msgspec.structs.replace(spec, template=found)
+        template = msgspec.structs.replace(spec.template, spec=edit(spec.template.spec))
+        spec = msgspec.structs.replace(spec, template=template)
         return msgspec.structs.replace(obj, spec=spec)
 
     def _is(self, obj: ApiObject) -> bool:
@@ -113,11 +113,11 @@ class Subjects:
             pod: The pod.
             cluster: The cluster, to look up the owners of pods.
         """
-        found = Subject("Pod", pod.namespace, pod.name)
+        subject = Subject("Pod", pod.namespace, pod.name)
         for owner in _line(pod, cluster):
             if owner in self._given:
-                found = owner
-        return found
+                subject = owner
+        return subject
 
 
 def _line(pod: Pod, cluster: InMemoryCluster) -> Iterator[Subject]:

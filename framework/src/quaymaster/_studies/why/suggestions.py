@@ -134,9 +134,9 @@ def suggest_changes(
         result = run.result()
         pending = _pending(wanted, run)
         if not pending:
-            found = wanted.find()
-            subject = Subjects(given.objects).of(found, run.cluster)
-            return _none(found.key, subject)
+            scheduled = wanted.find()
+            subject = Subjects(given.objects).of(scheduled, run.cluster)
+            return _none(scheduled.key, subject)
         trials = Trials(given, max_trials, on_trial)
         return search(run, result, pending, pending[0].key, trials)
 

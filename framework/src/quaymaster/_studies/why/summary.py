@@ -137,17 +137,17 @@ def _waiting(
 def _groups(
     run: Simulation, pods: Iterable[Pod], subjects: Subjects
 ) -> list[PendingGroup]:
-    found: dict[tuple[Subject, str, str, tuple[str, ...]], list[Pod]] = {}
+    pods_by_group: dict[tuple[Subject, str, str, tuple[str, ...]], list[Pod]] = {}
     for pod in pods:
         left = run.unscheduled(pod)
         subject = subjects.of(pod, run.cluster)
         reasons = tuple(sorted(left.reasons)) or (left.message,)
         name = (subject, left.scheduler, left.reason, reasons)
-        found.setdefault(name, []).append(pod)
+        pods_by_group.setdefault(name, []).append(pod)
     facts = PendingFacts(run.scheduler)
     return [
         _group(run, facts, subject, reason, members)
-        for (subject, _, reason, _), members in found.items()
+        for (subject, _, reason, _), members in pods_by_group.items()
     ]
 
 

@@ -92,12 +92,12 @@ class Outcome:
 
 def pending_pods(cluster: InMemoryCluster) -> list[Pod]:
     """Return the pods that need a node, by key."""
-    found = [
+    pods = [
         pod
         for pod in cluster.list(Pod).items
         if not (pod.node_name or pod.is_finished or pod.is_terminating)
     ]
-    return sorted(found, key=lambda pod: pod.key)
+    return sorted(pods, key=lambda pod: pod.key)
 
 
 @attrs.frozen(eq=False)

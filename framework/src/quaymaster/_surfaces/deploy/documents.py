@@ -46,6 +46,6 @@ def adapted(
 
 
 def _profiles(tree: Mapping[str, Any]) -> list[dict[str, Any]]:
-    found = tree.get("profiles")
-    listed = found if isinstance(found, list) else []
+    profiles = tree.get("profiles")
+    listed = profiles if isinstance(profiles, list) else []
     return [profile for profile in listed if isinstance(profile, dict)] or [{}]

@@ -93,10 +93,10 @@ def rights_of(config: SchedulerConfig, registry: PluginRegistry) -> Sequence[Nee
     Raises:
         PluginLoadError: A plugin cannot be used.
     """
-    found: dict[Right, dict[str, None]] = {}
+    needs: dict[Right, dict[str, None]] = {}
     for right, who in _rights(config, registry):
-        found.setdefault(right, {})[who] = None
-    return [Need(right, tuple(who)) for right, who in found.items()]
+        needs.setdefault(right, {})[who] = None
+    return [Need(right, tuple(who)) for right, who in needs.items()]
 
 
 def _rights(

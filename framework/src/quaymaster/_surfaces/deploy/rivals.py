@@ -41,9 +41,9 @@ def lease_held(patient: Patient) -> Iterator[Finding]:
 
 def nobody_else_schedules(patient: Patient) -> Iterator[Finding]:
     """Check that no other scheduler schedules the pods of the profiles."""
-    found = [*_kube_scheduler(patient), *_writers_of_events(patient)]
+    findings = [*_kube_scheduler(patient), *_writers_of_events(patient)]
     names = ", ".join(patient.scheduler_names)
-    yield from found or [fine("rivals", f"no other scheduler of {names} was seen")]
+    yield from findings or [fine("rivals", f"no other scheduler of {names} was seen")]
 
 
 def _kube_scheduler(patient: Patient) -> Iterator[Finding]:

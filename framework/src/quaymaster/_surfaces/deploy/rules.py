@@ -56,8 +56,14 @@ def rules_of(needs: Iterable[Need]) -> Sequence[Rule]:
         reason = f"{resource}: {', '.join(who)}"
         merged.setdefault((group, name, verbs), {})[resource] = reason
     return [
-        Rule(group, tuple(found), verbs, (name,) if name else (), tuple(found.values()))
-        for (group, name, verbs), found in merged.items()
+        Rule(
+            group,
+            tuple(grounds),
+            verbs,
+            (name,) if name else (),
+            tuple(grounds.values()),
+        )
+        for (group, name, verbs), grounds in merged.items()
     ]
 
 
@@ -65,10 +71,10 @@ def _by_grounds(
     needs: Iterable[Need],
 ) -> Iterator[tuple[str, str, str, tuple[str, ...], tuple[str, ...]]]:
     """Group verbs by resource and reason."""
-    found: dict[tuple[str, _Grounds], list[str]] = {}
+    verbs_by_grounds: dict[tuple[str, _Grounds], list[str]] = {}
     for need in needs:
         right = need.right
         grounds = (right.group, right.name, need.who)
-        found.setdefault((right.resource, grounds), []).append(right.verb)
-    for (resource, (group, name, who)), verbs in found.items():
+        verbs_by_grounds.setdefault((right.resource, grounds), []).append(right.verb)
+    for (resource, (group, name, who)), verbs in verbs_by_grounds.items():
         yield group, resource, name, tuple(verbs), who

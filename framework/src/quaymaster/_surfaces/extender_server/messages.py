@@ -87,9 +87,9 @@ class RequestReader:
             ObjectError: The pod or a node is invalid.
         """
         with within_depth("the request"):
-            found = body if isinstance(body, ReadNodes) else self.lists.read(body)
-            if found is not None:
-                return _with_nodes(self._pod(found.pod), found.nodes)
+            request = body if isinstance(body, ReadNodes) else self.lists.read(body)
+            if request is not None:
+                return _with_nodes(self._pod(request.pod), request.nodes)
             assert isinstance(body, Body)
             return self._parse(body.text)
 

@@ -165,7 +165,7 @@ def _walk(
     buffer: bytearray, at: int, end: int, texts: NodeTexts
 ) -> Sequence[KnownNode] | None:
     """Return the nodes between two places; None if anything else is there."""
-    number, found = texts.begin(), []
+    number, nodes = texts.begin(), []
     startswith = buffer.startswith
     node: KnownNode | None = None
     while True:
@@ -180,10 +180,10 @@ def _walk(
                 node.successor = looked_up
             node = looked_up
         node.read = number
-        found.append(node)
+        nodes.append(node)
         at += len(node.text)
         if at >= end:  # beyond are the bytes of an earlier request
-            return found if at == end else None
+            return nodes if at == end else None
         if buffer[at] != _COMMA:
             return None
         at += 1

@@ -184,8 +184,8 @@ class ExtenderService:
         scores = self._scores(framework.plain, request.pod, requested)
         if not requested.strangers:
             return scores
-        found = {**dict(scores), **dict.fromkeys(requested.strangers, 0)}
-        return [(name, found[name]) for name in request.names]
+        score_of = {**dict(scores), **dict.fromkeys(requested.strangers, 0)}
+        return [(name, score_of[name]) for name in request.names]
 
     def _scores(
         self, algorithm: Algorithm, pod: Pod, requested: RequestedNodes

@@ -114,10 +114,12 @@ class DriftCounter:
         self.counts: Counter[tuple[str, str]] = Counter()
         self._there: frozenset[Difference] = frozenset()
 
-    def take(self, found: Sequence[Difference]) -> Sequence[Difference]:
+    def take(self, differences: Sequence[Difference]) -> Sequence[Difference]:
         """Count the differences that are new since the last call, and return them."""
-        there = frozenset(found)
-        new = [difference for difference in found if difference not in self._there]
+        there = frozenset(differences)
+        new = [
+            difference for difference in differences if difference not in self._there
+        ]
         for difference in new:
             self.counts[difference.kind, difference.difference] += 1
         self._there = there

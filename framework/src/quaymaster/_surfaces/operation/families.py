@@ -145,14 +145,14 @@ _LISTED: Final = (
     _scheduler(
         "queued_entities",
         Kind.GAUGE,
-        "What waits to be scheduled, by queue; pods alone do here. Since 1.37.",
+        "Pods without a group, and pod groups, that wait, by queue. Since 1.37.",
         "queue",
         "type",
     ),
     _scheduler(
         "queue_incoming_entities_total",
         Kind.COUNTER,
-        "What entered a queue, by the cause; pods alone do here. Since 1.37.",
+        "What entered a queue, by the cause. Since 1.37.",
         "queue",
         "event",
         "type",
@@ -209,6 +209,17 @@ _LISTED: Final = (
         "podgroup_scheduling_algorithm_duration_seconds",
         _FROM_1_MS,
         "How long it took to find the nodes of a pod group, or that it does not fit.",
+    ),
+    _scheduler(
+        "workload_preemption_attempts_total",
+        Kind.COUNTER,
+        "How often pod groups sought victims, by the status of the search.",
+        "result",
+    ),
+    _times(
+        "workload_preemption_victims",
+        exponential(1, 2, 11),
+        "Pods evicted for a pod group.",
     ),
     _scheduler(
         "generated_placements_total",

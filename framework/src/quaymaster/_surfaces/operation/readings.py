@@ -2,13 +2,18 @@
 
 import platform
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from itertools import product
 from typing import Any, Final, TypeAlias
 
+from quaymaster._api.objects.groups import PodGroup
 from quaymaster._base.versions.kubernetes import RELEASES, Kubernetes
 from quaymaster._core.contract.queueing import QueueName
 from quaymaster._core.engine.scheduler import Scheduler
+from quaymaster._core.queue.queue_record import QueueRecord
+from quaymaster._core.queue.queued_group import QueuedGroup
+from quaymaster._core.queue.queued_pod import QueuedPod
 from quaymaster._core.runtime.measures import Histograms, Labels, Measured
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._surfaces.operation.client_stats import ClientStats
@@ -23,15 +28,14 @@ _QUEUES: Final = {
     QueueName.BACKOFF: "backoff",
     QueueName.ERROR_BACKOFF: "backoff",
     QueueName.UNSCHEDULABLE: "unschedulable",
-    QueueName.INCOMPLETE: "incomplete",
-    QueueName.PENDING: "pending",
 }
 _DRIFTS: Final = [
     (kind, difference)
     for kind in ("Node", "Pod")
     for difference in ("missing", "extra", "changed")
 ]
-_POD: Final = "pod"  # only pods are queued; pod groups are off by default upstream
+_POD: Final = "pod"
+_POD_GROUP: Final = "podgroup"
 
 
 class SchedulerReader:
@@ -52,7 +56,9 @@ class SchedulerReader:
         self._drift = drift
         self._scheduler = scheduler
         self._metrics = metrics
-        self._has_entities = scheduler.config.kubernetes.since("1.37")
+        kubernetes = scheduler.config.kubernetes
+        self._has_entities = kubernetes.since("1.37")
+        self._has_groups = kubernetes.enabled("GenericWorkload")
         # Labels stay with the value 0, because sums over time need them.
         self._rejecting: Counter[Labels] = Counter()
         self._stored: Counter[Labels] = Counter()
@@ -78,6 +84,8 @@ class SchedulerReader:
         entities: Readings = {}
         if self._has_entities:
             by_type = {(*labels, _POD): count for labels, count in incoming.items()}
+            for labels, count in self._scheduler.queue.entered_groups().items():
+                by_type[(*labels, _POD_GROUP)] = count
             entities = {"queue_incoming_entities_total": _values(by_type)}
         return {
             **entities,
@@ -108,7 +116,7 @@ class SchedulerReader:
     def _of_groups(self) -> Readings:
         """Return the numbers about groups, if their feature gates are on."""
         metrics, kubernetes = self._metrics, self._scheduler.config.kubernetes
-        if not kubernetes.enabled("GenericWorkload"):
+        if not self._has_groups:
             return {}
         readings: Readings = {
             "podgroup_schedule_attempts_total": _counts(metrics.group_attempts),
@@ -118,6 +126,10 @@ class SchedulerReader:
             "podgroup_scheduling_algorithm_duration_seconds": {
                 (): metrics.group_algorithm.measured()
             },
+            "workload_preemption_attempts_total": dict(
+                metrics.group_preemption_attempts
+            ),
+            "workload_preemption_victims": {(): metrics.group_victims.measured()},
         }
         if kubernetes.enabled("TopologyAwareWorkloadScheduling"):
             return {
@@ -132,14 +144,14 @@ class SchedulerReader:
         """Count the pods in queues and caches."""
         scheduler = self._scheduler
         waiting = Counter[Labels]()
+        types = Counter[Labels]()
         self._rejecting = Counter(dict.fromkeys(self._rejecting, 0))
-        for queued in scheduler.queue:
-            assert queued.queue is not None, "it is queued"
-            label = "gated" if queued.is_gated else _QUEUES[queued.queue]
-            waiting[(label,)] += 1
-            profile = queued.pod.spec.scheduler_name
-            for plugin in queued.rejectors:
-                self._rejecting[plugin, profile] += 1
+        for record in scheduler.queue.records():
+            label, pods = _queue_label(record), _pods(record)
+            waiting[(label,)] += len(pods)
+            types[(label, _type(record))] += 1
+            for queued, plugin in ((q, name) for q in pods for name in q.rejectors):
+                self._rejecting[plugin, queued.pod.spec.scheduler_name] += 1
         self._stored = Counter(dict.fromkeys(self._stored, 0))
         for label, count in scheduler.queue.in_flight_events().items():
             self._stored[(label,)] = count
@@ -148,7 +160,8 @@ class SchedulerReader:
         cache = scheduler.cache
         entities: Readings = {}
         if self._has_entities:
-            by_type = {(label, _POD): waiting[(label,)] for label in labels}
+            kinds = [_POD, _POD_GROUP] if self._has_groups else [_POD]
+            by_type = {key: types[key] for key in product(labels, kinds)}
             entities = {"queued_entities": _values(by_type)}
         return {
             **entities,
@@ -162,6 +175,25 @@ class SchedulerReader:
                 ("assumed_pods",): cache.assumed_count,
             },
         }
+
+
+def _pods(record: QueueRecord) -> Sequence[QueuedPod]:
+    if isinstance(record, QueuedGroup):
+        return record.pods
+    assert isinstance(record, QueuedPod), "only pods and groups are queued"
+    return [record]
+
+
+def _queue_label(record: QueueRecord) -> str:
+    assert record.queue is not None, "it is queued"
+    return "gated" if record.is_gated else _QUEUES[record.queue]
+
+
+def _type(record: QueueRecord) -> str:
+    """Return the type of an entity; upstream has no label for composite groups."""
+    if not isinstance(record, QueuedGroup):
+        return _POD
+    return _POD_GROUP if isinstance(record.group, PodGroup) else ""
 
 
 def client_readings(stats: ClientStats, kubernetes: Kubernetes) -> Readings:

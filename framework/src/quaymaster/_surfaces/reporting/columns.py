@@ -202,8 +202,10 @@ def _of(
     field: str,
 ) -> list[object]:
     """A field that placed and waiting pods have; 0 for pods that came with a node."""
-    found = (placed.get(key) or waiting.get(key) for key in keys)
-    return [0 if scores is None else getattr(scores, field) for scores in found]
+    scores_of_keys = (placed.get(key) or waiting.get(key) for key in keys)
+    return [
+        0 if scores is None else getattr(scores, field) for scores in scores_of_keys
+    ]
 
 
 def _causes(result: SimulationResult) -> dict[str, str]:
@@ -272,11 +274,11 @@ def scores_document(rated: Sequence[NodeScores]) -> dict[str, object]:
 
 
 def _scores(row: NodeScores, plugins: Iterable[str]) -> list[object]:
-    found = [row.plugins.get(name) for name in plugins]
+    scores = [row.plugins.get(name) for name in plugins]
     return [
         row.node,
         row.total,
-        [score and [score.raw, score.normalized, score.weighted] for score in found],
+        [score and [score.raw, score.normalized, score.weighted] for score in scores],
     ]
 
 

@@ -63,12 +63,12 @@ def _details(compared_decision: ComparedDecision) -> dict[str, object]:
         for scores in (compared_decision.their_scores, compared_decision.our_scores)
         if scores
     ]
-    found = list({scores.node: scores for scores in rated}.values())
+    by_node = list({scores.node: scores for scores in rated}.values())
     return {
         "theirs": _decided(compared_decision.theirs),
         "ours": _decided(compared_decision.ours),
         "rejection": _rejection(compared_decision.rejection),
-        **scores_document(found),
+        **scores_document(by_node),
     }
 
 

@@ -94,15 +94,15 @@ def make_app(
 
     async def explain(request: HttpRequest) -> Response:
         body = _decoded(await _body(request, body_seconds), dict[str, str])
-        found = await run_in_threadpool(
+        explained = await run_in_threadpool(
             workbench.explain, body.get("run", ""), body.get("pod", "")
         )
-        return _json(found)
+        return _json(explained)
 
     async def suggest(request: HttpRequest) -> Response:
         body = _decoded(await _body(request, body_seconds), dict[str, str])
-        found = await run_in_threadpool(workbench.suggest, body.get("run", ""))
-        return _json(found)
+        suggested = await run_in_threadpool(workbench.suggest, body.get("run", ""))
+        return _json(suggested)
 
     return Starlette(
         routes=[
@@ -221,8 +221,8 @@ def _foreign(headers: Headers, host: str) -> Response | None:
 def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            found = [(k.lower().encode(), v.encode()) for k, v in _HEADERS.items()]
-            message["headers"] = [*message.get("headers", ()), *found]
+            headers = [(k.lower().encode(), v.encode()) for k, v in _HEADERS.items()]
+            message["headers"] = [*message.get("headers", ()), *headers]
         await send(message)
 
     return sending

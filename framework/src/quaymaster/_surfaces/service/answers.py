@@ -12,13 +12,13 @@ from quaymaster._surfaces.service.warm import Fit, WarmCluster
 __all__ = ["explain_answer", "fit_answer", "simulate_answer"]
 
 
-def fit_answer(found: Fit) -> dict[str, object]:
+def fit_answer(fit: Fit) -> dict[str, object]:
     """Build the response of ``/v1/fit``."""
     return {
-        "fits": found.placed == len(found.pods),
-        "placed": found.placed,
-        "asked": len(found.pods),
-        "pods": [_tried(entry) for entry in found.pods],
+        "fits": fit.placed == len(fit.pods),
+        "placed": fit.placed,
+        "asked": len(fit.pods),
+        "pods": [_tried(entry) for entry in fit.pods],
     }
 
 
@@ -34,29 +34,32 @@ def _tried(entry: Tried) -> dict[str, object]:
     }
 
 
-def explain_answer(found: Explanation, top: int) -> dict[str, object]:
+def explain_answer(explanation: Explanation, top: int) -> dict[str, object]:
     """Build the response of ``/v1/explain``.
 
     Args:
-        found: The verdicts of the plugins.
+        explanation: The verdicts of the plugins.
         top: The highest number of nodes to list; 0 for all.
     """
     most = top or None
     counts = Counter(
-        (entry.plugin, reason) for entry in found.rejections for reason in entry.reasons
+        (entry.plugin, reason)
+        for entry in explanation.rejections
+        for reason in entry.reasons
     )
     return {
-        "pod": found.pod,
-        "scheduler": found.scheduler,
-        "fits": bool(found.scores),
-        "message": found.message or (found.status.message if found.status else ""),
-        "feasible": len(found.scores),
-        "rejected": len(found.rejections),
+        "pod": explanation.pod,
+        "scheduler": explanation.scheduler,
+        "fits": bool(explanation.scores),
+        "message": explanation.message
+        or (explanation.status.message if explanation.status else ""),
+        "feasible": len(explanation.scores),
+        "rejected": len(explanation.rejections),
         "reasons": [
             {"nodes": count, "plugin": plugin, "reason": reason}
             for (plugin, reason), count in counts.most_common()
         ],
-        "scores": [_scores(entry) for entry in found.scores[:most]],
+        "scores": [_scores(entry) for entry in explanation.scores[:most]],
         "rejections": [
             {
                 "node": entry.node,
@@ -65,7 +68,7 @@ def explain_answer(found: Explanation, top: int) -> dict[str, object]:
                 "details": list(entry.details),
                 "postFilter": list(entry.post_filter),
             }
-            for entry in found.rejections[:most]
+            for entry in explanation.rejections[:most]
         ],
     }
 
@@ -79,12 +82,12 @@ def _scores(entry: NodeScores) -> Mapping[str, object]:
 
 
 def simulate_answer(
-    found: SimulationResult, loaded: Loaded, cluster: WarmCluster, *, everything: bool
+    result: SimulationResult, loaded: Loaded, cluster: WarmCluster, *, everything: bool
 ) -> dict[str, object]:
     """Build the response of ``/v1/simulate``.
 
     Args:
-        found: The result with the new objects.
+        result: The result with the new objects.
         loaded: The new objects, and the skipped parts of the request.
         cluster: The cluster without them.
         everything: Whether to include pods of the cluster.
@@ -93,8 +96,8 @@ def simulate_answer(
     def is_included(pod: str) -> bool:
         return everything or cluster.is_new(pod)
 
-    placed = [entry for entry in found.placements if is_included(entry.pod)]
-    left = [entry for entry in found.unscheduled if is_included(entry.pod)]
+    placed = [entry for entry in result.placements if is_included(entry.pod)]
+    left = [entry for entry in result.unscheduled if is_included(entry.pod)]
     return {
         "placements": [
             {"pod": entry.pod, "node": entry.node, "bound": entry.bound}
@@ -112,17 +115,17 @@ def simulate_answer(
         ],
         "preempted": [
             {"pod": entry.pod, "by": entry.by, "node": entry.node}
-            for entry in found.preempted
+            for entry in result.preempted
         ],
         "summary": {
             "placed": len(placed),
             "unscheduled": len(left),
-            "nodes": found.nodes,
+            "nodes": result.nodes,
         },
-        "warnings": _warnings(found, loaded),
+        "warnings": _warnings(result, loaded),
     }
 
 
-def _warnings(found: SimulationResult, loaded: Loaded) -> Sequence[str]:
+def _warnings(result: SimulationResult, loaded: Loaded) -> Sequence[str]:
     skipped = [skipped_text(loaded)] if loaded.skipped else []
-    return [*skipped, *map(str, (*loaded.notices, *found.notices))]
+    return [*skipped, *map(str, (*loaded.notices, *result.notices))]

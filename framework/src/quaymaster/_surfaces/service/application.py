@@ -122,8 +122,10 @@ class _Service:
     async def explain(self, request: Request) -> Response:
         """Answer ``POST /v1/explain``."""
         message = read_body(await self._body(request), ExplainRequest)
-        found = self._cluster.explain(explained_pod(message, self._cluster.kubernetes))
-        return _json(explain_answer(found, message.top))
+        explanation = self._cluster.explain(
+            explained_pod(message, self._cluster.kubernetes)
+        )
+        return _json(explain_answer(explanation, message.top))
 
     async def simulate(self, request: Request) -> Response:
         """Answer ``POST /v1/simulate``, on another thread because it takes long."""
@@ -134,13 +136,13 @@ class _Service:
         self._simulations += 1
         try:
             loaded = objects_of(message, self._cluster.kubernetes)
-            found = await anyio.to_thread.run_sync(
+            result = await anyio.to_thread.run_sync(
                 self._cluster.simulate, loaded.objects, self._deadline()
             )
         finally:
             self._simulations -= 1
         cluster = self._cluster
-        return _json(simulate_answer(found, loaded, cluster, everything=message.all))
+        return _json(simulate_answer(result, loaded, cluster, everything=message.all))
 
     async def describe(self, _request: Request) -> Response:
         """Answer ``GET /openapi.json``."""

@@ -119,14 +119,14 @@ def pods_of(request: FitRequest, most: int, kubernetes: Kubernetes) -> list[Pod]
         raise RequestError(
             422, _WRONG, problems=[Problem(path="pods", message=message)]
         )
-    found: list[Pod] = []
+    pods: list[Pod] = []
     for index, item in enumerate(request.pods):
         pod = _pod(item.pod, item.line, f"pods[{index}]", kubernetes)
         name = pod.name or "pod"
         for number in range(item.count):
             own = name if item.count == 1 else f"{name}-{number}"
-            found.append(_named(pod, own, f"request-{len(found)}"))
-    return found
+            pods.append(_named(pod, own, f"request-{len(pods)}"))
+    return pods
 
 
 def explained_pod(request: ExplainRequest, kubernetes: Kubernetes) -> Pod:
@@ -171,14 +171,16 @@ def _pod(manifest: msgspec.Raw, line: str, place: str, kubernetes: Kubernetes) -
 
 def _read_manifest(text: bytes, where: str, kubernetes: Kubernetes) -> Pod:
     loaded = _loaded([(where, text)], kubernetes)
-    found = loaded.objects
-    if len(found) != 1 or not isinstance(found[0], Pod):
-        kinds = ", ".join([*(obj.kind for obj in found), *loaded.skipped]) or "nothing"
+    objects = loaded.objects
+    if len(objects) != 1 or not isinstance(objects[0], Pod):
+        kinds = (
+            ", ".join([*(obj.kind for obj in objects), *loaded.skipped]) or "nothing"
+        )
         message = f"expected one Pod, got {kinds}"
         raise RequestError(
             422, _WRONG, problems=[Problem(where=where, message=message)]
         )
-    return found[0]
+    return objects[0]
 
 
 # Clients send the same pods repeatedly. Errors are not cached.

@@ -100,16 +100,16 @@ class Trial:
             return Tried(pod=pod.key, message=_NO_NODES)
         state = CycleState()
         attempt = Attempt.begin(state, pod, nodes)
-        found = algorithm.find_feasible(attempt)
-        if isinstance(found, FitError):
-            return _unfit(pod, found)
-        ranking = algorithm.rank(attempt, found)
+        feasible = algorithm.find_feasible(attempt)
+        if isinstance(feasible, FitError):
+            return _unfit(pod, feasible)
+        ranking = algorithm.rank(attempt, feasible)
         if isinstance(ranking, Status):
             return _refused(pod, ranking)
-        row = algorithm.choose(attempt, found, ranking, self._pick)
+        row = algorithm.choose(attempt, feasible, ranking, self._pick)
         if isinstance(row, Status):
             return _refused(pod, row)
-        info = algorithm.nodes_of(found).infos[row]
+        info = algorithm.nodes_of(feasible).infos[row]
         assert info is not None, "only rows with nodes are feasible"
         return self._reserved(framework.binding, state, pod, info.name)
 

@@ -113,12 +113,12 @@ class WarmCluster:
         admitted = [self._admitted(pod) for pod in pods]
         begun = time.monotonic()
         with Trial(self._run.scheduler, self._seed) as trial:
-            found = []
+            tried = []
             for pod, is_known in admitted:
-                found.append(trial.place(pod, remember=is_known))
+                tried.append(trial.place(pod, remember=is_known))
                 if time.monotonic() > deadline:
                     raise DeadlineError(deadline - begun)
-        return Fit(pods=tuple(found))
+        return Fit(pods=tuple(tried))
 
     def explain(self, pod: Pod) -> Explanation:
         """Return the verdict of each plugin on each node for a pod.

@@ -46,6 +46,11 @@ class Backoff:
         failure = self._failures.get(group)
         return failure is not None and failure.until >= now
 
+    def end_of(self, group: str) -> float | None:
+        """Return when the last backoff of a group ends; None if it has had none."""
+        failure = self._failures.get(group)
+        return None if failure is None else failure.until
+
     def forget_old(self, now: float) -> None:
         """Forget failures that are long ago."""
         limit = now - self._options.node_group_backoff_reset_timeout

@@ -15,6 +15,11 @@ from quaymaster._core.contract.cluster import EventNote
 from quaymaster._studies.autoscaling.cloud import Cloud, Instance
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import AutoscalerEvent
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
+from quaymaster._studies.autoscaling.cluster_autoscaler.node_log import (
+    NodeLog,
+    facts_of,
+    pods_of,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
@@ -35,6 +40,7 @@ from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     AutoscalerContext,
 )
+from quaymaster._studies.simulation.scaling import NodeScaling, PodScaling
 
 __all__ = ["ClusterAutoscalerController", "ClusterAutoscalerSetup"]
 
@@ -98,7 +104,9 @@ class ClusterAutoscalerController:
             setup.options,
             priorities=setup.priorities,
             seed=context.seed,
+            explains=context.explains,
         )
+        self._nodes = NodeLog() if context.explains else None
         self._timer: Timer | None = None
         self._written = 0
         self._version = -1
@@ -148,6 +156,35 @@ class ClusterAutoscalerController:
     def reasons_not_to_grow(self) -> Mapping[str, Mapping[str, str]]:
         """Return why no group grows for pending pods: pod's key -> group -> reason."""
         return self.autoscaler.unhelped
+
+    def scaling_of_pod(self, key: str) -> PodScaling | None:
+        """Return what was last decided for a pod; None if it was never pending."""
+        log = self.autoscaler.log
+        return None if log is None else log.scaling_of(key)
+
+    def scaling_of_node(self, name: str) -> NodeScaling | None:
+        """Return why a node was removed or stays; None if it never existed."""
+        lives = {life.node: life for life in self.nodes()}
+        life, why = lives.get(name), self.reasons_to_stay().get(name)
+        if life is None and why is None:
+            return None
+        removed, now = life.removed if life else None, self._clock.now()
+        self.autoscaler.trial.catch_up()
+        if life is not None and why is None:
+            why = life.removed_for or "it has not come into the cluster"
+        return NodeScaling(
+            node=name,
+            group=life.group if life else "",
+            removed=removed,
+            why=why or "",
+            facts=tuple(
+                facts_of(name, self.autoscaler, self.cloud, self._options, now)
+                if removed is None
+                else ()
+            ),
+            pods=pods_of(name, self.autoscaler, self._cluster, now),
+            history=self._nodes.of(name) if self._nodes is not None else (),
+        )
 
     def _life_of(self, instance: Instance) -> AutoscaledNode:
         def since(time: float | None) -> float | None:
@@ -238,6 +275,9 @@ class ClusterAutoscalerController:
         for name, reason in self.autoscaler.down.unremovable.reasons.items():
             if reason.reason is not UnremovableReason.RECENTLY_UNREMOVABLE:
                 self._reasons[name] = reason
+        if self._nodes is not None:
+            since = round(self._clock.now() - self._start, _DIGITS)
+            self._nodes.note(self.reasons_to_stay(), since)
 
     def _note_changes(self) -> None:
         """Note when the nodes or what the autoscaler plans for them has changed."""

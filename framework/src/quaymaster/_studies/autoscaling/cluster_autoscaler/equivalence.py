@@ -29,11 +29,13 @@ class PodEquivalenceGroup:
     Attributes:
         pods: The pods; at least one.
         rejections: Group of nodes -> the reasons why the first pod does not fit there.
+        plugins: Group of nodes -> the plugin that rejects it there.
         is_schedulable: Whether it fits on a new node of any group.
     """
 
     pods: list[Pod]
     rejections: dict[str, Sequence[str]] = attrs.field(factory=dict)
+    plugins: dict[str, str] = attrs.field(factory=dict)
     is_schedulable: bool = False
 
     @property

@@ -5,7 +5,7 @@ option decides, and the rest is left to chance.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Final, TypeAlias
 
@@ -15,7 +15,15 @@ from quaymaster._api.objects import Pod
 from quaymaster._api.objects.resources import pod_requests
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 
-__all__ = ["EXPANDERS", "Expander", "Expansion", "best_option", "by_priority"]
+__all__ = [
+    "EXPANDERS",
+    "Expander",
+    "Expansion",
+    "best_option",
+    "by_priority",
+    "expanders_of",
+    "waste_of",
+]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -68,10 +76,11 @@ def _least_waste(
 
     Mirrors ``expander/waste/waste.go``, with its floating point numbers.
     """
-    return _lowest(options, [_waste(each, templates[each.group]) for each in options])
+    return _lowest(options, [waste_of(each, templates[each.group]) for each in options])
 
 
-def _waste(option: Expansion, template: Template) -> float:
+def waste_of(option: Expansion, template: Template) -> float:
+    """Return the unused part of the new nodes' CPU, plus that of their memory."""
     capacity = template.node.status.capacity
     cpu = capacity["cpu"].milli_value * option.nodes if "cpu" in capacity else 0
     memory = capacity["memory"].value * option.nodes if "memory" in capacity else 0
@@ -155,3 +164,17 @@ def by_priority(priorities: Mapping[int, Sequence[str]]) -> Expander:
         ]
 
     return expander
+
+
+def expanders_of(
+    names: Iterable[str], priorities: Mapping[int, Sequence[str]] | None
+) -> Mapping[str, Expander]:
+    """Return expanders by name, in order.
+
+    Args:
+        names: The names.
+        priorities: As for `by_priority`; None without that ConfigMap, so that
+            ``priority`` keeps all options.
+    """
+    expanders = {**EXPANDERS, "priority": by_priority(priorities or {})}
+    return {name: expanders[name] for name in names}

@@ -41,10 +41,11 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
     WARNING,
     AutoscalerEvent,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.expander_reasons import (
+    ExpanderReasons,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
-    EXPANDERS,
-    Expander,
-    by_priority,
+    expanders_of,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
 from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlacing
@@ -70,6 +71,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
     ScaleUpOutcome,
     ScaleUpPlanner,
     reasons_of,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up_log import (
+    ScaleUpLog,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.soft_taints import SoftTaints
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import (
@@ -97,11 +101,15 @@ class ClusterAutoscaler:
             ``priority``; None without that ConfigMap.
         seed: Decides what upstream leaves to chance.
         evict: Evicts pods; by default through the cluster's eviction API.
+        explains: Whether the decisions about pods are kept.
 
     Attributes:
         events: All events so far.
         down: The nodes that are not needed, and why the others are.
         unhelped: Why no group grows for pending pods: key -> group -> reason.
+        trial: The nodes and pods, as the last loop has seen them.
+        drainability: Judges the pods of nodes.
+        log: Keeps the decisions about pods, if they are explained.
     """
 
     def __init__(
@@ -115,24 +123,30 @@ class ClusterAutoscaler:
         priorities: Mapping[int, Sequence[str]] | None = None,
         seed: int = 0,
         evict: EvictFn | None = None,
+        explains: bool = False,
     ) -> None:
         self._cluster = cluster
         self._cloud = cloud
         self._options = options
-        self._trial = TrialCluster(cluster, config, registry, counts=self._counts)
-        self._templates = Templates(cloud, self._trial, options)
+        self.trial = TrialCluster(cluster, config, registry, counts=self._counts)
+        self._templates = Templates(cloud, self.trial, options)
         self._states = GroupStates(cloud, options)
-        self._placing = HintedPlacing(self._trial)
+        self._placing = HintedPlacing(self.trial)
+        expanders = expanders_of(options.expander, priorities)
         self._up = ScaleUpPlanner(
-            self._trial,
+            self.trial,
             cloud,
             self._states,
             options,
-            _expanders(options.expander, priorities),
+            [*expanders.values()],
             Random(seed),
         )
-        drainability = Drainability(options, self._find)
-        self.down = ScaleDownPlanner(self._trial, cloud, drainability, options)
+        self.log: ScaleUpLog | None = None
+        if explains:
+            why, start = ExpanderReasons(expanders), cluster.clock.now()
+            self.log = ScaleUpLog(cloud, self._states, self.trial, why, start)
+        drainability = self.drainability = Drainability(options, self._find)
+        self.down = ScaleDownPlanner(self.trial, cloud, drainability, options)
         self._soft_taints = SoftTaints(cluster, cloud, options)
         self._deletions = Deletions(
             cluster,
@@ -149,7 +163,7 @@ class ClusterAutoscaler:
 
     def close(self) -> None:
         """Close the plugins."""
-        self._trial.close()
+        self.trial.close()
 
     @property
     def is_idle(self) -> bool:
@@ -180,7 +194,7 @@ class ClusterAutoscaler:
     def run_once(self) -> None:
         """Look at the cluster once, and act."""
         now = self._cluster.clock.now()
-        self._trial.catch_up()
+        self.trial.catch_up()
         nodes = [self._as_seen(node) for node in self._cluster.list(Node).items]
         ready = [node for node in nodes if is_ready(node)]
         deletions = self._deletions.per_group()
@@ -198,10 +212,10 @@ class ClusterAutoscaler:
             return
         if self._states.fix_sizes(now):
             return
-        with self._trial.fork():
+        with self.trial.fork():
             starting = self._add_expected_nodes(templates, now)
             nodes = [node for node in nodes if node.name not in starting]
-            every = self._trial.nodes()
+            every = self.trial.nodes()
             is_quiet = self._scale_up(ready, every, templates, now)
             if self._options.scale_down_enabled:
                 self._scale_down(
@@ -239,9 +253,9 @@ class ClusterAutoscaler:
         for group, (count, names) in self._states.upcoming(now).items():
             for number in range(count):
                 template = templates[group].named(f"upcoming-{number}")
-                self._trial.add_node(template.node, template.pods)
+                self.trial.add_node(template.node, template.pods)
             for name in names:
-                self._trial.remove_node(name)
+                self.trial.remove_node(name)
             starting.update(names)
         return starting
 
@@ -264,6 +278,9 @@ class ClusterAutoscaler:
             text = f"Max total nodes in cluster reached: {limit}"
             self._report(WARNING, "MaxNodesTotalReached", text, None)
             self._report_unhelped(pods, "max total nodes in cluster reached")
+            if self.log is not None:
+                text = f"the cluster has its largest size, {counted(limit, 'node')}"
+                self.log.note_remark(pods, text, now)
             return True
         if are_all_new(pods, now):
             return False
@@ -286,6 +303,8 @@ class ClusterAutoscaler:
         pods.sort(key=lambda pod: -pod.priority)
         placed = self._placing.place(pods, lambda _name: True)
         self._placing.forget_old()
+        if self.log is not None:
+            self.log.note_left_out(self._cluster, placed, self._options)
         return [pod for pod in pods if pod.uid not in placed and not is_daemon_pod(pod)]
 
     def _drained_pods(self) -> list[Pod]:
@@ -293,7 +312,7 @@ class ClusterAutoscaler:
         return [
             replace(pod, node_name="")
             for name in self._deletions.draining()
-            if (info := self._trial.get(name))
+            if (info := self.trial.get(name))
             for pod in info.pods.values()
             if not (pod.is_terminating or is_daemon_pod(pod) or is_mirror_pod(pod))
         ]
@@ -307,6 +326,8 @@ class ClusterAutoscaler:
     ) -> ScaleUp:
         """Scale up once."""
         plan = self._up.plan(pods, nodes, templates, now)
+        if self.log is not None:
+            self.log.note_plan(plan, templates, now)
         if plan.outcome is ScaleUpOutcome.SUCCESSFUL:
             reason = _reason_of(plan.helped)
             for resize in plan.resizes:
@@ -353,11 +374,11 @@ class ClusterAutoscaler:
                 for each in range(resize.more):
                     suffix = f"{each}-salvo-{number}"
                     template = templates[resize.group].named(suffix)
-                    self._trial.add_node(template.node, template.pods)
+                    self.trial.add_node(template.node, template.pods)
                     every.append(template.node)
                     new.add(template.node.name)
             for pod in plan.helped:
-                if self._trial.place_anywhere(pod, new.__contains__) is None:
+                if self.trial.place_anywhere(pod, new.__contains__) is None:
                     return
             number += 1
 
@@ -403,7 +424,7 @@ class ClusterAutoscaler:
             or self._last_deletion + options.scale_down_delay_after_delete > now
         )
         if candidates and not is_resting:
-            every = self._trial.nodes()
+            every = self.trial.nodes()
             empty, with_pods = self.down.removable_now(every, deletions, now)
             if self._deletions.start(empty, with_pods, self.down.utilization.get):
                 self._last_deletion = now
@@ -440,11 +461,3 @@ def _reason_of(pods: Sequence[Pod]) -> str:
         return ""
     others = len(pods) - 1
     return f"{pods[0].key} and {counted(others, 'other')}" if others else pods[0].key
-
-
-def _expanders(
-    names: Iterable[str], priorities: Mapping[int, Sequence[str]] | None
-) -> list[Expander]:
-    """Return the expanders; ``priority`` keeps all without its ConfigMap."""
-    expanders = {**EXPANDERS, "priority": by_priority(priorities or {})}
-    return [expanders[name] for name in names]

@@ -35,11 +35,19 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.similarity import are_si
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
-__all__ = ["ScaleUp", "ScaleUpOutcome", "ScaleUpPlanner", "reasons_of"]
+__all__ = [
+    "BACKOFF",
+    "FULL",
+    "NOT_READY",
+    "ScaleUp",
+    "ScaleUpOutcome",
+    "ScaleUpPlanner",
+    "reasons_of",
+]
 
-_BACKOFF = "in backoff after failed scale-up"
-_NOT_READY = "not ready for scale-up"
-_FULL = "max node group size reached"
+BACKOFF = "in backoff after failed scale-up"
+NOT_READY = "not ready for scale-up"
+FULL = "max node group size reached"
 _FILTERED_OUT = "expansion options filtered out"
 
 
@@ -61,6 +69,9 @@ class ScaleUp:
         helped: The pods that the new nodes would hold.
         unhelped: The kinds of pods that no group can help.
         skipped: The groups that were not looked at, with the reason.
+        kinds: All kinds of pods.
+        options: The possible scale-ups.
+        chosen: The group of the best one; empty without one.
     """
 
     outcome: ScaleUpOutcome
@@ -68,6 +79,9 @@ class ScaleUp:
     helped: Sequence[Pod] = ()
     unhelped: Sequence[PodEquivalenceGroup] = ()
     skipped: Mapping[str, str] = attrs.field(factory=dict)
+    kinds: Sequence[PodEquivalenceGroup] = ()
+    options: Sequence[Expansion] = ()
+    chosen: str = ""
 
 
 class ScaleUpPlanner:
@@ -128,10 +142,10 @@ class ScaleUpPlanner:
         if best is None:
             if options:
                 _reject_all(kinds, schedulable)
-            return self._failure(ScaleUpOutcome.NO_OPTIONS, kinds, skipped)
+            return _failure(ScaleUpOutcome.NO_OPTIONS, kinds, skipped, options)
         count = self._capped(best.nodes, len(nodes))
         if count < 1:
-            return self._failure(ScaleUpOutcome.ERROR, kinds, skipped)
+            return _failure(ScaleUpOutcome.ERROR, kinds, skipped, options)
         count = quota.allowed(templates[best.group].node, count)
         resizes = self._shares(best, count, templates, quota)
         return ScaleUp(
@@ -140,6 +154,9 @@ class ScaleUpPlanner:
             helped=best.pods,
             unhelped=[kind for kind in kinds if not kind.is_schedulable],
             skipped=skipped,
+            kinds=kinds,
+            options=options,
+            chosen=best.group,
         )
 
     def to_min_sizes(
@@ -160,15 +177,6 @@ class ScaleUpPlanner:
                 resizes.append(Resize(name, size, size + more, group.max_size))
         return resizes
 
-    def _failure(
-        self,
-        outcome: ScaleUpOutcome,
-        kinds: Iterable[PodEquivalenceGroup],
-        skipped: Mapping[str, str],
-    ) -> ScaleUp:
-        unhelped = [kind for kind in kinds if not kind.is_schedulable]
-        return ScaleUp(outcome=outcome, unhelped=unhelped, skipped=skipped)
-
     def _valid_groups(
         self, templates: Mapping[str, Template], quota: Quota, now: float
     ) -> tuple[list[str], dict[str, str]]:
@@ -186,9 +194,9 @@ class ScaleUpPlanner:
         if reason := self._why_not_ready(name, now):
             return reason
         if self._cloud.sizes[name] >= self._cloud.groups[name].max_size:
-            return _FULL
+            return FULL
         if name not in templates:
-            return _NOT_READY
+            return NOT_READY
         exceeded = quota.exceeded(templates[name].node)
         if exceeded:
             resources = ", ".join(exceeded)
@@ -197,8 +205,8 @@ class ScaleUpPlanner:
 
     def _why_not_ready(self, name: str, now: float) -> str:
         if not self._states.is_group_healthy(name):
-            return _NOT_READY
-        return _BACKOFF if self._states.backoff.is_active(name, now) else ""
+            return NOT_READY
+        return BACKOFF if self._states.backoff.is_active(name, now) else ""
 
     def _schedulable(
         self, kinds: Iterable[PodEquivalenceGroup], group: str, template: Template
@@ -214,6 +222,7 @@ class ScaleUpPlanner:
                     fitting.append(kind)
                 else:
                     kind.rejections[group] = status.reasons
+                    kind.plugins[group] = status.plugin
         return fitting
 
     def _option(
@@ -305,6 +314,21 @@ class ScaleUpPlanner:
             resize.new_size = resize.size + allowed
             quota.consume(node, allowed)
         return [resize for resize in resizes if resize.more]
+
+
+def _failure(
+    outcome: ScaleUpOutcome,
+    kinds: Sequence[PodEquivalenceGroup],
+    skipped: Mapping[str, str],
+    options: Sequence[Expansion],
+) -> ScaleUp:
+    return ScaleUp(
+        outcome=outcome,
+        unhelped=[kind for kind in kinds if not kind.is_schedulable],
+        skipped=skipped,
+        kinds=kinds,
+        options=options,
+    )
 
 
 def _reject_all(

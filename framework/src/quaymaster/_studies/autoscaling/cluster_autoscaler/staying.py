@@ -21,9 +21,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
     UnremovableReason,
 )
 
-__all__ = ["reasons_to_stay"]
+__all__ = ["PODS", "reasons_to_stay"]
 
-_PODS: Final = {
+PODS: Final = {
     BlockingReason.CONTROLLER_NOT_FOUND: "its controller does not exist",
     BlockingReason.MIN_REPLICAS_REACHED: "its controller has too few replicas",
     BlockingReason.NOT_REPLICATED: "no controller would create it again",
@@ -36,6 +36,7 @@ _PODS: Final = {
     ),
     BlockingReason.NOT_ENOUGH_PDB: "a disruption budget allows no eviction",
 }
+"""Why pods block the removal of their nodes, in words."""
 _NODES: Final = {
     UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION: (
         "the annotation cluster-autoscaler.kubernetes.io/scale-down-disabled is true"
@@ -77,6 +78,10 @@ def reasons_to_stay(
             yield node.name, f"{group.name} has its smallest size, {nodes_of}"
         elif node.name in reasons:
             yield node.name, _text(node.name, reasons[node.name], down, options)
+        elif not options.scale_down_enabled:
+            yield node.name, "--scale-down-enabled=false: no node is removed"
+        elif node.name in down.unneeded:
+            yield node.name, "it is not needed, but nodes were added or removed lately"
         else:
             yield node.name, "the autoscaler has not looked at it"
 
@@ -99,4 +104,4 @@ def _text(
 
 
 def _of_pod(blocking: BlockingPod) -> str:
-    return f"pod {blocking.pod.key} blocks: {_PODS[blocking.reason]}"
+    return f"pod {blocking.pod.key} blocks: {PODS[blocking.reason]}"

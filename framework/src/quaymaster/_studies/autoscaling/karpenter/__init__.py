@@ -1,0 +1,1 @@
+"""Karpenter: nodes of many types, chosen for the pods that wait."""

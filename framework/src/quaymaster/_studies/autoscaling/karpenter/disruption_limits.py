@@ -1,0 +1,96 @@
+"""Whether PodDisruptionBudgets let pods go.
+
+Mirrors ``pkg/utils/pdb/pdb.go`` (sigs.k8s.io/karpenter v1.15).
+"""
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from quaymaster._api.objects import Pod, PodDisruptionBudget
+from quaymaster._api.objects.selectors import Selector, compile_label_selector
+from quaymaster._studies.autoscaling.karpenter.pods import (
+    is_disruptable,
+    is_evictable,
+    is_reschedulable,
+)
+
+__all__ = ["DisruptionLimits"]
+
+
+@attrs.frozen
+class _Limit:
+    budget: PodDisruptionBudget
+    selector: Selector
+
+    @property
+    def blocks_fully(self) -> bool:
+        """Whether the budget never lets a pod go."""
+        spec = self.budget.spec
+        return spec.max_unavailable in (0, "0%") or spec.min_available == "100%"
+
+    @property
+    def ignores_unhealthy(self) -> bool:
+        """Whether pods that are not ready may always go."""
+        return self.budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
+
+
+class DisruptionLimits:
+    """The budgets of a cluster.
+
+    Args:
+        budgets: The budgets.
+        now: The time, in seconds since the epoch.
+    """
+
+    def __init__(self, budgets: Iterable[PodDisruptionBudget], now: float) -> None:
+        self._limits = [
+            _Limit(budget, compile_label_selector(budget.spec.selector))
+            for budget in budgets
+        ]
+        self._now = now
+
+    def blocking(self, pods: Iterable[Pod]) -> Sequence[str]:
+        """Return the keys of the budgets that keep the first such pod, or none.
+
+        Two budgets of one pod block it, as the eviction API does not support them.
+        """
+        for pod in pods:
+            keys = self._blocking(pod, fully=False)
+            if keys:
+                return keys
+        return ()
+
+    def is_currently_reschedulable(self, pod: Pod) -> bool:
+        """Return whether a pod will soon leave a node that is being deleted."""
+        return (
+            is_reschedulable(pod)
+            and is_disruptable(pod, self._now)
+            and not self._blocking(pod, fully=True)
+        )
+
+    def _blocking(self, pod: Pod, *, fully: bool) -> Sequence[str]:
+        if not is_evictable(pod, self._now):
+            return ()
+        limits = [
+            limit
+            for limit in self._limits
+            if limit.budget.namespace == pod.namespace
+            and limit.selector.matches(pod.labels)
+        ]
+        if len(limits) > 1:
+            return [limit.budget.key for limit in limits]
+        for limit in limits:
+            if limit.ignores_unhealthy and _is_unready(pod):
+                return ()
+            none_left = limit.budget.status.disruptions_allowed == 0
+            if limit.blocks_fully if fully else none_left:
+                return [limit.budget.key]
+        return ()
+
+
+def _is_unready(pod: Pod) -> bool:
+    return any(
+        condition.type == "Ready" and condition.status == "False"
+        for condition in pod.status.conditions
+    )

@@ -1,0 +1,163 @@
+"""The pods that a round is for.
+
+Mirrors ``GetPendingPods``, ``Validate`` and ``Schedule`` (sigs.k8s.io/karpenter v1.15,
+``pkg/controllers/provisioning/provisioner.go``) and ``ValidateRequirement``
+(``pkg/apis/v1/nodeclaim_validation.go``).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import NodeSelectorTerm, Pod
+from quaymaster._api.objects.requirements import (
+    is_label_key,
+    is_label_value,
+    parse_int64,
+)
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.labels import (
+    CAPACITY_TYPE,
+    NODE_POOL,
+    NORMALIZED_LABELS,
+    ON_DEMAND,
+    RESERVED,
+    SPOT,
+    is_restricted,
+)
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
+from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
+from quaymaster._studies.autoscaling.karpenter.solve.pod_requirements import (
+    pod_requirements,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.volumes import claim_problem
+
+__all__ = ["PodsToSchedule", "pods_to_schedule"]
+
+_OPERATORS: Final = frozenset(
+    {"In", "NotIn", "Gt", "Lt", "Gte", "Lte", "Exists", "DoesNotExist"}
+)
+_COMPARISONS: Final = frozenset({"Gt", "Lt", "Gte", "Lte"})
+_CAPACITY_TYPES: Final = frozenset({ON_DEMAND, RESERVED, SPOT})
+_NOT_HERE: Final = (
+    "configured to not run on a Karpenter provisioned node "
+    f"(requirement={NODE_POOL} DoesNotExist)"
+)
+
+
+@attrs.frozen(kw_only=True)
+class PodsToSchedule:
+    """The pods of a round.
+
+    Attributes:
+        pending: Those that no scheduler has found a node for.
+        leaving: Those on nodes that are being deleted.
+        rejected: Why other pending pods are left out, by their keys.
+    """
+
+    pending: Sequence[Pod]
+    leaving: Sequence[Pod]
+    rejected: Mapping[str, str]
+
+    @property
+    def all_pods(self) -> Sequence[Pod]:
+        """All pods that are to be placed."""
+        return [*self.pending, *self.leaving]
+
+
+def pods_to_schedule(state: ClusterState, options: KarpenterOptions) -> PodsToSchedule:
+    """Return the pods that need a place: pending ones, and those that will lose it."""
+    pending, rejected = [], {}
+    for pod in state.pods:
+        if is_provisionable(pod):
+            problem = _problem_with(state, pod, options)
+            if problem:
+                rejected[pod.key] = problem
+            else:
+                pending.append(pod)
+    leaving = [
+        pod
+        for node in state.nodes
+        if node.marked_for_deletion and node.node is not None
+        for pod in node.pods
+        if state.disruption_limits.is_currently_reschedulable(pod)
+    ]
+    return PodsToSchedule(pending=pending, leaving=leaving, rejected=rejected)
+
+
+def _problem_with(state: ClusterState, pod: Pod, options: KarpenterOptions) -> str:
+    """Return why Karpenter ignores a pod, or empty."""
+    problems = []
+    own_pool = pod_requirements(pod).get(NODE_POOL)
+    if own_pool.operator == "DoesNotExist":
+        problems.append(_NOT_HERE)
+    for key, value in pod.spec.node_selector.items():
+        problems += _label_problems(key, "In", (value,), options)
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    required = (
+        affinity.required_during_scheduling_ignored_during_execution
+        if affinity
+        else None
+    )
+    for term in required.node_selector_terms if required else ():
+        problems += _term_problems(term, options)
+    volumes = claim_problem(state, pod)
+    return "; ".join([*problems, volumes] if volumes else problems)
+
+
+def _term_problems(term: NodeSelectorTerm, options: KarpenterOptions) -> Iterator[str]:
+    if term.match_fields:
+        yield "node selector term with matchFields is not supported"
+    for condition in term.match_expressions:
+        yield from _label_problems(
+            condition.key, condition.operator, condition.values, options
+        )
+
+
+def _label_problems(
+    key: str, operator: str, values: Sequence[str], options: KarpenterOptions
+) -> Iterator[str]:
+    key = NORMALIZED_LABELS.get(key, key)
+    if operator not in _OPERATORS:
+        names = " ".join(sorted(_OPERATORS))
+        yield f"key {key} has an unsupported operator {operator} not in [{names}]"
+    if is_restricted(key, options.well_known_labels, options.restricted_domains):
+        yield _restricted_text(key, options)
+    if key == CAPACITY_TYPE and operator == "In" and not _CAPACITY_TYPES & {*values}:
+        expected = " ".join(sorted(_CAPACITY_TYPES))
+        listed = " ".join(values)
+        yield (
+            f"no valid values found in [{listed}] for {key}, "
+            f"expected one of: map[{expected}], got: [{listed}]"
+        )
+    if not is_label_key(key):
+        yield f"key {key} is not a qualified name"
+    for value in values:
+        if not is_label_value(value):
+            yield f"invalid value {value} for key {key}"
+    if operator == "In" and not values:
+        yield f"key {key} with operator {operator} must have a value defined"
+    if operator in _COMPARISONS and not _is_natural(values):
+        yield (
+            f"key {key} with operator {operator} "
+            "must have a single positive integer value"
+        )
+
+
+def _is_natural(values: Sequence[str]) -> bool:
+    return (
+        len(values) == 1
+        and (parse_int64(values[0]) or 0) >= 0
+        and (parse_int64(values[0]) is not None)
+    )
+
+
+def _restricted_text(key: str, options: KarpenterOptions) -> str:
+    labels = " ".join(sorted(options.well_known_labels))
+    domains = " ".join(sorted(options.restricted_domains))
+    return (
+        f"using label {key} is not allowed as it might interfere with the internal "
+        f"provisioning logic; specify a well known label: [{labels}], or a custom "
+        f"label that does not use a restricted domain: [{domains}]"
+    )

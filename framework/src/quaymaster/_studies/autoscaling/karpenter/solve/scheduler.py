@@ -1,0 +1,340 @@
+"""Places pods on nodes and on claims for new nodes.
+
+Mirrors ``scheduler.go`` (sigs.k8s.io/karpenter v1.15,
+``pkg/controllers/provisioning/scheduling``).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._studies.autoscaling.karpenter.amounts import (
+    NODES,
+    Amounts,
+    amounts_of,
+    largest,
+    subtracted,
+)
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
+from quaymaster._studies.autoscaling.karpenter.instance_types import truncated
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
+from quaymaster._studies.autoscaling.karpenter.pods import has_device_claims
+from quaymaster._studies.autoscaling.karpenter.solve.chance import Chance
+from quaymaster._studies.autoscaling.karpenter.solve.claims import (
+    OpenClaim,
+    ProposedClaim,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.default_spread import (
+    with_default_spread,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.existing_nodes import (
+    ExistingNodes,
+    facts_of_nodes,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.pod_data import PodData, pod_data
+from quaymaster._studies.autoscaling.karpenter.solve.preferences import relaxed
+from quaymaster._studies.autoscaling.karpenter.solve.queue import PodQueue
+from quaymaster._studies.autoscaling.karpenter.solve.refusals import Refusal
+from quaymaster._studies.autoscaling.karpenter.solve.reservations import Reservations
+from quaymaster._studies.autoscaling.karpenter.solve.templates import (
+    PoolTemplate,
+    supply_of,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.topology import Topology
+from quaymaster._studies.autoscaling.karpenter.solve.volumes import (
+    VolumeError,
+    has_claims,
+    volume_alternatives,
+    volumes_of,
+)
+
+__all__ = ["SolveResult", "solve"]
+
+_NO_TYPES = "nodepool requirements filtered out all available instance types"
+_NO_POOLS = "no dynamic nodepools found"
+_NO_DEVICES = (
+    "pod has Dynamic Resource Allocation requirements "
+    "that are not yet supported by Karpenter"
+)
+
+
+@attrs.frozen(kw_only=True)
+class SolveResult:
+    """Where pods go.
+
+    Attributes:
+        new_claims: The claims to make.
+        existing: The pods that each node gets, by its name.
+        errors: Why the other pods go nowhere, by their keys.
+        deferred: The keys of those that only wait for reserved capacity.
+        final: The keys of those that Karpenter does not serve at all.
+    """
+
+    new_claims: Sequence[ProposedClaim] = ()
+    existing: Mapping[str, Sequence[Pod]] = attrs.field(factory=dict)
+    errors: Mapping[str, str] = attrs.field(factory=dict)
+    deferred: frozenset[str] = frozenset()
+    final: frozenset[str] = frozenset()
+
+
+def solve(
+    state: ClusterState,
+    pods: Sequence[Pod],
+    options: KarpenterOptions,
+    *,
+    exclude_nodes: Collection[str] = (),
+    consolidates: bool = False,
+    strict_reservations: bool = True,
+    reservation_credits: Mapping[str, int] | None = None,
+) -> SolveResult:
+    """Return where pods go: on which nodes, and on which claims for new ones.
+
+    Args:
+        state: The cluster.
+        pods: The pods to place; where they run now does not count.
+        options: The options.
+        exclude_nodes: Names of nodes that get no pods, as they will be gone.
+        consolidates: Whether a consolidation is simulated: nodes whose pods have
+            changed lately get no pods of candidates.
+        strict_reservations: Whether a pod waits rather than leaves reserved capacity.
+        reservation_credits: Nodes that reservations get back.
+    """
+    supply = supply_of(state, options)
+    if not supply.pools:
+        return SolveResult(errors={pod.key: _NO_POOLS for pod in pods})
+    scheduler = _Scheduler(
+        state,
+        pods,
+        options,
+        exclude_nodes=frozenset(exclude_nodes),
+        consolidates=consolidates,
+        reservations=Reservations(
+            supply.types, reservation_credits or {}, strict=strict_reservations
+        ),
+    )
+    return scheduler.solve()
+
+
+class _Scheduler:
+    def __init__(
+        self,
+        state: ClusterState,
+        pods: Sequence[Pod],
+        options: KarpenterOptions,
+        *,
+        exclude_nodes: frozenset[str],
+        consolidates: bool,
+        reservations: Reservations,
+    ) -> None:
+        self._supply = supply_of(state, options)
+        self._options = options
+        self._chance = Chance(options.seed)
+        self._reservations = reservations
+        self._pods = with_default_spread(state, pods, options.default_constraints)
+        self._claims: list[OpenClaim] = []
+        self._hosts = 0
+        self._data: dict[str, PodData] = {}
+        counted = [pod for pod in self._pods if self._read(state, pod)]
+        facts = [
+            each
+            for name, each in facts_of_nodes(state, options, self._supply).items()
+            if name not in exclude_nodes and not each.node.marked_for_deletion
+        ]
+        nodes = [each.node for each in facts]
+        self._topology = Topology(
+            state,
+            nodes,
+            self._supply.domains,
+            counted,
+            self._chance,
+            ignores_preferences=options.ignore_preferences,
+        )
+        closed = [
+            node.name
+            for node in nodes
+            if consolidates
+            and node.is_under_consolidate_after(state.pools.get(node.pool), state.now)
+        ]
+        self._nodes = ExistingNodes(state, facts, self._topology, frozenset(closed))
+        self._remaining = {
+            pool.name: amounts_of(pool.spec.limits) for pool in self._supply.pools
+        }
+        for node in nodes:
+            limits = self._remaining.get(node.pool)
+            if limits:
+                self._remaining[node.pool] = subtracted(limits, node.capacity)
+
+    def _read(self, state: ClusterState, pod: Pod) -> bool:
+        """Read what a pod needs; return whether its volumes exist."""
+        data = pod_data(pod, ignores_preferences=self._options.ignore_preferences)
+        exist = True
+        if has_claims(pod):
+            try:
+                places = volume_alternatives(state, pod)
+            except VolumeError:
+                places, exist = (), False
+            data = attrs.evolve(data, volume_alternatives=places)
+            try:
+                data = attrs.evolve(data, volumes=volumes_of(state, pod))
+            except VolumeError as error:
+                data = attrs.evolve(data, volume_problem=error.problem)
+        self._data[pod.uid] = data
+        return exist
+
+    def solve(self) -> SolveResult:
+        """Place all pods that can be placed, in rounds."""
+        queue = PodQueue(self._pods, lambda pod: self._data[pod.uid].requests)
+        refusals: dict[str, Refusal] = {}
+        while (pod := queue.pop()) is not None:
+            refusal = self._place(pod)
+            if refusal is None:
+                refusals.pop(pod.key, None)
+                continue
+            refusals[pod.key] = refusal
+            self._set(pod)
+            queue.push(pod)
+        return self._result(refusals)
+
+    def _set(self, pod: Pod) -> None:
+        """Read a pod again whose preferences have changed."""
+        before = self._data[pod.uid]
+        # Identity: an equal pod has the same constraints.
+        if before.pod is pod:
+            return
+        self._topology.update(pod)
+        self._data[pod.uid] = pod_data(
+            pod, ignores_preferences=self._options.ignore_preferences, base=before
+        )
+
+    def _place(self, pod: Pod) -> Refusal | None:
+        """Place a pod, with fewer and fewer preferences; return why it fails."""
+        while True:
+            refusal = self._add(self._data[pod.uid])
+            if refusal is None or refusal.is_deferral or refusal.is_final:
+                return refusal
+            less = relaxed(pod, tolerates_preferences=self._supply.prefers_no_pods)
+            if less is None:
+                return refusal
+            pod = less
+            self._set(pod)
+
+    def _add(self, data: PodData) -> Refusal | None:
+        if has_device_claims(data.pod):
+            return Refusal(_NO_DEVICES.__str__, is_final=True)
+        if data.volume_problem:
+            return Refusal.of(data.volume_problem)
+        if self._nodes.place(data) or self._join(data):
+            return None
+        if not self._supply.templates:
+            return Refusal.of(_NO_TYPES)
+        return self._open(data)
+
+    def _join(self, data: PodData) -> bool:
+        """Let a pod join the first claim that it fits, those with few pods first."""
+        self._claims = sort_slice(self._claims, lambda claim: len(claim.pods))
+        for claim in self._claims:
+            if not claim.has_room(data):
+                continue
+            joining = claim.try_pod(data, relax_min_values=False)
+            if not isinstance(joining, Refusal):
+                claim.join(data, joining)
+                return True
+        return False
+
+    def _open(self, data: PodData) -> Refusal | None:
+        """Make a claim of the first pool that can hold a pod."""
+        refusals: list[Refusal] = []
+        for template in self._supply.templates:
+            refusal = self._open_of(template, data)
+            if refusal is None:
+                return None
+            refusals.append(refusal)
+            if refusal.is_deferral:
+                break
+        return Refusal(
+            lambda: "; ".join(map(str, refusals)),
+            is_deferral=any(refusal.is_deferral for refusal in refusals),
+        )
+
+    def _open_of(self, template: PoolTemplate, data: PodData) -> Refusal | None:
+        types, problem = self._types_within_limits(template)
+        if problem:
+            return Refusal.of(f"{problem} for nodepool (NodePool={template.name})")
+        self._hosts += 1
+        claim = OpenClaim(
+            template,
+            f"hostname-placeholder-{self._hosts:04}",
+            types,
+            self._topology,
+            self._reservations,
+            self._options,
+        )
+        best_effort = self._options.best_effort_min_values
+        joining = claim.try_pod(data, relax_min_values=best_effort)
+        if isinstance(joining, Refusal):
+            return joining
+        claim.relaxes_min_values = any(
+            (requirement.min_values or 0)
+            < (claim.requirements.get(requirement.key).min_values or 0)
+            for requirement in joining.requirements
+        )
+        claim.join(data, joining)
+        self._claims.append(claim)
+        self._charge(claim)
+        return None
+
+    def _types_within_limits(self, template: PoolTemplate) -> tuple[int, str]:
+        """Return the types that the limits of a pool leave, or why there are none."""
+        remaining = self._remaining[template.name]
+        if remaining.get(NODES) == 0:
+            return 0, "node limits have been exhausted"
+        types = template.types
+        if remaining:
+            types &= template.type_filter.index.within(remaining)
+        return types, "" if types else "all available instance types exceed limits"
+
+    def _charge(self, claim: OpenClaim) -> None:
+        """Subtract the largest type of a claim from the limits of its pool."""
+        name = claim.template.name
+        remaining = self._remaining[name]
+        if remaining:
+            types = claim.template.type_filter.index.members(claim.types)
+            most: Amounts = largest(each.capacity for each in types)
+            self._remaining[name] = subtracted(remaining, most)
+
+    def _result(self, refusals: Mapping[str, Refusal]) -> SolveResult:
+        errors = {key: str(refusal) for key, refusal in refusals.items()}
+        claims = []
+        # Upstream returns copies without the preferences that were given up.
+        originals = {pod.uid: pod for pod in self._pods}
+        for claim in self._claims:
+            proposed = claim.completed(self._chance)
+            own = tuple(originals[pod.uid] for pod in proposed.pods)
+            proposed = attrs.evolve(proposed, pods=own)
+            types, problem = truncated(
+                proposed.instance_types,
+                proposed.requirements,
+                self._options.max_instance_types,
+                best_effort=self._options.best_effort_min_values,
+                well_known=self._options.well_known_labels,
+            )
+            if problem:
+                text = (
+                    "pod didn’t schedule because NodePool couldn’t meet minValues "  # noqa: RUF001  # upstream's text
+                    f"requirements, {problem} (NodePool={proposed.pool.name})"
+                )
+                errors.update({pod.key: text for pod in proposed.pods})
+            else:
+                claims.append(attrs.evolve(proposed, instance_types=types))
+        return SolveResult(
+            new_claims=claims,
+            existing={
+                name: [originals[pod.uid] for pod in pods]
+                for name, pods in self._nodes.placed.items()
+            },
+            errors=errors,
+            deferred=frozenset(k for k, r in refusals.items() if r.is_deferral),
+            final=frozenset(k for k, r in refusals.items() if r.is_final),
+        )

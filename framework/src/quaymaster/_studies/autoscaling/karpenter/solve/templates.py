@@ -1,0 +1,215 @@
+"""What the new nodes of each pool can be.
+
+Mirrors ``nodeclaimtemplate.go`` and the start of ``NewScheduler``
+(sigs.k8s.io/karpenter v1.15, ``pkg/controllers/provisioning``).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from quaymaster._api.objects import Taint
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.instance_types import (
+    InstanceType,
+    satisfies_min_values,
+)
+from quaymaster._studies.autoscaling.karpenter.labels import (
+    INITIALIZED,
+    NODE_POOL,
+    REGISTERED,
+    node_class_label,
+)
+from quaymaster._studies.autoscaling.karpenter.objects import NodeOverlay, NodePool
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
+from quaymaster._studies.autoscaling.karpenter.overlays import with_overlays
+from quaymaster._studies.autoscaling.karpenter.requirements import (
+    Requirement,
+    Requirements,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.daemon_groups import DaemonPods
+from quaymaster._studies.autoscaling.karpenter.solve.topology_domains import (
+    DomainGroup,
+    domain_groups,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.type_filter import TypeFilter
+from quaymaster._studies.autoscaling.karpenter.solve.type_index import (
+    TypeIndex,
+    places_of,
+)
+
+__all__ = ["SIMULATED_LABELS", "PoolTemplate", "Supply", "supply_of", "types_of_pools"]
+
+SIMULATED_LABELS = frozenset({REGISTERED, INITIALIZED})
+"""Labels of nodes that have started, which claims do not require."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class PoolTemplate:
+    """A pool with the types that it can have.
+
+    Attributes:
+        pool: The pool.
+        labels: The labels of its nodes.
+        requirements: What their labels can be.
+        types: The types that it can have, as bits of the index of the filter.
+        type_filter: Filters them.
+    """
+
+    pool: NodePool
+    labels: Mapping[str, str]
+    requirements: Requirements
+    types: int
+    type_filter: TypeFilter
+
+    @property
+    def name(self) -> str:
+        """The name of the pool."""
+        return self.pool.name
+
+    @property
+    def taints(self) -> Sequence[Taint]:
+        """The taints of its nodes."""
+        return self.pool.spec.template.spec.taints
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Supply:
+    """The pools that new nodes can be of.
+
+    Attributes:
+        pools: The pools, the one to try first in front.
+        types: The types that the cloud offers to each.
+        templates: Those of them that can have some type.
+        domains: The values that their nodes can have, by label.
+        daemons: The pods of DaemonSets.
+        prefers_no_pods: Whether a pool has a taint that only prefers.
+    """
+
+    pools: Sequence[NodePool]
+    types: Mapping[str, Sequence[InstanceType]]
+    templates: Sequence[PoolTemplate]
+    domains: Mapping[str, DomainGroup]
+    daemons: DaemonPods
+    prefers_no_pods: bool
+
+
+def supply_of(state: ClusterState, options: KarpenterOptions) -> Supply:
+    """Return the pools of a cluster and what they can have; computed once."""
+    key = ("supply", options)
+    if key not in state.cache:
+        state.cache[key] = _supply(state, options)
+    supply = state.cache[key]
+    assert isinstance(supply, Supply)
+    return supply
+
+
+def types_of_pools(
+    state: ClusterState, options: KarpenterOptions, pools: Sequence[NodePool]
+) -> Mapping[str, Sequence[InstanceType]]:
+    """Return the types that the cloud offers to each pool, as overlays change them."""
+    types = {
+        pool.name: listed
+        for pool in pools
+        if (listed := state.instance_types.get(pool.name, ()))
+    }
+    if not options.node_overlay:
+        return types
+    overlays = state.all_of(NodeOverlay)
+    return with_overlays(types, pools, overlays, options.well_known_labels)
+
+
+def _supply(state: ClusterState, options: KarpenterOptions) -> Supply:
+    pools = _usable_pools(state, options)
+    types = types_of_pools(state, options, pools)
+    daemons = DaemonPods(state)
+    indexes: dict[int, TypeIndex] = {}
+    templates = []
+    for pool in pools:
+        listed = types.get(pool.name, ())
+        # Pools mostly share one list of types, and so its index.
+        index = indexes.get(id(listed))
+        if index is None:
+            index = TypeIndex(listed, options.well_known_labels)
+            indexes[id(listed)] = index
+        template = _template(pool, index, daemons, options)
+        if template is not None:
+            templates.append(template)
+    return Supply(
+        pools=pools,
+        types=types,
+        templates=templates,
+        domains=domain_groups({pool.name: pool for pool in pools}, types),
+        daemons=daemons,
+        prefers_no_pods=any(
+            taint.effect == "PreferNoSchedule"
+            for pool in pools
+            for taint in pool.spec.template.spec.taints
+        ),
+    )
+
+
+def _usable_pools(state: ClusterState, options: KarpenterOptions) -> list[NodePool]:
+    """Return the pools that new nodes can be of, by weight, then by name from z."""
+    classes = options.node_classes
+    pools = [
+        pool
+        for pool in state.pools.values()
+        if pool.is_ready
+        and not pool.is_static
+        and pool.metadata.deletion_timestamp is None
+        and (classes is None or _class_of(pool) in classes)
+    ]
+    return sorted(pools, key=lambda pool: (pool.weight, pool.name), reverse=True)
+
+
+def _class_of(pool: NodePool) -> tuple[str, str]:
+    reference = pool.spec.template.spec.node_class_ref
+    return reference.group, reference.kind
+
+
+def _template(
+    pool: NodePool, index: TypeIndex, daemons: DaemonPods, options: KarpenterOptions
+) -> PoolTemplate | None:
+    """Return the template of a pool, or None if it can have no type."""
+    labels = _labels(pool)
+    requirements = Requirements.from_conditions(pool.spec.template.spec.requirements)
+    requirements.add(Requirements.from_labels(labels))
+    requirements.add(Requirement.of(key, "In", ("true",)) for key in SIMULATED_LABELS)
+    types = index.filtered(requirements, {}, index.everything).all_met
+    if not types or _lacks_values(requirements, index.members(types), options):
+        return None
+    groups = daemons.groups(
+        requirements,
+        pool.spec.template.spec.taints,
+        index.types,
+        [*places_of(types)],
+        options.well_known_labels,
+    )
+    return PoolTemplate(
+        pool=pool,
+        labels=labels,
+        requirements=requirements,
+        types=types,
+        type_filter=TypeFilter(index=index, groups=groups),
+    )
+
+
+def _lacks_values(
+    requirements: Requirements,
+    types: Sequence[InstanceType],
+    options: KarpenterOptions,
+) -> bool:
+    """Return whether the types of a pool have fewer values than it says."""
+    if options.best_effort_min_values:
+        return False
+    return bool(satisfies_min_values(types, requirements).missing)
+
+
+def _labels(pool: NodePool) -> dict[str, str]:
+    reference = pool.spec.template.spec.node_class_ref
+    return {
+        **pool.spec.template.metadata.labels,
+        NODE_POOL: pool.name,
+        node_class_label(reference.group, reference.kind): reference.name,
+    }

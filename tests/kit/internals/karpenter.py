@@ -1,0 +1,59 @@
+"""What tests see of Karpenter."""
+
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
+from quaymaster._studies.autoscaling.karpenter.instance_types import (
+    InstanceType,
+    Offering,
+    order_by_price,
+    worst_launch_price,
+)
+from quaymaster._studies.autoscaling.karpenter.kwok import (
+    KWOK_RESTRICTED_DOMAINS,
+    KWOK_WELL_KNOWN_LABELS,
+    kwok_offering,
+    kwok_type,
+)
+from quaymaster._studies.autoscaling.karpenter.objects import (
+    NodeClaim,
+    NodeOverlay,
+    NodePool,
+)
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
+from quaymaster._studies.autoscaling.karpenter.requirements import (
+    Requirement,
+    Requirements,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.claims import (
+    ProposedClaim,
+    as_created,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.pending import pods_to_schedule
+from quaymaster._studies.autoscaling.karpenter.solve.scheduler import (
+    SolveResult,
+    solve,
+)
+
+__all__ = [
+    "KWOK_RESTRICTED_DOMAINS",
+    "KWOK_WELL_KNOWN_LABELS",
+    "ClusterState",
+    "InstanceType",
+    "KarpenterOptions",
+    "NodeClaim",
+    "NodeOverlay",
+    "NodePool",
+    "Offering",
+    "ProposedClaim",
+    "Requirement",
+    "Requirements",
+    "SolveResult",
+    "as_created",
+    "kwok_offering",
+    "kwok_type",
+    "order_by_price",
+    "pods_to_schedule",
+    "solve",
+    "sort_slice",
+    "worst_launch_price",
+]
