@@ -77,7 +77,7 @@ def starts(run: Run) -> Mapping[str, float]:
     }
 
 
-def test_nobody_passes_the_head() -> None:
+def test_no_pod_passes_the_head() -> None:
     with cluster(HeadOfLine) as run:
         arrive(run, job("a", 6, 100), job("wide", 8, 50), job("small", 1, 10))
         assert starts(run) == {"a": 0, "wide": 100, "small": 100}

@@ -33,7 +33,7 @@ class AgeingSort:
         self._usage = Usage(account_of, args.resource, half_life)
         if self._policy.account:
             self._usage.follow(handle)
-        # A key stays the same until the queue is asked to sort the pod again.
+        # A key stays the same until the queue has to sort the pod again.
         self._keys: dict[str, tuple[BatchJob, SortKey]] = {}
         self._numbers = 0
         self._is_due = False

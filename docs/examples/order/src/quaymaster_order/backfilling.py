@@ -211,7 +211,7 @@ class _Reservation:
     Attributes:
         row: The node.
         at: When it begins.
-        timeline: What the node has left beside it; None if there is no reservation.
+        timeline: What the node has left beside it, or None without a reservation.
     """
 
     row: int

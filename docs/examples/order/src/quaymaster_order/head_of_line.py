@@ -1,4 +1,4 @@
-"""HeadOfLine: pods are placed strictly in order, and nobody passes the first."""
+"""HeadOfLine: pods are placed strictly in order, and none passes the first."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar

@@ -27,8 +27,8 @@ class Timeline:
         self._names = tuple(free)
         self._times = [now]
         self._free = [[free[name] for name in self._names]]
-        known = (end for end in ends if end[0] < math.inf)
-        for at, amounts in sorted(known, key=lambda end: end[0]):
+        finite = (end for end in ends if end[0] < math.inf)
+        for at, amounts in sorted(finite, key=lambda end: end[0]):
             last = self._free[-1]
             step = [
                 amount + amounts.get(name, 0)

@@ -1,7 +1,7 @@
 """Reads job traces in the Standard Workload Format, version 2.
 
 The format is described by the Parallel Workloads Archive: comments begin with a
-semicolon, and each other line has 18 numbers about one job; -1 stands for no value.
+semicolon, and each other line has 18 numbers about one job; -1 means no value.
 """
 
 import contextlib
