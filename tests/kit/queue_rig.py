@@ -1,6 +1,6 @@
 """A scheduling queue in virtual time, with the calls that a scheduler makes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 from msgspec.structs import replace
@@ -103,6 +103,8 @@ class QueueRig:
         flush_gated: Whether the flush calls the gates.
         kubernetes: The Kubernetes version whose queue it is.
         start: The time at the start.
+        self_opening: The gates that their plugins open themselves.
+        queue: The class of the queue.
     """
 
     def __init__(
@@ -116,6 +118,8 @@ class QueueRig:
         flush_gated: bool = False,
         kubernetes: str = "1.36",
         start: float = START,
+        self_opening: Collection[str] = (),
+        queue: type[SchedulingQueue] = SchedulingQueue,
     ) -> None:
         self.clock = VirtualClock(start)
         self.stored: dict[str, Pod] = {}
@@ -125,8 +129,9 @@ class QueueRig:
             sort_key=by_priority,
             pre_enqueue=tuple((gates or {}).items()),
             events={"A": [NODE_ADDED], "B": [NODE_ADDED]} if events is None else events,
+            self_opening=frozenset(self_opening),
         )
-        self.queue = SchedulingQueue(
+        self.queue = queue(
             clock=self.clock,
             profiles={"default-scheduler": profile},
             nominator=Nominator(self.stored.get),

@@ -26,6 +26,7 @@ from quaymaster._core.queue.rules import QueueRules
 from quaymaster._core.queue.scheduling_queue import SchedulingQueue
 from quaymaster._core.queue.sort_keys import SortKeys
 from quaymaster._core.queue.sub_queues import SubQueues
+from quaymaster._core.queue.wait_starts import WaitStarts
 
 __all__ = [
     "ASSIGNED_POD_ADD",
@@ -39,6 +40,7 @@ __all__ = [
     "GroupQueue",
     "InFlightPods",
     "Nominator",
+    "PlainFlushQueue",
     "PodHeap",
     "QueueName",
     "QueueProfile",
@@ -49,6 +51,7 @@ __all__ = [
     "SortKeys",
     "Strategy",
     "SubQueues",
+    "WaitStarts",
     "active_entries",
     "backing_off",
     "flush_backoff",
@@ -66,6 +69,26 @@ __all__ = [
     "sub_queues_of",
     "take_over",
 ]
+
+
+class PlainFlushQueue(SchedulingQueue):
+    """A queue whose flush reads all waiting pods, and moves each as an event does."""
+
+    def _flush_unschedulable(self, limit: float) -> None:
+        pods = self._queues.unschedulable
+        late = [queued for queued in pods if queued.unhelped_since < limit]
+        for queued in late:
+            queued.was_flushed = True
+        if late:
+            self._wake(late, UNSCHEDULABLE_TIMEOUT, None, None)
+        if self._flush_gated_pods:
+            for queued in late:
+                if queued.is_gated:
+                    queued.was_flushed = False
+                    queued.asked_at = self._clock.now()
+        if pods:
+            oldest = min(queued.unhelped_since for queued in pods)
+            self._queues.flushes.expect_unschedulable(oldest)
 
 
 def sub_queues_of(queue: SchedulingQueue) -> SubQueues:

@@ -1,5 +1,6 @@
 """Experiment files are parsed, and their mistakes are reported."""
 
+import re
 from pathlib import Path
 
 import attrs
@@ -10,11 +11,12 @@ from quaymaster.errors import QuaymasterError
 from quaymaster.experiments import (
     ExperimentErrors,
     Metric,
+    experiment_schema,
     load_experiment,
     parse_experiment,
     sweep,
 )
-from quaymaster.scheduler import PluginRegistry
+from quaymaster.scheduler import PluginRegistry, SchedulerOptions
 
 HEAD = """
 apiVersion: simulation.quaymaster.io/v1alpha1
@@ -76,6 +78,57 @@ parameters:
     )
     found = [cell.labels.get("weight") for cell in experiment.cells]
     assert found == [None, 1, 9]
+
+
+def test_options_are_those_of_the_scheduler() -> None:
+    experiment = parse_experiment(
+        SMALL
+        + """
+options:
+  maxInUnschedulableSeconds: 1e9
+  flushGatedPods: true
+  checkMutations: true
+  verify: 7
+  slowHookSeconds: 0
+  keptAttempts: 5
+  daemonSetsFirst: true
+"""
+    )
+    assert experiment.options == SchedulerOptions(
+        max_in_unschedulable_seconds=1e9,
+        flush_gated_pods=True,
+        check_mutations=True,
+        verify=7,
+        slow_hook_seconds=None,
+        kept_attempts=5,
+        daemon_sets_first=True,
+    )
+    assert parse_experiment(SMALL).options == SchedulerOptions()
+
+
+def test_every_option_that_a_file_can_hold_is_an_option_of_experiments() -> None:
+    options = {field.name for field in attrs.fields(SchedulerOptions)}
+    entry = experiment_schema()["$defs"]["OptionsEntry"]  # type: ignore[index]
+    names = {re.sub("([A-Z])", r"_\1", key).lower() for key in entry["properties"]}
+    assert names == options - {"hook_observers", "trace"}
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        ("maxInUnschedulableSeconds: 0", "expected seconds above 0, got 0"),
+        ("slowHookSeconds: -1.5", "expected a number, 0 or more, got -1.5"),
+        ("keptAttempts: -1", "expected an integer, 0 or more, got -1"),
+        ("horizon: 60", "unknown field"),
+    ],
+)
+def test_an_option_that_no_scheduler_accepts_is_a_mistake(
+    option: str, problem: str
+) -> None:
+    name = option.partition(":")[0]
+    [message] = reported_problems(SMALL + f"options: {{{option}}}\n")
+    assert f"options.{name}: " in message
+    assert problem in message
 
 
 def test_configurations_are_those_beside_the_file(tmp_path: Path) -> None:

@@ -135,6 +135,15 @@ def gates_groups(plugin: object) -> bool:
     return getattr(plugin, "gates_groups", False) is True
 
 
+def opens_gates_itself(plugin: object) -> bool:
+    """Whether only a plugin and its events open the gates that it has closed.
+
+    The class attribute ``opens_gates_itself = True`` declares it. Then the periodic
+    flush does not call ``pre_enqueue`` for pods that it gates.
+    """
+    return getattr(plugin, "opens_gates_itself", False) is True
+
+
 def may_block(plugin: object) -> bool:
     """Whether a plugin, or its class, may wait for anything but the cluster.
 

@@ -312,6 +312,11 @@ def _queue_profile(profile: Profile, *, extended: bool) -> QueueProfile:
         group_gates=frozenset(
             call.plugin for call in profile.plan("preEnqueue") if call.gates_groups
         ),
+        self_opening=frozenset(
+            call.plugin
+            for call in profile.plan("preEnqueue")
+            if call.opens_gates_itself
+        ),
         events={**profile.events, EXTENDER: None} if extended else profile.events,
         sort_group=(sort.plugin, args),
     )

@@ -79,9 +79,9 @@ class Flushes:
         return expiration + 1.0
 
     def unschedulable_at(self, timestamp: float) -> float | None:
-        """Return the next flush at which a pod is too old; None before the start."""
+        """Return the next flush at which a pod is too old, or None."""
         start = self._started_at
-        if start is None:
+        if start is None or self._max_age == math.inf:
             return None
         # Strictly older than the limit, and strictly after now.
         latest = max(timestamp + self._max_age, self._clock.now())

@@ -8,6 +8,7 @@ import msgspec
 from quaymaster._core.queue.queued_group import QueuedGroup
 from quaymaster._core.queue.queued_pod import NO_PLUGINS, QueuedPod
 from quaymaster._core.queue.unschedulable_pods import KeysOf, UnschedulablePods
+from quaymaster._core.queue.wait_starts import WaitStarts
 
 __all__ = ["GatedGroups"]
 
@@ -24,13 +25,15 @@ class GatedGroups:
 
     Attributes:
         groups: The groups by their keys, in order of arrival.
+        starts: The same groups, by the start of their wait.
     """
 
-    __slots__ = ("_entries", "_index", "_keys_of", "_unrejected", "groups")
+    __slots__ = ("_entries", "_index", "_keys_of", "_unrejected", "groups", "starts")
 
     def __init__(self, keys_of: KeysOf[QueuedPod]) -> None:
         self._keys_of = keys_of
         self.groups: dict[str, QueuedGroup] = {}
+        self.starts: WaitStarts[QueuedGroup] = WaitStarts()
         self._entries: dict[str, _Entry] = {}
         self._index: UnschedulablePods[_Entry] = UnschedulablePods(_Entry.keys_for)
         # The groups with a pod that no plugin has rejected: events that the gating
@@ -44,6 +47,7 @@ class GatedGroups:
         if entry is None:
             entry = self._entries[key] = _Entry(key)
         self.groups[key] = group
+        self.starts.put(group)
         self._unrejected.pop(key, None)
         fresh = []
         for queued in _unsettled(group):
@@ -72,6 +76,7 @@ class GatedGroups:
         """Remove a group."""
         key = group.key
         del self.groups[key]
+        self.starts.remove(key)
         self._unrejected.pop(key, None)
         entry = self._entries.pop(key)
         if entry.rejectors:

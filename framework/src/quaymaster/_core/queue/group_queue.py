@@ -398,16 +398,17 @@ class GroupQueue(GroupRecords):
 
     def _flush_gated(self, limit: float) -> None:
         """Ask the gates of the groups that are gated since before ``limit``."""
-        gated = self._groups.gated.groups
-        late = [group for group in gated.values() if group.unhelped_since < limit]
-        for group in late:
+        gated = self._groups.gated
+        for group in gated.starts.late(limit):
             group.was_flushed = True
             group.asked_at = self._clock.now()
             for queued in group.pods:
                 queued.was_flushed = True
             self._wake_group(group, UNSCHEDULABLE_TIMEOUT, None, None)
-        if gated:
-            oldest = min(group.unhelped_since for group in gated.values())
+            if group.queue is QueueName.UNSCHEDULABLE:
+                gated.starts.put(group)
+        oldest = gated.starts.oldest()
+        if oldest is not None:
             self._groups.flushes.expect_unschedulable(oldest)
 
 

@@ -22,6 +22,7 @@ class QueueProfile(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         sort_key: The profile's ``queue_sort``.
         pre_enqueue: The PreEnqueue plugins, in order.
         group_gates: The PreEnqueue plugins with one answer for all pods of a PodGroup.
+        self_opening: The PreEnqueue plugins that open their gates themselves.
         events: The registrations of the plugins.
         sort_group: Profiles with equal groups have keys that compare with each other.
             It need not be hashable. Upstream requires one queue sort plugin for all
@@ -32,6 +33,7 @@ class QueueProfile(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     sort_key: SortKeyOf
     pre_enqueue: Sequence[Gate] = ()
     group_gates: frozenset[str] = frozenset()
+    self_opening: frozenset[str] = frozenset()
     events: EventsByPlugin = msgspec.field(default_factory=dict)
     sort_group: object = None
 
@@ -43,13 +45,21 @@ class CompiledProfiles:
         groups: The number of sort groups.
     """
 
-    __slots__ = ("_compiled", "_fallback", "_group_gates", "_own_gates", "groups")
+    __slots__ = (
+        *("_compiled", "_fallback", "_group_gates", "_own_gates", "_self_opening"),
+        "groups",
+    )
 
     def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
         groups: list[object] = []
         keys: list[SortKeys] = []
         self._compiled: dict[str, tuple[SortKeyOf, int, Sequence[Gate]]] = {}
         self._group_gates: dict[str, Mapping[str, Gate]] = {}
+        self._self_opening = {
+            (name, plugin)
+            for name, profile in profiles.items()
+            for plugin in profile.self_opening
+        }
         self._own_gates: dict[str, Sequence[Gate]] = {}
         for name, profile in profiles.items():
             # A list, not a dict: groups need not be hashable, and there are few
@@ -82,6 +92,10 @@ class CompiledProfiles:
             plugin: The plugin.
         """
         return self._group_gates.get(scheduler_name, {}).get(plugin)
+
+    def opens_gates_itself(self, scheduler_name: str, plugin: str) -> bool:
+        """Whether a plugin of a profile opens its gates itself."""
+        return (scheduler_name, plugin) in self._self_opening
 
     def own_gates(self, scheduler_name: str) -> Sequence[Gate]:
         """Return the gates that may have another answer for each pod of a PodGroup."""

@@ -6,6 +6,7 @@ defaults. One thread calls everything here.
 """
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
@@ -412,20 +413,37 @@ class SchedulingQueue(QueuedPods):
 
     def _flush_unschedulable(self, limit: float) -> None:
         """Wake the pods that have waited since before ``limit`` without an event."""
-        pods = self._queues.unschedulable
-        late = [queued for queued in pods if queued.unhelped_since < limit]
+        unschedulable, flushes = self._queues.unschedulable, self._queues.flushes
+        late = unschedulable.late(limit)
         for queued in late:
             queued.was_flushed = True
-        if late:
-            self._wake(late, UNSCHEDULABLE_TIMEOUT, None, None)
-        if self._flush_gated_pods:
-            for queued in late:
-                if queued.is_gated:
-                    queued.was_flushed = False
-                    queued.asked_at = self._clock.now()
-        if pods:
-            oldest = min(queued.unhelped_since for queued in pods)
-            self._queues.flushes.expect_unschedulable(oldest)
+        # Late pods that stayed count as well: Kubernetes v1.36.2 wakes gated pods in
+        # vain, again and again, and each time stores the event for pods in flight.
+        if unschedulable.oldest() == -math.inf:
+            self._wake_late(late)
+        oldest = unschedulable.oldest()
+        if oldest is not None:
+            flushes.expect_unschedulable(oldest)
+
+    def _wake_late(self, late: Iterable[QueuedPod]) -> None:
+        """Wake the pods that a flush has found; gated pods may stay."""
+        queues, event, stayed = self._queues, UNSCHEDULABLE_TIMEOUT, False
+        question = self._question(self._hints, event, None, None)
+        label = event.label
+        for queued in late:
+            if queued.queue is not QueueName.UNSCHEDULABLE:
+                continue  # a gate before it has activated it
+            if queued.gating_plugin and self._flush_gated_pods:
+                stayed |= not queues.ask_again(queued, label)
+                continue
+            self._wake_one(queued, event, question, label)
+            if queued.gating_plugin and self._flush_gated_pods:
+                queues.restart_wait(queued)
+        self._in_flight.record(event, None, None)
+        if stayed:
+            # The next flush comes after 30 seconds, though it may find no pod: virtual
+            # time passes in the same steps as if each gated pod had left and returned.
+            queues.flushes.expect_unschedulable(-math.inf)
 
     def _hint_registry(self, profiles: Mapping[str, QueueProfile]) -> HintRegistry:
         events = {name: profile.events for name, profile in profiles.items()}

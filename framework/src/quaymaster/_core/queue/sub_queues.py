@@ -21,7 +21,8 @@ from quaymaster._core.queue.nominator import Nominator
 from quaymaster._core.queue.pod_heap import PodHeap
 from quaymaster._core.queue.profile import CompiledProfiles
 from quaymaster._core.queue.queued_pod import QueuedPod
-from quaymaster._core.queue.unschedulable_pods import KeysOf, UnschedulablePods
+from quaymaster._core.queue.unschedulable_pods import KeysOf
+from quaymaster._core.queue.unschedulable_queue import UnschedulableQueue
 
 __all__ = ["QueueLengths", "SubQueues"]
 
@@ -88,7 +89,7 @@ class SubQueues:
         self.next_ticket = itertools.count(1).__next__
         self.pods: dict[str, QueuedPod] = {}
         self.adopt(profiles, policy)
-        self.unschedulable: UnschedulablePods[QueuedPod] = UnschedulablePods(keys_of)
+        self.unschedulable = UnschedulableQueue(keys_of, self._skips_flush)
         self.incoming: Counter[tuple[str, str]] = Counter()
         self.flushes = Flushes(
             clock,
@@ -153,6 +154,35 @@ class SubQueues:
         else:
             self.to_active(queued, label)
 
+    def ask_again(self, queued: QueuedPod, label: str) -> bool:
+        """Call the gates of a gated pod; return whether it passed them, and moved.
+
+        The same as `leave` and `requeue`, without the moves of a pod that stays gated:
+        a flush may find thousands of them.
+        """
+        key, rejectors = queued.key, queued.rejectors
+        # A plugin that activates the pod in its own gate finds none.
+        del self.pods[key]
+        is_open = passes_gates(
+            queued, self._profiles[queued.pod.spec.scheduler_name][2]
+        )
+        self.pods[key] = queued
+        if not is_open:
+            self._stay_gated(queued, rejectors, label)
+            return False
+        self.leave(queued)
+        if self._is_backing_off(queued):
+            self._to_backoff(queued, label, is_open=True)
+        else:
+            self.to_active(queued, label, from_backoff=True)
+        return True
+
+    def restart_wait(self, queued: QueuedPod) -> None:
+        """Count the wait of a gated pod from now on, since its gates were called."""
+        queued.was_flushed = False
+        queued.asked_at = self._clock.now()
+        self.unschedulable.put(queued)
+
     def pop(self) -> QueuedPod | None:
         """Remove and return the next pod, or None.
 
@@ -207,10 +237,18 @@ class SubQueues:
         assert queued.backoff_expiration is not None, "it is backing off"
         return self.flushes.backoff_at(queued.backoff_expiration)
 
-    def _to_backoff(self, queued: QueuedPod, label: str) -> None:
-        """Move a pod to a backoff queue, unless it is gated."""
+    def _to_backoff(
+        self, queued: QueuedPod, label: str, *, is_open: bool = False
+    ) -> None:
+        """Move a pod to a backoff queue, unless it is gated.
+
+        Args:
+            queued: The pod.
+            label: The label of the cause.
+            is_open: Whether the gates were called already, and let it pass.
+        """
         sort_key, group, gates = self._profiles[queued.pod.spec.scheduler_name]
-        if not passes_gates(queued, gates):
+        if not is_open and not passes_gates(queued, gates):
             self._hold_back(queued, label)
             return
         expiration = self._policy.expiration(queued)
@@ -241,6 +279,20 @@ class SubQueues:
         queued.queue = _UNSCHEDULABLE
         self.unschedulable.put(queued)
         self.flushes.expect_unschedulable(queued.unhelped_since)
+
+    def _stay_gated(
+        self, queued: QueuedPod, rejectors: frozenset[str], label: str
+    ) -> None:
+        """Count a pod whose gates stayed closed as one that enters."""
+        queued.was_flushed = False
+        queued.asked_at = self._clock.now()
+        self.unschedulable.move_to_end(queued, rejectors)
+        self.incoming["unschedulable", label] += 1
+
+    def _skips_flush(self, queued: QueuedPod) -> bool:
+        """Whether only an event or its plugin opens the gate of a gated pod."""
+        name = queued.pod.spec.scheduler_name
+        return self._profiles.opens_gates_itself(name, queued.gating_plugin)
 
     def _enter(self, queued: QueuedPod, queue: QueueName) -> None:
         """Add a record to a queue, and remove any other record of its name."""

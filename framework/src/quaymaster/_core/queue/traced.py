@@ -76,10 +76,18 @@ class TracedSubQueues(SubQueues):
         super().delete(queued)
         self._trace("delete", queued.pod)
 
-    def _to_backoff(self, queued: QueuedPod, label: str) -> None:
-        super()._to_backoff(queued, label)
+    def _to_backoff(
+        self, queued: QueuedPod, label: str, *, is_open: bool = False
+    ) -> None:
+        super()._to_backoff(queued, label, is_open=is_open)
         if not queued.is_gated:
             self._entered(queued, label)
+
+    def _stay_gated(
+        self, queued: QueuedPod, rejectors: frozenset[str], label: str
+    ) -> None:
+        super()._stay_gated(queued, rejectors, label)
+        self._entered(queued, label)
 
     def _hold_back(self, queued: QueuedPod, label: str) -> None:
         was_there = queued.queue is QueueName.UNSCHEDULABLE

@@ -72,6 +72,22 @@ class UnschedulablePods(Generic[RejectedT]):
             if not group.pods:
                 del self._by_plugin[plugin]
 
+    def move_to_end(self, queued: RejectedT, rejectors: frozenset[str]) -> None:
+        """Treat a pod that stays as the last one to arrive.
+
+        Args:
+            queued: The pod; its plugins may be more than before.
+            rejectors: The plugins that had rejected it when it was put here.
+        """
+        key = queued.key
+        del self.pods[key]
+        self.pods[key] = queued
+        for plugin in rejectors:
+            self._by_plugin[plugin].move_to_end(queued, self._keys_of, plugin)
+        # Identity: mostly no gate has added itself, and then the set is the same.
+        if queued.rejectors is not rejectors:
+            self.put(queued)
+
     def rejected_by(
         self, plugins: Mapping[str, Iterable[Hashable] | None]
     ) -> Collection[RejectedT]:
@@ -122,6 +138,17 @@ class _Rejected(Generic[RejectedT]):
         if pod in self._keys:
             self._forget(pod)
             del self._place[pod]
+
+    def move_to_end(
+        self, queued: RejectedT, keys_of: KeysOf[RejectedT], plugin: str
+    ) -> None:
+        pod = queued.key
+        if pod in self._keys:
+            self.remove(pod)
+            self.put(queued, keys_of(queued, plugin))
+        else:
+            del self.pods[pod]
+            self.pods[pod] = queued
 
     def having(self, keys: Iterable[Hashable]) -> Mapping[str, RejectedT]:
         """Return the pods with any of these keys, in order of arrival."""

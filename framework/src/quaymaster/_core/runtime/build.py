@@ -22,7 +22,12 @@ from quaymaster._base.raised import describe_exception, is_from_outside
 from quaymaster._core.config.kinds import plugin_names
 from quaymaster._core.config.model import EnabledPlugin, ProfileConfig
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint, EventResource
-from quaymaster._core.contract.declarations import PodUse, Scope, gates_groups
+from quaymaster._core.contract.declarations import (
+    PodUse,
+    Scope,
+    gates_groups,
+    opens_gates_itself,
+)
 from quaymaster._core.contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.status import Status
@@ -58,8 +63,8 @@ _NO_REJECTIONS = (
 )
 _SLEEPS = (
     "events_to_register is empty, so no event requeues the pods that it rejects: "
-    "unless it calls handle.changed(), they wait minutes for the flush, and pods that "
-    "its pre_enqueue rejects wait for ever"
+    "unless it calls handle.changed() or handle.activate(), they wait minutes for the "
+    "flush, and with Kubernetes 1.36 pods that its pre_enqueue rejects wait for ever"
 )
 _NARROW_HOOKS = ("pre_filter", "filter", "pre_score")
 
@@ -204,9 +209,17 @@ class _Builder:
             if point.hook in hooks:
                 use = self._pod_use(plugin.name, wrappers[point.hook])
                 scope = self._scope(plugin.name)
-                gates = gates_groups(self._plugins[plugin.name])
-                gates = gates and not wrappers[point.hook]
-                yield Call(plugin.name, plugin.weight, hooks, use, scope, gates)
+                instance = self._plugins[plugin.name]
+                is_alone = not wrappers[point.hook]
+                yield Call(
+                    plugin=plugin.name,
+                    weight=plugin.weight,
+                    hooks=hooks,
+                    pod_use=use,
+                    scope=scope,
+                    gates_groups=is_alone and gates_groups(instance),
+                    opens_gates_itself=is_alone and opens_gates_itself(instance),
+                )
             elif not any(plugin.name in names for names in wrappers.values()):
                 problem = f"is enabled at {point.key} but has no hook {point.hook!r}"
                 raise self._error(plugin.name, problem)
@@ -303,7 +316,8 @@ class _Builder:
             raise self._error(name, _NO_REJECTIONS)
         # Allowed, as upstream allows it, but mostly a mistake that only shows as pods
         # that wait for minutes.
-        if not events and self._has(name, REJECTING_HOOKS):
+        sleeps = not events and self._has(name, REJECTING_HOOKS)
+        if sleeps and not opens_gates_itself(self._plugins[name]):
             _log.warning("%s: %s", self._registry.describe(name), _SLEEPS)
         return events
 

@@ -30,6 +30,8 @@ class Call(msgspec.Struct, frozen=True, eq=False):
         scope: The inputs that its answer for a node depends on.
         gates_groups: Whether its ``pre_enqueue`` has one answer for all pods of a
             PodGroup, and no other plugin wraps it.
+        opens_gates_itself: Whether the flush need not call its ``pre_enqueue`` again,
+            and no other plugin wraps it.
     """
 
     plugin: str
@@ -38,6 +40,7 @@ class Call(msgspec.Struct, frozen=True, eq=False):
     pod_use: PodUse = PodUse.PODS
     scope: Scope = Scope.CLUSTER
     gates_groups: bool = False
+    opens_gates_itself: bool = False
 
 
 class Profile(msgspec.Struct, frozen=True, eq=False, kw_only=True):

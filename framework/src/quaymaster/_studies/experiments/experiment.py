@@ -7,6 +7,7 @@ from pathlib import Path
 import attrs
 
 from quaymaster._base.versions.kubernetes import Kubernetes
+from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.experiments.inputs import ExperimentInput
@@ -75,6 +76,7 @@ class Experiment:
         sha256: The hash of its text.
         description: A description.
         kubernetes: The simulated version of Kubernetes.
+        options: Options of the scheduler that are not part of its configuration.
         plugins: Plugins in addition to the installed ones: name ->
             ``package.module:Class``.
         inputs: The inputs, each with all values of its parameters.
@@ -92,6 +94,7 @@ class Experiment:
     sha256: str
     description: str = ""
     kubernetes: Kubernetes
+    options: SchedulerOptions = SchedulerOptions()
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     inputs: Sequence[Part] = attrs.field(repr=False)
     profiles: Sequence[Part] = attrs.field(repr=False)

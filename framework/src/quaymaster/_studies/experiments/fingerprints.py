@@ -63,6 +63,7 @@ class Fingerprints:
             {
                 "kubernetes": experiment.kubernetes.version,
                 "gates": written_gates(experiment.kubernetes.feature_gates),
+                "options": repr(experiment.options),
                 "plugins": dict(experiment.plugins),
                 "departures first": experiment.departures_first,
                 "metrics": {

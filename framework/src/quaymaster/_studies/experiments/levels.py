@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from quaymaster._core.state.node_table import NodeTable
 from quaymaster._studies.experiments.metrics import Curve, Measured
 from quaymaster._studies.simulation.driven import Run
 
@@ -28,6 +29,9 @@ class Levels:
         self._points: list[Mapping[str, float]] = []
         self._seconds = 0.0
         self._sums: dict[str, float] = {}
+        self._nodes: NodeTable | None = None
+        self._revision = -1
+        self._amounts: Mapping[str, float] = {}
 
     def arrive(self, run: Run) -> None:
         """Note an arrival."""
@@ -37,9 +41,16 @@ class Levels:
             self._points.append(self._read(run))
 
     def time_passes(self, run: Run, seconds: float) -> None:
-        """Note that the numbers do not change for some time."""
+        """Note that numbers, which depend on nodes alone, do not change for a time."""
         self._seconds += seconds
-        for name, value in self._read(run).items():
+        nodes = run.snapshot.nodes
+        revision = nodes.changes.revision
+        # Identity: another table has revisions of its own. Time often passes without
+        # any change of nodes, as between two flushes of the queue.
+        if nodes is not self._nodes or revision != self._revision:
+            self._nodes, self._revision = nodes, revision
+            self._amounts = self._read(run)
+        for name, value in self._amounts.items():
             self._sums[name] = self._sums.get(name, 0.0) + value * seconds
 
     def end(self, run: Run) -> Measured:

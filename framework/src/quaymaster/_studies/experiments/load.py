@@ -139,6 +139,7 @@ class _Loading:
             sha256=self._sha256,
             description=document.description,
             kubernetes=kubernetes,
+            options=document.options.made(),
             plugins=document.plugins,
             inputs=inputs,
             profiles=profiles,

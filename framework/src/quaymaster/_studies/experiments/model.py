@@ -8,6 +8,7 @@ import attrs
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES
 from quaymaster._core.config.errors import ArgsError
 from quaymaster._core.config.fields import each, integer, matching, non_empty, one_of
+from quaymaster._studies.experiments.options_entry import OptionsEntry
 
 __all__ = [
     "API_VERSION",
@@ -115,6 +116,7 @@ class Document:
         kubernetes_version: The Kubernetes version whose decisions are simulated, such
             as ``1.37``.
         feature_gates: The feature gates that differ from their defaults.
+        options: Options of the scheduler that are not part of its configuration.
         plugins: Plugins that no installed distribution offers: name -> class, as
             ``package.module:Class``.
         inputs: The initial objects and the arrivals.
@@ -136,6 +138,7 @@ class Document:
     description: str = ""
     kubernetes_version: str = DEFAULT_KUBERNETES.version
     feature_gates: Mapping[str, bool] = attrs.field(factory=dict)
+    options: OptionsEntry = OptionsEntry()
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     inputs: tuple[InputEntry, ...]
     profiles: tuple[ProfileEntry, ...] = (ProfileEntry(name="default"),)

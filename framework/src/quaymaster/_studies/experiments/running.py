@@ -5,11 +5,11 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
 import msgspec
 
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import parse_config
-from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._studies.experiments.driving import drive
 from quaymaster._studies.experiments.experiment import Cell, Experiment, registry_with
 from quaymaster._studies.experiments.inputs import InputContext, Workload
@@ -80,7 +80,9 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
         config=config,
         registry=registry,
         seed=cell.seed,
-        options=SchedulerOptions(verify=verify),
+        options=attrs.evolve(
+            experiment.options, verify=verify or experiment.options.verify
+        ),
     ) as run:
         found = drive(
             run,

@@ -9,7 +9,12 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 
-__all__ = ["AutoscaledNode", "Autoscaler", "AutoscalerContext", "AutoscalerFactory"]
+__all__ = [
+    "AutoscaledNode",
+    "Autoscaler",
+    "AutoscalerContext",
+    "AutoscalerFactory",
+]
 
 _HOUR = 3600
 
@@ -106,4 +111,8 @@ class Autoscaler(Protocol):
 
 
 AutoscalerFactory: TypeAlias = Callable[[AutoscalerContext], Autoscaler]
-"""Makes the autoscaler of one simulation."""
+"""Makes the autoscaler of one simulation.
+
+If it has an attribute ``kinds``, these are the classes of objects that the autoscaler
+reads, beside those of Kubernetes; files may have such objects then.
+"""
