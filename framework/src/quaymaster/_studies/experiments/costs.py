@@ -1,12 +1,16 @@
 """The metric of the cost of nodes."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 import attrs
 import numpy as np
 
+from quaymaster._core.config.fields import duration
 from quaymaster._studies.capacity.prices import Prices, total_price
-from quaymaster._studies.experiments.metrics import Measured, Metric
+from quaymaster._studies.experiments.metrics import Measured, Metric, Value
+from quaymaster._studies.experiments.scaling import nodes_over
+from quaymaster._studies.simulation.autoscaled_figures import total_cost
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["NodeCost"]
@@ -22,11 +26,18 @@ class NodeCost(Metric):
     have pods; ``spent`` and ``used_spent`` for the same over the time of the run. All
     are empty if no node has a price; a node without a price counts as 0.
 
+    With an autoscaler there is one more column, ``autoscaled``: the cost of its nodes,
+    by the prices in its file, from their orders on; empty if a price is unknown.
+
     Attributes:
         prices: Instance type -> price per hour, for nodes without an annotation.
+        over: The time for which the nodes of an autoscaler are paid, such as ``24h``,
+            from the beginning of the run; by default the whole run. If the run ends
+            before, its nodes stay until then.
     """
 
     prices: Mapping[str, float] = attrs.field(factory=dict)
+    over: timedelta | None = attrs.field(default=None, validator=duration(timedelta()))
     _spent: float = attrs.field(init=False, default=0.0)
     _used_spent: float = attrs.field(init=False, default=0.0)
 
@@ -40,14 +51,16 @@ class NodeCost(Metric):
         """Return the cost."""
         every, used = self._per_hour(run)
         is_known = every is not None
-        return Measured(
-            values={
-                "per_hour": every,
-                "used_per_hour": used,
-                "spent": self._spent if is_known else None,
-                "used_spent": self._used_spent if is_known else None,
-            }
-        )
+        values: dict[str, Value] = {
+            "per_hour": every,
+            "used_per_hour": used,
+            "spent": self._spent if is_known else None,
+            "used_spent": self._used_spent if is_known else None,
+        }
+        nodes = nodes_over(run, self.over)
+        if nodes is not None:
+            values["autoscaled"] = total_cost(nodes)
+        return Measured(values=values)
 
     def _per_hour(self, run: Run) -> tuple[float | None, float | None]:
         """Return the price of all nodes, and of those in use."""

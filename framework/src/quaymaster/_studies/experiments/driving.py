@@ -68,11 +68,26 @@ class _Drive:
                 self._wait_for(arrival.at)
                 self._let_in(arrival)
             self._end_moment()
-            while not self._scheduler.is_stuck and self._scheduler.pass_time():
-                self._handle_due()
+            self._settle()
         finally:
             forget()
         return {name: metric.end(self._run) for name, metric in self._metrics.items()}
+
+    def _settle(self) -> None:
+        """Continue until no more changes come; an autoscaler must settle, too."""
+        worker = self._run.simulation.autoscaler
+        self._settle_pods()
+        while worker is not None and not worker.is_settled:
+            # Its timers are in the background, so they do not keep a run going.
+            self._scheduler.queue.rest(False)
+            self._scheduler.wait()
+            self._scheduler.catch_up()
+            self._attempt()
+            self._settle_pods()
+
+    def _settle_pods(self) -> None:
+        while not self._scheduler.is_stuck and self._scheduler.pass_time():
+            self._handle_due()
 
     def _wait_for(self, at: float) -> None:
         """Continue until a time."""

@@ -10,6 +10,7 @@ from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.experiments.autoscalers import AutoscalerFile
 from quaymaster._studies.experiments.inputs import ExperimentInput
 from quaymaster._studies.experiments.metrics import Metric
 from quaymaster._studies.experiments.offers import Used, import_class
@@ -26,12 +27,14 @@ class Part:
         values: Parameter -> value, for the parameters that apply to it.
         used: The input; None for a configuration.
         config: The document of the configuration; None for an input.
+        autoscaler: The autoscaler of a configuration; None without one.
     """
 
     name: str
     values: Mapping[str, object]
     used: Used[ExperimentInput] | None = attrs.field(default=None, repr=False)
     config: Mapping[str, object] | None = attrs.field(default=None, repr=False)
+    autoscaler: AutoscalerFile | None = attrs.field(default=None, repr=False)
 
 
 @attrs.frozen(kw_only=True)

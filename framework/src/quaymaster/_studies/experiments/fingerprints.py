@@ -76,15 +76,16 @@ class Fingerprints:
 
     def of(self, cell: Cell) -> str:
         """Return the hash of a run: runs with equal hashes have the same results."""
-        return hash_of(
-            {
-                "common": self._common,
-                "input": self._inputs[id(cell.input)],
-                "config": cell.profile.config,
-                "seed": cell.seed,
-                "repetition": cell.repetition,
-            }
-        )[:_DIGITS]
+        content = {
+            "common": self._common,
+            "input": self._inputs[id(cell.input)],
+            "config": cell.profile.config,
+            "seed": cell.seed,
+            "repetition": cell.repetition,
+        }
+        if cell.profile.autoscaler is not None:
+            content["autoscaler"] = cell.profile.autoscaler.document
+        return hash_of(content)[:_DIGITS]
 
     def _input(self, part: Part) -> str:
         try:

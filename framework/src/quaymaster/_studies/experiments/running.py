@@ -75,11 +75,13 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
     )
     workload = INPUTS.build(cell.input.used).make(context)
     metrics = {name: METRICS.build(used) for name, used in experiment.metrics.items()}
+    scaler = cell.profile.autoscaler
     with Run(
         workload.objects,
         config=config,
         registry=registry,
         seed=cell.seed,
+        autoscaler=None if scaler is None else scaler.factory(),
         options=attrs.evolve(
             experiment.options, verify=verify or experiment.options.verify
         ),

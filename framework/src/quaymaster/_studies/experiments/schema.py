@@ -11,6 +11,7 @@ from quaymaster._studies.experiments.outcomes import (
     PreemptedPods,
     WaitingTime,
 )
+from quaymaster._studies.experiments.scaling import EvictedPods, NodeHours
 from quaymaster._studies.experiments.states import (
     FragmentedRoom,
     Imbalance,
@@ -23,6 +24,7 @@ __all__ = ["experiment_schema"]
 _PARAMETERS: Final = (
     *(Manifests, PlacedPods, Utilisation, FragmentedRoom, Imbalance),
     *(NodeCost, WaitingTime, PreemptedPods, TimeTaken),
+    *(NodeHours, EvictedPods),
 )
 
 
