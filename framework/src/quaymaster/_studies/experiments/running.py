@@ -88,7 +88,12 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
             experiment.options, verify=verify or experiment.options.verify
         ),
     ) as run:
-        found = drive(run, workload, metrics)
+        found = drive(
+            run,
+            workload,
+            metrics,
+            departures_first=experiment.departures_first,
+        )
         warnings = _warnings(run, workload)
     return RunResult(
         values=_values(found),

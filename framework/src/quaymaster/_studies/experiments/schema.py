@@ -18,11 +18,12 @@ from quaymaster._studies.experiments.states import (
     Utilisation,
 )
 from quaymaster._studies.experiments.times import TimeTaken
+from quaymaster._studies.experiments.trace_input import TraceInput
 
 __all__ = ["experiment_schema"]
 
 _PARAMETERS: Final = (
-    *(Manifests, PlacedPods, Utilisation, FragmentedRoom, Imbalance),
+    *(Manifests, TraceInput, PlacedPods, Utilisation, FragmentedRoom, Imbalance),
     *(NodeCost, WaitingTime, PreemptedPods, TimeTaken),
     *(NodeHours, EvictedPods),
 )

@@ -43,6 +43,7 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
 )
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
+from quaymaster._studies.autoscaling.karpenter.pool_checks import check_pools
 from quaymaster._studies.autoscaling.karpenter.provisioner import Provisioner
 from quaymaster._studies.autoscaling.karpenter.states import (
     Calendar,
@@ -109,6 +110,7 @@ class KarpenterController:
         self._calendar = Calendar(self._start, setup.real_start)
         options = setup.options
         _add_pools(setup, context)
+        check_pools(cluster.list(NodePool).items, setup.source)
         adopt_nodes(cluster)
         pools = [pool.name for pool in cluster.list(NodePool).items]
         types = dict.fromkeys(pools, setup.types)
@@ -117,7 +119,7 @@ class KarpenterController:
         self._reader = StateReader(cluster, self._stock.types, self._past)
         self._lifecycle = Lifecycle(cluster, self._stock, setup.times, self._wake)
         self._provisioner = Provisioner(
-            cluster, self._lifecycle, options, self._read_state
+            cluster, self._lifecycle, options, self._read_state, self._facts
         )
         self._queue = DisruptionQueue(
             cluster, self._lifecycle, options, self._provisioner.nominate
@@ -134,6 +136,7 @@ class KarpenterController:
             report=self._record,
             chance=random.Random(context.seed),
             may_begin=lambda: not self._lifecycle.is_launching,
+            read_facts=self._facts,
         )
         self._pod_events = PodEvents(cluster)
         version = cluster.resource_version
@@ -171,9 +174,11 @@ class KarpenterController:
             self._version, self._quiet_since = version, self._clock.now()
         if self._lifecycle.is_starting or len(self._queue):
             return False
-        if self._loop.is_validating:
+        now = self._clock.now()
+        is_missing = self._stock.missing(now) and self._stock.will_return(now)
+        if self._loop.is_validating or is_missing:
             return False
-        return self._clock.now() - self._quiet_since > self._longest_delay
+        return now - self._quiet_since > self._longest_delay
 
     @property
     def _longest_delay(self) -> float:
@@ -183,7 +188,7 @@ class KarpenterController:
 
     def nodes(self) -> Sequence[AutoscaledNode]:
         """Return all nodes that it ever had, in the order in which they came."""
-        return [self._life_of(each) for each in self._lifecycle.machines.values()]
+        return [self._life_of(each) for each in self._lifecycle.all_machines]
 
     def _life_of(self, machine: Machine) -> AutoscaledNode:
         def since(moment: float | None) -> float | None:
@@ -224,6 +229,11 @@ class KarpenterController:
 
     def _read_state(self) -> ClusterState:
         return self._reader.state(self._queue.busy(), self._provisioner.nominated)
+
+    def _facts(self) -> object:
+        """Return all that decisions depend on, apart from time."""
+        missing = self._stock.missing(self._clock.now())
+        return self._cluster.resource_version, missing
 
     def _survey(self) -> Survey:
         return Survey(

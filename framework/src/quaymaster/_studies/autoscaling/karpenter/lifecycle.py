@@ -47,7 +47,8 @@ class Lifecycle:
         changed: Called when a claim has failed or its node is initialised.
 
     Attributes:
-        machines: All machines that ever were, by claim, in the order of their launch.
+        machines: The machine of each claim; the last one if a name came again.
+        all_machines: All machines that ever were, in the order of their orders.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Lifecycle:
         self._times = times
         self._changed = changed
         self.machines: dict[str, Machine] = {}
+        self.all_machines: list[Machine] = []
         self._launching: set[str] = set()
 
     @property
@@ -84,7 +86,7 @@ class Lifecycle:
     def adopt(self, claim: NodeClaim, node: Node | None, price: float | None) -> None:
         """Take over a machine that was there from the beginning."""
         now = self._clock.now()
-        self.machines[claim.name] = Machine(
+        machine = Machine(
             claim=claim.name,
             pool=claim.labels.get(NODE_POOL, ""),
             ordered=now,
@@ -94,6 +96,7 @@ class Lifecycle:
             ready=None if node is None else now,
             is_original=True,
         )
+        self._add(machine)
 
     def order(self, solved: ProposedClaim, reason: str) -> str:
         """Create a claim, and order its machine.
@@ -107,18 +110,23 @@ class Lifecycle:
         """
         now = self._clock.now()
         claim = self._cluster.create(new_claim(solved, now))
-        self.machines[claim.name] = Machine(
+        machine = Machine(
             claim=claim.name,
             pool=solved.pool.name,
             ordered=now,
             node=claim.name,
             added_for=reason,
         )
+        self._add(machine)
         self._launching.add(claim.name)
         self._clock.call_later(
             self._times.launch, lambda: self._launch(claim.name, solved)
         )
         return claim.name
+
+    def _add(self, machine: Machine) -> None:
+        self.machines[machine.claim] = machine
+        self.all_machines.append(machine)
 
     def _launch(self, name: str, solved: ProposedClaim) -> None:
         self._launching.discard(name)

@@ -136,10 +136,19 @@ class Stock:
 
     def types(self, now: float) -> Mapping[str, Sequence[InstanceType]]:
         """Return the types of each pool, as far as Karpenter knows at a time."""
-        missing = frozenset(key for key, until in self._missing.items() if until > now)
+        missing = self.missing(now)
         if missing != self._made[0]:
             self._made = (missing, self._without(missing))
         return self._made[1]
+
+    def missing(self, now: float) -> frozenset[OfferingKey]:
+        """Return the offerings that Karpenter does not try at a time."""
+        return frozenset(key for key, until in self._missing.items() if until > now)
+
+    def will_return(self, now: float) -> bool:
+        """Return whether the cloud will have something that it lacks at a time."""
+        ends = (each.until + self._start for each in self._failures)
+        return any(now < end < float("inf") for end in ends)
 
     def choose(
         self, claim: ProposedClaim, now: float

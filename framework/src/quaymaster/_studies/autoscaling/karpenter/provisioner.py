@@ -37,6 +37,7 @@ class Provisioner:
         lifecycle: Orders machines.
         options: The options of Karpenter.
         read_state: Returns the state of the cluster.
+        read_facts: Returns what a round depends on, apart from time.
 
     Attributes:
         nominated: Until when pods are expected on nodes, by name.
@@ -49,12 +50,14 @@ class Provisioner:
         lifecycle: Lifecycle,
         options: KarpenterOptions,
         read_state: Callable[[], ClusterState],
+        read_facts: Callable[[], object],
     ) -> None:
         self._cluster = cluster
         self._clock = cluster.clock
         self._lifecycle = lifecycle
         self._options = options
         self._read_state = read_state
+        self._facts = read_facts
         self.nominated: dict[str, float] = {}
         self.problems: Mapping[str, str] = {}
         self._idle: Timer | None = None
@@ -108,10 +111,6 @@ class Provisioner:
     def _again(self) -> None:
         self._repeat = None
         self.trigger()
-
-    def _facts(self) -> object:
-        """Return what a round depends on, apart from time."""
-        return self._cluster.resource_version
 
     def _expects_pods(self) -> bool:
         return any(is_provisionable(pod) for pod in self._cluster.list(Pod).items)

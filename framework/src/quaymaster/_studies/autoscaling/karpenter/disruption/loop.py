@@ -40,6 +40,7 @@ class DisruptionLoop:
         report: Gets events.
         chance: Draws the order of pools.
         may_begin: Returns whether all orders have been accepted.
+        read_facts: Returns what a look depends on, apart from time.
     """
 
     def __init__(
@@ -52,8 +53,8 @@ class DisruptionLoop:
         report: Callable[[DisruptionEvent], None],
         chance: random.Random,
         may_begin: Callable[[], bool],
+        read_facts: Callable[[], object],
     ) -> None:
-        self._cluster = cluster
         self._clock = cluster.clock
         self._queue = queue
         self._prepare = prepare
@@ -61,6 +62,7 @@ class DisruptionLoop:
         self._report = report
         self._chance = chance
         self._may_begin = may_begin
+        self._facts = read_facts
         self._seen: object = None
         self._seen_at = 0.0
         self.is_validating = False
@@ -84,9 +86,6 @@ class DisruptionLoop:
         self._prepare()
         if self._is_quiet() or not self._begin():
             self._run_in(_PERIOD_SECONDS)
-
-    def _facts(self) -> object:
-        return self._cluster.resource_version
 
     def _is_quiet(self) -> bool:
         """Return whether nothing has changed since nothing was found."""

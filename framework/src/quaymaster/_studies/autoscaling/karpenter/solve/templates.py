@@ -207,9 +207,9 @@ def _lacks_values(
 
 
 def _labels(pool: NodePool) -> dict[str, str]:
+    labels = {**pool.spec.template.metadata.labels, NODE_POOL: pool.name}
     reference = pool.spec.template.spec.node_class_ref
-    return {
-        **pool.spec.template.metadata.labels,
-        NODE_POOL: pool.name,
-        node_class_label(reference.group, reference.kind): reference.name,
-    }
+    # Pools that are written for a simulation may lack the class.
+    if reference.kind:
+        labels[node_class_label(reference.group, reference.kind)] = reference.name
+    return labels
