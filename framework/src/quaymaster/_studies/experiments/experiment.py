@@ -88,6 +88,8 @@ class Experiment:
         seeds: The seeds of random choices in runs.
         repetitions: How often each run is made.
         metrics: Name -> metric.
+        departures_first: Whether everything that is due at one moment happens before an
+            arrival at that moment.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Experiment:
     seeds: Sequence[int]
     repetitions: int = 1
     metrics: Mapping[str, Used[Metric]]
+    departures_first: bool = True
 
     @property
     def folder(self) -> Path:

@@ -65,6 +65,7 @@ class Fingerprints:
                 "gates": written_gates(experiment.kubernetes.feature_gates),
                 "options": repr(experiment.options),
                 "plugins": dict(experiment.plugins),
+                "departures first": experiment.departures_first,
                 "metrics": {
                     name: [used.origin, dict(used.parameters)]
                     for name, used in experiment.metrics.items()

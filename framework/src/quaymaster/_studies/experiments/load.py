@@ -151,6 +151,7 @@ class _Loading:
             parameters=[parameter.name for parameter in document.parameters],
             seeds=document.seeds,
             repetitions=document.repetitions,
+            departures_first=document.departures_first,
             metrics={
                 name: metric for name, metric in metrics.items() if metric is not None
             },

@@ -136,6 +136,9 @@ class Document:
         repetitions: How often each run is repeated. This helps for times only: all
             other results depend on the seed alone.
         metrics: The metrics.
+        departures_first: Whether everything that is due at one moment, such as the end
+            of a pod, happens before an arrival at that moment. With false, arrivals
+            come first, each is tried, and then everything else happens one by one.
     """
 
     api_version: str = attrs.field(validator=one_of(API_VERSION))
@@ -153,6 +156,7 @@ class Document:
     seeds: tuple[int, ...] = attrs.field(default=(0,), validator=each(integer(0)))
     repetitions: int = attrs.field(default=1, validator=integer(1, 1_000_000))
     metrics: tuple[MetricEntry, ...]
+    departures_first: bool = True
 
     def validate(self) -> "Sequence[ArgsError]":
         """Check that no required list is empty."""
