@@ -33,7 +33,7 @@ COLUMNS: Final = (
     "slowdown so far",
     "fits now x processors",
 )
-LEARNED_ORDER: Final = (-0.74, -1.37, -1.16, 1.54, -2.76, -2.15, 1.54, 1.35)
+LEARNED_ORDER: Final = (-0.19, -1.56, -0.39, 1.97, -2.60, -2.10, 1.39, 2.58)
 """What ``python -m quaymaster_learned_policy.train_order`` found."""
 
 _LOG_OF_LONGEST: Final = 12.0

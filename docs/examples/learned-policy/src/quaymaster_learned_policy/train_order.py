@@ -88,7 +88,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     """Learn, and print the weights after each generation."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("trace", type=Path)
-    parser.add_argument("--generations", type=int, default=40)
+    parser.add_argument("--generations", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(None if arguments is None else list(arguments))
     jobs = read_jobs(options.trace)
