@@ -184,7 +184,7 @@ metrics:
     expected = (
         "seeds[1]: expected a seed of its own, got that of seeds[0]",
         "inputs[0].parameters.copis: unknown field; did you mean 'copies'?",
-        "inputs[1].use: expected an input (installed: manifests, swf, trace) or a class as",
+        "inputs[1].use: expected an input (installed: manifests, swf, trace)",
         "metrics[0].parameters.every: expected an integer, 0 or more, got -1",
         "metrics[1].name: expected a metric (installed: cost, disruptions,",
         "no such file, nor a shipped profile",
