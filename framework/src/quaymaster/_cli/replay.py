@@ -107,10 +107,9 @@ def command(
         def follow(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        run = replay
-        if what_if:
-            observe = report_file is not None
-            run = partial(rerun, observe=observe, autoscaler=scaled.factory)
+        observe = report_file is not None
+        again = partial(rerun, observe=observe, autoscaler=scaled.factory)
+        run = again if what_if else replay
         result = run(
             record, config=config, registry=registry, seed=seed, on_progress=follow
         )
