@@ -105,8 +105,14 @@ def test_pods_that_our_autoscaler_evicts_are_created_again(tmp_path: Path) -> No
     with RecordWriter(path) as writer:
         for number in range(2):
             name, place = f"web-{number}", f"n{number}"
-            settings = {"labels": {"app": "web"}, "requests": {"cpu": "1"}}
-            cluster.create(make_pod(name=name, node=place, owner=owner, **settings))
+            bound = make_pod(
+                name=name,
+                node=place,
+                owner=owner,
+                labels={"app": "web"},
+                requests={"cpu": "1"},
+            )
+            cluster.create(bound)
         recorder = ClusterRecorder(cluster, writer.write)
         with Simulation(cluster, config=CONFIG, registry=REGISTRY) as simulation:
             simulation.run_until(END)
