@@ -40,8 +40,13 @@ class ScaledRun:
     @property
     def kinds(self) -> "Sequence[type[ApiObject]]":
         """The kinds of objects that the autoscaler reads beside those of Kubernetes."""
-        declared: Sequence[type[ApiObject]] = getattr(self._factory, "kinds", ())
-        return declared
+        if self._factory is None:
+            return ()
+        from quaymaster._studies.simulation.autoscaler import (  # noqa: PLC0415 - rarely
+            kinds_of,
+        )
+
+        return kinds_of(self._factory)
 
     @property
     def factory(self) -> "AutoscalerFactory | None":

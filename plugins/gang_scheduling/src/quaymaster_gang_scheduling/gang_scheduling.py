@@ -65,8 +65,8 @@ class GangScheduling:
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        groups, key = self._groups, pod.group_key
-        if groups is None or not key:
+        groups = self._groups
+        if groups is None or not (key := pod.group_key):
             return None
         state = groups.get(key)
         if state is None or state.group is None:
@@ -112,8 +112,8 @@ class GangScheduling:
 
     @hookimpl
     def permit(self, pod: Pod) -> PermitWait | Status | None:
-        groups, key = self._groups, pod.group_key
-        if groups is None or not key:
+        groups = self._groups
+        if groups is None or not (key := pod.group_key):
             return None
         state = groups.get(key)
         if state is None or state.group is None:

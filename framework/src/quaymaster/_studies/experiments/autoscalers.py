@@ -77,11 +77,16 @@ class AutoscalerFile:
             ExperimentErrors: The content is invalid.
         """
         try:
-            attrs.evolve(self, source=f"{self.source}{remark}").factory()
+            self.factory()
         except ConfigErrors as error:
-            raise ExperimentErrors(error.problems) from error
+            problems = [
+                attrs.evolve(each, where=f"{each.where}{remark}")
+                for each in error.problems
+            ]
+            raise ExperimentErrors(problems) from error
         except AutoscalerError as error:
-            problem = Problem(where=error.where, message=error.problem)
+            where = error.where.replace(self.source, f"{self.source}{remark}", 1)
+            problem = Problem(where=where, message=error.problem)
             raise ExperimentErrors([problem]) from error
 
 

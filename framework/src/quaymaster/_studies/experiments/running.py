@@ -15,6 +15,7 @@ from quaymaster._studies.experiments.experiment import Cell, Experiment, registr
 from quaymaster._studies.experiments.inputs import InputContext, Workload
 from quaymaster._studies.experiments.metrics import Measured
 from quaymaster._studies.experiments.offers import INPUTS, METRICS
+from quaymaster._studies.simulation.autoscaler import kinds_of
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["RunResult", "run_cell"]
@@ -59,7 +60,9 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
             inputs, metrics and plugins are not converted.
     """
     began, cpu_began = time.perf_counter(), time.process_time()
-    registry = registry_with(experiment.plugins)
+    scaler = cell.profile.autoscaler
+    make_autoscaler = None if scaler is None else scaler.factory()
+    registry = registry_with(experiment.plugins).with_kinds(kinds_of(make_autoscaler))
     config = parse_config(
         cell.profile.config,
         registry,
@@ -77,13 +80,12 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
     )
     workload = INPUTS.build(cell.input.used).make(context)
     metrics = {name: METRICS.build(used) for name, used in experiment.metrics.items()}
-    scaler = cell.profile.autoscaler
     with Run(
         workload.objects,
         config=config,
         registry=registry,
         seed=cell.seed,
-        autoscaler=None if scaler is None else scaler.factory(),
+        autoscaler=make_autoscaler,
         options=attrs.evolve(
             experiment.options, verify=verify or experiment.options.verify
         ),

@@ -248,3 +248,30 @@ def test_solves_place_each_pod_once_and_keep_to_limits(
     for claim in result.new_claims:
         for each in claim.instance_types:
             assert claim.requests["cpu"].nanos <= each.allocatable["cpu"]
+
+
+@given(st.lists(st.sampled_from(["bind", "delete node", "add node"]), max_size=5))
+def test_a_state_after_another_one_gives_the_same_answers(changes: list[str]) -> None:
+    pool, types = make_pool(), {"pool": TYPES}
+    objects = {name: zoned_node(name) for name in ("n0", "n1")}
+    pods: list[Pod] = []
+    previous: ClusterState | None = None
+    for number, change in enumerate(changes):
+        if change == "bind":
+            pods.append(running(f"old{number}", "n0"))
+        elif change == "add node":
+            objects[f"m{number}"] = zoned_node(f"m{number}")
+        else:
+            objects.pop(min(objects, default=""), None)
+        everything = [pool, *objects.values(), *pods, make_pod("p", "3")]
+        state = ClusterState.from_objects(
+            everything, types, now=float(number), previous=previous
+        )
+        fresh = ClusterState.from_objects(everything, types, now=float(number))
+        answers = [
+            solve(each, pods_to_schedule(each, OPTIONS).all_pods, OPTIONS)
+            for each in (state, fresh)
+        ]
+        assert answers[0].existing == answers[1].existing
+        assert claimed_pods(answers[0]) == claimed_pods(answers[1])
+        previous = state

@@ -152,6 +152,7 @@ class StateReader:
         self._cluster = cluster
         self._types = types
         self._past = past
+        self._last: ClusterState | None = None
 
     def state(
         self, marked: Collection[str], nominated: Mapping[str, float]
@@ -163,13 +164,15 @@ class StateReader:
             nominated: Until when pods are expected on nodes, by name.
         """
         now = self._cluster.clock.now()
-        return ClusterState.from_objects(
+        self._last = ClusterState.from_objects(
             self._objects(),
             self._types(now),
             now=now,
             marked=marked,
             nominated=nominated,
+            previous=self._last,
         )
+        return self._last
 
     def _objects(self) -> Iterator[ApiObject]:
         for kind in _KINDS:

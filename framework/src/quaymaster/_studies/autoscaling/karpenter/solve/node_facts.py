@@ -59,10 +59,17 @@ class NodeFacts:
 class _AllNodes:
     """All nodes that stay, those that have started first, then by name."""
 
-    def __init__(self, state: ClusterState, supply: Supply) -> None:
-        nodes = [node for node in state.nodes if not node.marked_for_deletion]
-        nodes.sort(key=lambda node: (not node.is_initialized, node.name))
-        self.facts = [_facts(node, supply.daemons, supply.types) for node in nodes]
+    def __init__(
+        self,
+        nodes: Sequence[StateNode],
+        supply: Supply,
+        before: Mapping[int, NodeFacts],
+    ) -> None:
+        self.supply = supply
+        self.facts = [
+            before.get(id(node)) or _facts(node, supply.daemons, supply.types)
+            for node in nodes
+        ]
         self.places = {node.name: place for place, node in enumerate(nodes)}
         self.hosts = Counter(node.host_name for node in nodes)
         self.table = NodeTable(
@@ -167,10 +174,23 @@ def nodes_of_solve(
     """Return the nodes that pods may go to; most of it is computed once for a state."""
     key = ("nodes", options)
     if key not in state.cache:
-        state.cache[key] = _AllNodes(state, supply)
+        state.cache[key] = _all_nodes(state, supply, state.carried.get(key))
     nodes = state.cache[key]
     assert isinstance(nodes, _AllNodes)
     return NodesOfSolve(nodes, excluded)
+
+
+def _all_nodes(state: ClusterState, supply: Supply, before: object) -> _AllNodes:
+    """Return all nodes that stay, with facts from an earlier state."""
+    nodes = [node for node in state.nodes if not node.marked_for_deletion]
+    nodes.sort(key=lambda node: (not node.is_initialized, node.name))
+    # Identity: facts hold for the same pools, types and DaemonSets, and the same nodes.
+    if not isinstance(before, _AllNodes) or before.supply is not supply:
+        return _AllNodes(nodes, supply, {})
+    facts = {id(each.node): each for each in before.facts}
+    if [*facts] == [id(node) for node in nodes]:
+        return before
+    return _AllNodes(nodes, supply, facts)
 
 
 def _facts(
