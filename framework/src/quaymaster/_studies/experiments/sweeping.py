@@ -21,6 +21,7 @@ from quaymaster._studies.experiments.fingerprints import Fingerprints
 from quaymaster._studies.experiments.provenance import provenance
 from quaymaster._studies.experiments.running import RunResult
 from quaymaster._studies.experiments.store import ResultStore, write_csv
+from quaymaster._studies.experiments.used_files import UsedFiles
 from quaymaster._studies.experiments.workers import run_in_processes, usable_processors
 
 __all__ = ["FailedRun", "SweepProgress", "SweepProgressFn", "SweepResult", "sweep"]
@@ -144,7 +145,7 @@ class _Sweep:
         self._folder = folder
         try:
             self._fingerprints = Fingerprints(experiment)
-            self._store = ResultStore(folder)
+            self._store = ResultStore(folder, UsedFiles(experiment.folder))
         except OSError as error:
             where = str(error.filename or experiment.file)
             message = error.strerror or str(error)
@@ -200,7 +201,7 @@ class _Sweep:
             self._experiment,
             cells,
             scheduler=scheduler,
-            code=self._fingerprints.code,
+            surroundings=self._fingerprints.surroundings,
             verify=verify,
         )
 
@@ -209,11 +210,17 @@ class _Sweep:
         yield Ended(0, try_cell(self._experiment, self._cells[0], verify))
 
     def _note(self, number: int, ended: Ended) -> None:
-        if isinstance(ended.outcome, RunFailure):
-            self._failed[number] = ended.outcome
-        else:
-            self._store.write(self._keys[number], ended.outcome)
-            self._made += 1
+        outcome = ended.outcome
+        if isinstance(outcome, RunFailure):
+            self._failed[number] = outcome
+            return
+        changed = self._store.changed(outcome.used)
+        if changed:
+            cause = f"its process on {outcome.host} used another version of {changed}"
+            self._failed[number] = RunFailure(cause=cause)
+            return
+        self._store.write(self._keys[number], outcome)
+        self._made += 1
 
     def _progress(self, missing: int) -> SweepProgress:
         over = self._made + len(self._failed)
@@ -284,6 +291,9 @@ class _Sweep:
             "runs": result.total,
             "failed": len(result.failed),
             "cpuSeconds": result.cpu_seconds,
+            "usedFiles": dict(
+                sorted(item for _, run in result.runs for item in run.used.items())
+            ),
             "lastSession": {
                 "began": self._began_at.isoformat(timespec="seconds"),
                 "seconds": result.seconds,

@@ -13,6 +13,7 @@ from quaymaster._studies.experiments.experiment import Cell, Part
 from quaymaster._studies.experiments.fingerprints import Fingerprints
 from quaymaster._studies.experiments.metrics import Value
 from quaymaster._studies.experiments.store import ResultStore
+from quaymaster._studies.experiments.used_files import UsedFiles
 from quaymaster._studies.experiments.workers import run_in_processes
 from quaymaster._studies.tuning.tuning import Tuning
 
@@ -43,7 +44,7 @@ class Runs:
         self._workers = workers
         self.made = 0
         try:
-            self._store = ResultStore(folder)
+            self._store = ResultStore(folder, UsedFiles(tuning.experiment.folder))
             self._fingerprints = Fingerprints(tuning.experiment)
         except OSError as error:
             where = str(error.filename or tuning.file)
