@@ -1,4 +1,4 @@
-"""Tells apart the code that a study brings along and the code that is installed."""
+"""Separates the code of a study from installed code."""
 
 import functools
 import sys

@@ -1,12 +1,13 @@
 """The metric of the cost of nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import attrs
 import numpy as np
 
 from quaymaster._studies.capacity.prices import Prices, total_price
-from quaymaster._studies.experiments.metrics import Measured, Metric
+from quaymaster._studies.experiments.metrics import Column, Measured, Metric
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["NodeCost"]
@@ -18,13 +19,34 @@ _SECONDS: float = 3600.0
 class NodeCost(Metric):
     """The cost of the nodes, by their annotations or by their instance types.
 
-    Columns: ``per_hour`` for all nodes at the end, ``used_per_hour`` for those that
-    have pods; ``spent`` and ``used_spent`` for the same over the time of the run. All
-    are empty if no node has a price; a node without a price counts as 0.
+    All columns are empty if no node has a price; a node without a price counts as 0.
 
     Attributes:
         prices: Instance type -> price per hour, for nodes without an annotation.
     """
+
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="per_hour",
+            unit="money per hour",
+            formula="sum of the prices of all nodes, at the end",
+        ),
+        Column(
+            name="used_per_hour",
+            unit="money per hour",
+            formula="sum of the prices of the nodes that have pods, at the end",
+        ),
+        Column(
+            name="spent",
+            unit="money",
+            formula="per_hour, integrated over the virtual time of the run",
+        ),
+        Column(
+            name="used_spent",
+            unit="money",
+            formula="used_per_hour, integrated over the virtual time of the run",
+        ),
+    )
 
     prices: Mapping[str, float] = attrs.field(factory=dict)
     _spent: float = attrs.field(init=False, default=0.0)

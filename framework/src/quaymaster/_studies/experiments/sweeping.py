@@ -19,6 +19,7 @@ from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment
 from quaymaster._studies.experiments.fingerprints import Fingerprints
 from quaymaster._studies.experiments.provenance import provenance
+from quaymaster._studies.experiments.repeating import differing_repetitions
 from quaymaster._studies.experiments.running import RunResult
 from quaymaster._studies.experiments.store import ResultStore, write_csv
 from quaymaster._studies.experiments.used_files import UsedFiles
@@ -244,6 +245,7 @@ class _Sweep:
             for number, key in enumerate(self._keys)
             if self._store.has(key)
         }
+        self._reject_differing(results)
         runs = [(self._cells[number], result) for number, result in results.items()]
         rows = [(cell.labels, result) for cell, result in runs]
         labels = self._experiment.labels
@@ -273,6 +275,15 @@ class _Sweep:
         here = "one process" if self._is_single else f"{workers} processes"
         self._write_provenance(sweep, scheduler or here)
         return sweep
+
+    def _reject_differing(self, results: dict[int, RunResult]) -> None:
+        """Count repetitions as failed whose results differ from the first one's."""
+        runs = [(self._cells[number], result) for number, result in results.items()]
+        numbers = {id(self._cells[number]): number for number in results}
+        for cell, cause in differing_repetitions(self._experiment, runs):
+            number = numbers[id(cell)]
+            self._failed[number] = RunFailure(cause=cause)
+            del results[number]
 
     def _line(self, number: int, result: RunResult | None) -> Sequence[object]:
         """Return the columns of a run in ``runs.csv``."""

@@ -153,7 +153,7 @@ def _is_installed(spec: ModuleSpec) -> bool:
 def _files(spec: ModuleSpec, name: str) -> Iterator[tuple[str, Path]]:
     """Return the files that are run when a module is imported: its parents' as well.
 
-    A name that is no module, such as that of a class, has the files of its parents.
+    The name of a class or a function yields the files of its parents.
     """
     top, *parts = name.split(".")
     if spec.origin and spec.has_location:
