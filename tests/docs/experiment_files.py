@@ -22,8 +22,8 @@ _INTRO: Final = (
     "`apiVersion: simulation.quaymaster.io/v1alpha1` and `kind: Experiment`.\n"
     "`Document` is the whole file. The sections after `MetricEntry` are the parameters "
     "of the inputs and metrics that the framework has, by the names that `use` takes.\n"
-    "Each metric lists its columns, with their units and formulas. `RESOURCE` stands "
-    "for a resource such as `cpu`, and `pNN` for a percentile such as `p99`.\n"
+    "Each metric lists its columns, with their units and formulas. `RESOURCE` is "
+    "the name of a resource such as `cpu`, `pNN` a percentile such as `p99`.\n"
 )
 TUNING_PAGE: Final = PAGE.with_name("tuning-files.md")
 

@@ -20,8 +20,8 @@ class Column:
     """What a column of a metric holds, for the reference and for warnings.
 
     Attributes:
-        name: Its name in the metric. ``pNN`` stands for a percentile such as ``p99``,
-            ``RESOURCE`` for the name of a resource.
+        name: Its name in the metric. ``pNN`` is a percentile such as ``p99``,
+            ``RESOURCE`` the name of a resource.
         unit: Its unit.
         formula: How it is computed.
         leaves_out: The columns of the same metric that count the pods which this one

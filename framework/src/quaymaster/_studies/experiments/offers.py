@@ -81,7 +81,7 @@ class OfferedClasses(Generic[T]):
         return cast(T, instance)
 
     def columns(self, used: Used[Metric]) -> Sequence[Column]:
-        """Return what the columns of a metric hold, if its class says so."""
+        """Return what the columns of a metric hold, if its class describes them."""
         columns: Sequence[Column] = getattr(self._class(used.origin), "columns", ())
         return columns
 

@@ -114,16 +114,16 @@ class PlacedPods(Metric):
     def end(self, run: Run) -> Measured:
         """Return the numbers of pods."""
         state = run.observe()
-        standing, completed = _present(run)
+        running, completed = _present(run)
         curves = [Curve(x=self._x, y=self._y)] if self.every else []
         values = {
             "": state.placed,
             "arrivals": self._arrivals,
             "pods": self._tried.count(state.placed, state.pending),
             "pending": state.pending,
-            "standing": standing,
+            "standing": running,
             "completed": completed,
-            "lost": state.placed - standing - completed,
+            "lost": state.placed - running - completed,
         }
         return Measured(values=values, curves=curves)
 
@@ -139,8 +139,8 @@ def _present(run: Run) -> tuple[int, int]:
         if key in pods
         if pods[key].node_name == node
     ]
-    standing = sum(not pod.is_finished for pod in present)
-    return standing, sum(pod.status.phase == "Succeeded" for pod in present)
+    running = sum(not pod.is_finished for pod in present)
+    return running, sum(pod.status.phase == "Succeeded" for pod in present)
 
 
 @attrs.define(kw_only=True, eq=False)

@@ -40,7 +40,7 @@ class FileWatch:
         self.input_files: set[str] = set()
         self.other_files: set[str] = set()
         # Threads of the caller, such as those of a Dask worker, open other files. They
-        # are known as objects, since the number of a thread that has ended is reused.
+        # are kept as objects, since the number of a thread that has ended is reused.
         self._others = set(threading.enumerate()) - {threading.current_thread()}
         self._in_input = False
         self._own = _own_folders()
