@@ -6,6 +6,8 @@ from typing import Final
 
 from tests.autoscale.call_player import answer_to_call
 from tests.autoscale.cases import Tree, family_of, read_cases, recordings
+from tests.autoscale.consolidation_differences import consolidation_differences
+from tests.autoscale.consolidation_player import answer_to_consolidation
 from tests.autoscale.listed import CHANCE, DRAWN, NOT_CHECKED, why_not_played
 from tests.autoscale.loop_differences import loop_differences
 from tests.autoscale.loop_player import answer_to_loops
@@ -26,6 +28,8 @@ def answer_to(line: Tree) -> Tree:
         return answer_to_call(case)
     if case.get("ask") == "solve":
         return answer_to_solve(case, DRAWN.get(case["id"]))
+    if case.get("ask") == "consolidate":
+        return answer_to_consolidation(case)
     return answer_to_loops(case, line["answer"])
 
 
@@ -40,6 +44,11 @@ def differences(line: Tree) -> Iterator[str]:
     if case.get("ask") == "solve":
         [ours] = answer["answers"]
         for text in solve_differences(recorded["answers"], ours):
+            yield f"{case['id']}: {text}"
+        return
+    if case.get("ask") == "consolidate":
+        [ours] = answer["answers"]
+        for text in consolidation_differences(recorded["answers"], ours):
             yield f"{case['id']}: {text}"
         return
     loops = zip(recorded["loops"], answer["loops"], strict=True)

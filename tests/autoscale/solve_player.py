@@ -24,7 +24,7 @@ from tests.kit.internals.karpenter import (
     solve,
 )
 
-__all__ = ["answer_to_solve", "options_of", "state_of"]
+__all__ = ["answer_to_solve", "claim_tree", "options_of", "state_of"]
 
 _KINDS: Final[dict[str, type[ApiObject]]] = {
     **KINDS,
@@ -46,7 +46,7 @@ def answer_to_solve(case: Tree, seed: int | None) -> Tree:
     pods = pods_to_schedule(state, options)
     result = solve(state, pods.all_pods, options)
     answer = {
-        "new": [_claim(as_created(c, options), options) for c in result.new_claims],
+        "new": [claim_tree(as_created(c, options), options) for c in result.new_claims],
         "existing": {
             name: sorted(pod.key for pod in placed)
             for name, placed in sorted(result.existing.items())
@@ -97,7 +97,8 @@ def _type(tree: Tree) -> InstanceType:
     )
 
 
-def _claim(claim: ProposedClaim, options: KarpenterOptions) -> Tree:
+def claim_tree(claim: ProposedClaim, options: KarpenterOptions) -> Tree:
+    """Return a claim in the form of the recordings."""
     return {
         "pool": claim.pool.name,
         "pods": sorted(pod.key for pod in claim.pods),

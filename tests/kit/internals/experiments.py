@@ -4,10 +4,17 @@ import functools
 
 from quaymaster._studies.experiments import used_code
 from quaymaster._studies.experiments.fingerprints import Fingerprints, code_of
+from quaymaster._studies.experiments.swf_input import SwfInput
 from quaymaster._studies.experiments.tables import results_table
 from quaymaster._studies.experiments.watching import watch_files
 
-__all__ = ["Fingerprints", "forget_code", "results_table", "watch_files"]
+__all__ = [
+    "Fingerprints",
+    "SwfInput",
+    "forget_code",
+    "results_table",
+    "watch_files",
+]
 
 
 def forget_code() -> None:

@@ -1,5 +1,6 @@
 """What tests see of ``quaymaster._clusters.inmemory``."""
 
+from quaymaster._clusters.inmemory.admission.cron_times import next_hit
 from quaymaster._clusters.inmemory.admission.device_claim_checks import CLAIM_OF_POD
 from quaymaster._clusters.inmemory.controllers.device_claims import (
     DeviceClaimController,
@@ -41,6 +42,7 @@ __all__ = [
     "KnownProvisioner",
     "Reach",
     "VolumeSource",
+    "next_hit",
 ]
 
 MAX_LAG = "quaymaster._clusters.inmemory.store._MAX_LAG"

@@ -74,7 +74,7 @@ class NoticeReason(enum.StrEnum):
     """A field is dropped, since its feature gate is off."""
 
     LEFT_OUT = "LeftOut"
-    """Parts of a scenario have no effect on an answer."""
+    """Parts of a scenario or a trace have no effect on an answer."""
 
     UNTRIED_LOSSES = "UntriedLosses"
     """There are more possible losses than a plan was tried with."""

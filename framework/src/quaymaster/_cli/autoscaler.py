@@ -1,11 +1,12 @@
 """The option ``--autoscaler``, and the autoscaler of a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from quaymaster._api.objects.meta import ApiObject
     from quaymaster._studies.simulation.autoscaler import (
         Autoscaler,
         AutoscalerContext,
@@ -35,6 +36,17 @@ class ScaledRun:
     def __init__(self, factory: "AutoscalerFactory | None") -> None:
         self.autoscaler: Autoscaler | None = None
         self._factory = factory
+
+    @property
+    def kinds(self) -> "Sequence[type[ApiObject]]":
+        """The kinds of objects that the autoscaler reads beside those of Kubernetes."""
+        if self._factory is None:
+            return ()
+        from quaymaster._studies.simulation.autoscaler import (  # noqa: PLC0415 - rarely
+            kinds_of,
+        )
+
+        return kinds_of(self._factory)
 
     @property
     def factory(self) -> "AutoscalerFactory | None":

@@ -8,9 +8,14 @@ from typing import Final, NamedTuple, TypeAlias
 import attrs
 import click
 
+from quaymaster._api.objects import ApiObject
 from quaymaster._base.versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
 from quaymaster._cli.autoscaler import autoscalers_option
-from quaymaster._cli.compared_autoscalers import read_autoscalers, with_autoscalers
+from quaymaster._cli.compared_autoscalers import (
+    kinds_of_all,
+    read_autoscalers,
+    with_autoscalers,
+)
 from quaymaster._cli.compared_changes import (
     change_documents,
     changes_table,
@@ -173,15 +178,19 @@ def command(
         or is_of_versions
         or len(autoscalers) > 1
     )
+    kinds = kinds_of_all(autoscalers.values())
     if is_of_one_input:
-        inputs = [repacked(_common_input(arguments, options), is_repacked=repack)]
+        inputs = [
+            repacked(_common_input(arguments, options, kinds), is_repacked=repack)
+        ]
         variants = _of_one_input(
             arguments, inputs[0], options, scales=len(autoscalers) > 1
         )
     else:
         inputs = [
             repacked(
-                read_inputs(attrs.evolve(options, paths=(path,))), is_repacked=repack
+                read_inputs(attrs.evolve(options, paths=(path,)), kinds=kinds),
+                is_repacked=repack,
             )
             for path in arguments.inputs
         ]
@@ -256,7 +265,9 @@ def _is_configuration(path: str) -> bool:
     return isinstance(document, dict) and document.get("kind") == KIND
 
 
-def _common_input(arguments: _Given, options: InputOptions) -> Inputs:
+def _common_input(
+    arguments: _Given, options: InputOptions, kinds: Sequence[type[ApiObject]]
+) -> Inputs:
     """Read the input of all variants.
 
     The configuration of the command line may name plugins that only the environments
@@ -267,13 +278,14 @@ def _common_input(arguments: _Given, options: InputOptions) -> Inputs:
     if newest is None:
         newest = _with_all_gates(arguments.configurations, options.configured)
     try:
-        return read_inputs(options, kubernetes=newest)
+        return read_inputs(options, kubernetes=newest, kinds=kinds)
     except ConfigErrors:
         if len(arguments.configurations) + len(arguments.environments) < 2:
             raise
     return read_inputs(
         attrs.evolve(options, configured=attrs.evolve(options.configured, file=None)),
         kubernetes=newest,
+        kinds=kinds,
     )
 
 

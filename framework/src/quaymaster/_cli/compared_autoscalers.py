@@ -1,17 +1,18 @@
 """Compares each variant with several autoscalers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
 import click
 
+from quaymaster._api.objects import ApiObject
 from quaymaster._cli.autoscaler import the_autoscaler
 from quaymaster._studies.comparing.environments import EnvironmentVariant
 from quaymaster._studies.comparing.variants import Variant
-from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory, kinds_of
 
-__all__ = ["read_autoscalers", "with_autoscalers"]
+__all__ = ["kinds_of_all", "read_autoscalers", "with_autoscalers"]
 
 _Runnable: TypeAlias = Variant | EnvironmentVariant
 
@@ -41,6 +42,13 @@ def read_autoscalers(
         assert autoscaler is not None, "there is a file"
         autoscalers[file] = autoscaler
     return autoscalers
+
+
+def kinds_of_all(
+    autoscalers: Iterable[AutoscalerFactory],
+) -> Sequence[type[ApiObject]]:
+    """Return the kinds that autoscalers read beside those of Kubernetes, each once."""
+    return [*dict.fromkeys(kind for each in autoscalers for kind in kinds_of(each))]
 
 
 def with_autoscalers(

@@ -5,7 +5,11 @@ from typing import Final
 import click
 
 from quaymaster._base.errors import counted
-from quaymaster._cli.autoscaler import autoscaler_option, the_autoscaler
+from quaymaster._cli.autoscaler import (
+    ScaledRun,
+    autoscaler_option,
+    the_autoscaler,
+)
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
@@ -48,9 +52,9 @@ def command(options: InputOptions, autoscaler_file: str, output: OutputFormat) -
     real cluster; nothing is written anywhere. For each node that stays, the reason is
     printed: a pod, a budget, an annotation, or no room elsewhere.
     """
-    inputs = read_inputs(options)
     factory = the_autoscaler(autoscaler_file)
     assert factory is not None, "the option is required"
+    inputs = read_inputs(options, kinds=ScaledRun(factory).kinds)
     with progress_bar() as progress, inputs.located():
         result = consolidate(
             inputs.objects,

@@ -4,7 +4,7 @@ import attrs
 import click
 
 from quaymaster._cli.attempt_values import complete_attempt, read_attempt
-from quaymaster._cli.autoscaler import autoscaler_option, the_autoscaler
+from quaymaster._cli.autoscaler import ScaledRun, autoscaler_option, the_autoscaler
 from quaymaster._cli.explain_group import (
     GroupRequest,
     explain_group_command,
@@ -219,8 +219,8 @@ def _explain(
     top: int | None,
     output: OutputFormat,
 ) -> None:
-    inputs = read_inputs(options)
     factory = the_autoscaler(request.autoscaler_file)
+    inputs = read_inputs(options, kinds=ScaledRun(factory).kinds)
     with progress_bar() as progress, inputs.located():
         explained = explain_pod(
             pod,

@@ -16,6 +16,7 @@ from quaymaster._cli.output import (
     scheduling_in,
 )
 from quaymaster._studies.autoscaling.explaining_nodes import explain_node
+from quaymaster._studies.simulation.autoscaler import kinds_of
 from quaymaster._studies.simulation.kinds import kind_fits
 
 __all__ = ["explain_node_command", "node_name"]
@@ -39,9 +40,9 @@ def explain_node_command(
         options: The options about the input.
         output: The form of the output.
     """
-    inputs = read_inputs(options)
     factory = the_autoscaler(autoscaler_file)
     assert factory is not None, "there is a file"
+    inputs = read_inputs(options, kinds=kinds_of(factory))
     with progress_bar() as progress, inputs.located():
         explained = explain_node(
             name,

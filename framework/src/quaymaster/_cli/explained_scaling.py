@@ -50,7 +50,7 @@ def print_explained_node(explained: ExplainedNode) -> None:
     if scaling.removed is not None:
         fate = f"is removed at {duration(scaling.removed)}"
     else:
-        fate = f"stays (after {duration(explained.until)}, nothing changes any more)"
+        fate = f"stays (no more changes after {duration(explained.until)})"
     print_line(f"{scaling.node} {fate}: {scaling.why}")
     print_line()
     _FACTS.print_section(scaling.facts)

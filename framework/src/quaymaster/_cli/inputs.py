@@ -281,6 +281,7 @@ def read_inputs(
     asks_extenders: bool = True,
     needs_paths: bool = True,
     kubernetes: Kubernetes | None = None,
+    kinds: Iterable[type[ApiObject]] = (),
 ) -> Inputs:
     """Read everything that the command line names.
 
@@ -289,23 +290,24 @@ def read_inputs(
         asks_extenders: Whether extenders of the configuration will be called.
         needs_paths: Whether a file or a live cluster is required.
         kubernetes: The version whose fields are valid, if not the configuration's.
+        kinds: Kinds of objects beside those of Kubernetes and of plugins.
     """
-    registry = installed_plugins()
+    registry = installed_plugins().with_kinds(kinds)
     config, notices = read_config(
         options.configured, registry, asks_extenders=asks_extenders
     )
     nodes = make_nodes(options.specs, max_nodes=options.max_nodes)
-    kinds = declared_kinds(config, registry)
+    declared = declared_kinds(config, registry)
     if needs_paths and not options.is_live and not options.paths:
         raise click.UsageError("expected a PATH, or a live cluster (--context)")
-    live, namespace = _read_live(options, kinds, kubernetes or config.kubernetes)
+    live, namespace = _read_live(options, declared, kubernetes or config.kubernetes)
     records = [path for path in options.paths if is_record(path)]
-    recorded = _read_records(records, kinds)
+    recorded = _read_records(records, declared)
     with progress_bar() as progress:
         task = progress.add_task("reading", total=None)
         loaded = load(
             [path for path in options.paths if path not in records],
-            kinds=kinds,
+            kinds=declared,
             namespace=options.namespace,
             validation=options.validation,
             custom_kinds=options.custom_kinds,

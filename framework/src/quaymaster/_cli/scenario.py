@@ -135,14 +135,14 @@ def run(
     The exit code is 1 if an assertion, a check or a wait of any of them fails, or if
     the cluster rejects a step. -o wide prints what the steps did.
     """
-    registry = installed_plugins()
+    make_autoscaler = the_autoscaler(autoscaler_file)
+    registry = installed_plugins().with_kinds(ScaledRun(make_autoscaler).kinds)
     scenarios = _load(files, registry, configured.chosen)
     configs = [_config(scenario, configured, registry) for scenario in scenarios]
     scenarios = [
         _for_config(scenario, config, registry)
         for scenario, (config, _) in zip(scenarios, configs, strict=True)
     ]
-    make_autoscaler = the_autoscaler(autoscaler_file)
     scaled: list[ScaledRun] = []
     results: list[ScenarioResult] = []
     is_doubtful = False

@@ -172,8 +172,8 @@ def command(
     hooks = run_timings.hooks if run_timings else None
     several = (recorder, seen, room, run_timings, hooks)
     observers = [each for each in several if each is not None]
-    inputs = read_inputs(options)
     scaled = ScaledRun(the_autoscaler(autoscaler_file))
+    inputs = read_inputs(options, kinds=scaled.kinds)
     choice = TimesChoice(startup, termination, pull)
     times = choice.over(DEFAULT_POD_TIMES)
     result = _simulated(

@@ -208,7 +208,10 @@ def command(
     before the previous change has settled. Without a PATH, the scenario's cluster is
     used; without --config, its configuration.
     """
-    inputs = read_inputs(options, needs_paths=not given["change_scenario"])
+    scaled = ScaledRun(the_autoscaler(autoscaler_file))
+    inputs = read_inputs(
+        options, needs_paths=not given["change_scenario"], kinds=scaled.kinds
+    )
     rotation = RotateNodes(
         nodes="", surge=surge, boot_seconds=boot, timeout_seconds=drain_timeout
     )
@@ -226,7 +229,6 @@ def command(
         check_topology_keys(topology_keys, inputs.objects)
     choice = TimesChoice(startup, termination, pull)
     times = choice.over(reader.times)
-    scaled = ScaledRun(the_autoscaler(autoscaler_file))
     with progress_bar() as progress, inputs.located():
         result = what_if(
             inputs.objects,

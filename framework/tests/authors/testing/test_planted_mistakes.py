@@ -16,8 +16,12 @@ from quaymaster.testing import (
 )
 from tests.kit.internals.testing import CHECKS
 from tests.kit.nightly import with_rest_at_night
+from tests.kit.planted.aisles import AISLE_MISTAKES, Aisles
+from tests.kit.planted.aisles import OWN as AISLE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
+from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
+from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.mistake import Mistake
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
 from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices
@@ -34,6 +38,8 @@ from tests.kit.planted.racks import OWN as RACK_CLUSTERS
 from tests.kit.planted.racks import RACK_MISTAKES, Racks, Requeues
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
+from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
+from tests.kit.planted.troupes import TROUPE_MISTAKES, Troupes
 from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
 from tests.kit.planted.zones import ZONE_MISTAKES, Zones
 
@@ -47,6 +53,9 @@ MISTAKES = (
     *RACK_MISTAKES,
     *QUEUE_MISTAKES,
     *SLOT_MISTAKES,
+    *TROUPE_MISTAKES,
+    *LICENCE_MISTAKES,
+    *AISLE_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -55,12 +64,24 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Racks, RACK_CLUSTERS),
     (Requeues, RACK_CLUSTERS),
     (Slots, SLOT_CLUSTERS),
+    (Troupes, TROUPE_CLUSTERS),
+    (Licences, LICENCE_CLUSTERS),
+    (Aisles, AISLE_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),
     (Neighbours, FRIENDS),
 ]
-COSTLY = ("Gpus", "Prices", "Evicts", "Requeues", "Slots")
+COSTLY = (
+    "Gpus",
+    "Prices",
+    "Evicts",
+    "Requeues",
+    "Slots",
+    "Troupes",
+    "Licences",
+    "Aisles",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -84,6 +85,26 @@ def test_housekeeping_does_not_count_as_work() -> None:
     assert clock.has_foreground_timers
     clock.advance(1.0)
     assert not clock.has_foreground_timers
+
+
+def test_timers_of_a_moment_can_be_held_back_and_released_one_by_one() -> None:
+    clock = VirtualClock(start=0.0)
+    ran: list[str] = []
+    for name in ("first", "second", "third"):
+        clock.call_at(5.0, partial(ran.append, name))
+    cancelled = clock.call_at(5.0, lambda: ran.append("cancelled"))
+    release = clock.move_ahead_of(5.0)
+    cancelled.cancel()
+    clock.call_later(0.0, lambda: ran.append("new"))
+    clock.run_due()
+    assert (clock.now(), ran) == (5.0, ["new"])
+    while release():
+        ran.append("released")
+        clock.run_due()
+    assert ran[1:] == [
+        word for name in ("first", "second", "third") for word in ("released", name)
+    ]
+    assert clock.next_due() is None
 
 
 def test_real_clock_runs_what_is_due() -> None:

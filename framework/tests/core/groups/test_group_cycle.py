@@ -13,6 +13,7 @@ from tests.kit.group_cluster import (
     harness_with_groups,
     nodes_by_pod,
 )
+from tests.kit.internals.binding import WaitingPods
 
 NO_VICTIMS = "pod group preemption: No preemption victims found for incoming preemptor"
 FULL = "0/2 nodes are available: 2 Insufficient cpu."
@@ -63,6 +64,38 @@ def test_bound_pods_count_for_the_quorum() -> None:
     harness.cluster.create(late)
     harness.settle()
     harness.assert_scheduled("late", on="c")
+
+
+def test_pods_that_wait_after_a_quorum_are_released_by_the_next_one() -> None:
+    nodes = cpu_nodes("a", "b", "c", "d")
+    harness = harness_with_groups([*nodes, *gang_objects(2)])
+    harness.settle()
+    harness.cluster.update(make_pod_group(name="gang", min_count=4))
+    for name in ("late-0", "late-1"):
+        pod = make_pod(name=name, requests={"cpu": "1"}, scheduling_group="gang")
+        harness.cluster.create(pod)
+    harness.settle()
+    assert len(nodes_by_pod(harness)) == 4
+    assert not harness.waiting_pods()
+
+
+def test_waiting_pods_are_released_once_for_all_pods_above_the_quorum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released: list[str] = []
+    get = WaitingPods.get
+
+    def noted(waiting: WaitingPods, uid: str) -> object:
+        released.append(uid)
+        return get(waiting, uid)
+
+    monkeypatch.setattr(WaitingPods, "get", noted)
+    names = [f"n{number}" for number in range(8)]
+    objects = [*cpu_nodes(*names), *gang_objects(8, min_count=3)]
+    harness = harness_with_groups(objects)
+    harness.settle()
+    assert len(nodes_by_pod(harness)) == 8
+    assert len(released) == 3
 
 
 def test_basic_group_binds_what_fits() -> None:

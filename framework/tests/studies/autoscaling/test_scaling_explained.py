@@ -13,9 +13,9 @@ from quaymaster.autoscaling import (
     ClusterAutoscalerOptions,
     ClusterAutoscalerSetup,
     ExplainsScaling,
-    GroupFate,
     GroupSettings,
     GroupVerdict,
+    NodeGroupFate,
     NodeScaling,
     PodFate,
     PodScaling,
@@ -78,14 +78,14 @@ def web(cpu: str = "1", priority: int = 0) -> Pod:
 
 def test_group_that_grows_is_reported_with_its_nodes_and_their_price() -> None:
     verdict = verdicts(web(), group("a"))["a"]
-    assert verdict.fate is GroupFate.GROWS
+    assert verdict.fate is NodeGroupFate.GROWS
     assert verdict.nodes == 1
     assert verdict.price == pytest.approx(0.2)
 
 
 def test_expander_says_why_another_group_was_not_chosen() -> None:
     reasons = verdicts(web(), group("a"), group("b", cpu=16))
-    assert reasons["b"].fate is GroupFate.NOT_CHOSEN
+    assert reasons["b"].fate is NodeGroupFate.NOT_CHOSEN
     assert reasons["b"].why == (
         "least-waste: 97% of its new nodes unused; a: 75% of its new nodes unused"
     )
@@ -95,7 +95,9 @@ def test_expander_says_why_another_group_was_not_chosen() -> None:
 def test_chance_decides_between_equal_options(expander: str) -> None:
     options = attrs.evolve(QUICK, expander=(expander,))
     reasons = verdicts(web(), group("a"), group("b"), options=options)
-    [loser] = [each for each in reasons.values() if each.fate is GroupFate.NOT_CHOSEN]
+    [loser] = [
+        each for each in reasons.values() if each.fate is NodeGroupFate.NOT_CHOSEN
+    ]
     assert loser.why.startswith("random: chance has chosen")
 
 
@@ -103,7 +105,7 @@ def test_plugin_that_rejects_the_pod_is_named_with_its_facts() -> None:
     taint = Taint(key="team", value="x", effect="NoSchedule")
     reasons = verdicts(web("4"), group("a"), group("b", cpu=8, taints=[taint]))
     assert (reasons["a"].fate, reasons["a"].plugin) == (
-        GroupFate.REJECTED,
+        NodeGroupFate.REJECTED,
         "NodeResourcesFit",
     )
     assert "free cpu 2 of 2" in reasons["a"].why
@@ -112,7 +114,7 @@ def test_plugin_that_rejects_the_pod_is_named_with_its_facts() -> None:
 
 def test_full_group_is_limited() -> None:
     verdict = verdicts(web(), group("a", most=0))["a"]
-    assert verdict.fate is GroupFate.LIMITED
+    assert verdict.fate is NodeGroupFate.LIMITED
     assert verdict.why == "it has its largest size, 0 nodes"
 
 
@@ -132,7 +134,7 @@ def test_group_in_backoff_is_limited_until_a_time() -> None:
         scaling = simulation.autoscaler.scaling_of_pod("default/web")
     assert scaling is not None
     [verdict] = scaling.groups
-    assert verdict.fate is GroupFate.LIMITED
+    assert verdict.fate is NodeGroupFate.LIMITED
     assert verdict.why.startswith("its last scale-up failed, so it may not grow before")
 
 

@@ -10,7 +10,7 @@ Mirrors ``GangScheduling`` (kube-scheduler 1.37.2,
 without the feature gate GenericWorkload.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from quaymaster import (
@@ -58,14 +58,15 @@ class GangScheduling:
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle
         self._groups = handle.pod_groups
+        self._allowed = ""
         self._trees: Trees | None = None
         if self._groups is not None and handle.kubernetes.enabled("CompositePodGroup"):
             self._trees = Trees(handle)
 
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        groups, key = self._groups, pod.group_key
-        if groups is None or not key:
+        groups = self._groups
+        if groups is None or not (key := pod.group_key):
             return None
         state = groups.get(key)
         if state is None or state.group is None:
@@ -111,8 +112,8 @@ class GangScheduling:
 
     @hookimpl
     def permit(self, pod: Pod) -> PermitWait | Status | None:
-        groups, key = self._groups, pod.group_key
-        if groups is None or not key:
+        groups = self._groups
+        if groups is None or not (key := pod.group_key):
             return None
         state = groups.get(key)
         if state is None or state.group is None:
@@ -121,28 +122,36 @@ class GangScheduling:
             return Status.from_error(
                 f'{text}: podgroup.scheduling.k8s.io "{name}" not found'
             )
+        root: PodGroup | CompositePodGroup | Status | None = state.group
         if self._trees is not None and state.group.parent_key:
-            assumed = self._trees.assumed(pod)
+            root = self._trees.ready_root(pod)
         elif state.group.spec.scheduling_policy.gang is None:
             return None
-        else:
-            is_ready = state.scheduled_count >= state.group.min_count
-            assumed = tuple(state.assumed) if is_ready else None
-        if assumed is None:
+        elif state.scheduled_count < state.group.min_count:
+            root = None
+        if root is None:
             # Upstream activates the other pods here. That has no effect, because their
             # group is in its cycle then.
+            self._allowed = ""
             return _WAIT
-        if isinstance(assumed, Status):
-            return assumed
-        self._allow(assumed)
+        if isinstance(root, Status):
+            return root
+        self._allow(root)
         return None
 
-    def _allow(self, assumed: Iterable[str]) -> None:
+    def _allow(self, root: PodGroup | CompositePodGroup) -> None:
         """Let the pods go on that wait for the quorum of their group."""
-        for uid in assumed:
-            waiting = self._handle.waiting_pod(uid)
-            if waiting is not None and "GangScheduling" in waiting.pending_plugins:
-                waiting.allow("GangScheduling")
+        key = root.entity_key
+        # No pod of the group has begun to wait since they were allowed. Without this,
+        # the time grows with the square of the pods above the quorum.
+        if self._allowed == key or self._groups is None:
+            return
+        self._allowed = key
+        for leaf in self._groups.leaves(root):
+            for uid in tuple(leaf.assumed):
+                waiting = self._handle.waiting_pod(uid)
+                if waiting is not None and "GangScheduling" in waiting.pending_plugins:
+                    waiting.allow("GangScheduling")
 
 
 def _after_pod_added(pod: Pod, _old: None, new: Pod) -> QueueingHint:

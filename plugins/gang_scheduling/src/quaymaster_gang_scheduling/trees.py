@@ -48,19 +48,16 @@ class Trees:
         text = f'waiting for composite pod group "{root.name}" tree to meet quorum'
         return Status.unresolvable(text)
 
-    def assumed(self, pod: Pod) -> Sequence[str] | Status | None:
-        """Return the uids of the assumed pods of a pod's tree.
+    def ready_root(self, pod: Pod) -> PodGroup | CompositePodGroup | Status | None:
+        """Return the root of a pod's tree.
 
         Returns:
-            The uids; None if too few groups have enough pods with a node; or an Error.
+            The root; None if too few groups have enough pods with a node; or an Error.
         """
-        groups = self._groups
-        root = groups.root_of(pod)
+        root = self._groups.root_of(pod)
         if root is None:
             return Status.from_error(_not_built(pod))
-        if not self._is_ready(root, counts_scheduled=True):
-            return None
-        return [uid for leaf in groups.leaves(root) for uid in leaf.assumed]
+        return root if self._is_ready(root, counts_scheduled=True) else None
 
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         """Return the events that may complete a tree."""

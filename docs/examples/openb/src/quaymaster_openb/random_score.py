@@ -71,7 +71,8 @@ class RandomGpuShare(GpuShare):
     """Gives a pod that shares a GPU any that suffices."""
 
     contract_opt_outs: ClassVar[Mapping[str, str]] = {
-        "staleness": "each instance has a salt, so another one draws other GPUs"
+        "restarts": "each instance has a salt, so another one draws other GPUs",
+        "staleness": "each instance has a salt, so another one draws other GPUs",
     }
 
     def __init__(self, args: None, handle: Handle) -> None:

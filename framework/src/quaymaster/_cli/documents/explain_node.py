@@ -1,7 +1,7 @@
 """The decisions of autoscalers in the results of ``explain``."""
 
 from quaymaster._cli.documents.parts import DocumentPart, WarningPart
-from quaymaster._studies.simulation.scaling import GroupFate, PodFate
+from quaymaster._studies.simulation.scaling import NodeGroupFate, PodFate
 
 __all__ = [
     "ExplainNodeDocument",
@@ -26,7 +26,7 @@ class GroupVerdictPart(DocumentPart, frozen=True):
     """
 
     group: str
-    fate: GroupFate
+    fate: NodeGroupFate
     nodes: int
     price: float | None
     plugin: str

@@ -9,6 +9,7 @@ import itertools
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -195,6 +196,36 @@ class VirtualClock(Clock):
             self._move(due)
             self.run_due()
         self._move(target)
+
+    def move_ahead_of(self, due: float) -> Callable[[], bool]:
+        """Jump to a time, and hold back the timers that are due then.
+
+        Timers that are set later run as always. The time must not be later than that
+        of the next timer.
+
+        Args:
+            due: The time, not before now.
+
+        Returns:
+            A function that gives the next of these timers back to the clock, in their
+            order, and returns whether there was one.
+        """
+        self._move(float(due))
+        held: deque[tuple[float, int, Timer]] = deque()
+        while (first := self.next_due()) is not None and first <= self._now:
+            held.append(heapq.heappop(self._timers))
+
+        def release() -> bool:
+            while held:
+                entry = held.popleft()
+                if entry[2].callback is not None:
+                    heapq.heappush(self._timers, entry)
+                    return True
+                # It was cancelled meanwhile, and counted as an entry of the heap.
+                self._cancelled = max(0, self._cancelled - 1)
+            return False
+
+        return release
 
     def _move(self, to: float) -> None:
         if to > self._now:

@@ -420,7 +420,11 @@ class Handle(Protocol):
         """Move pods to the active queue at once, whatever their backoff."""
 
     def changed(
-        self, *, nodes: Iterable[str] | None = None, requeue: bool = True
+        self,
+        *,
+        nodes: Iterable[str] | None = None,
+        pods: Iterable[Pod] | None = None,
+        requeue: bool = True,
     ) -> None:
         """Report that other data than nodes and pods have changed its results.
 
@@ -442,11 +446,16 @@ class Handle(Protocol):
             nodes: The names of the nodes whose results have changed. Then only cached
                 results of ``filter`` and ``score`` for these nodes become stale, which
                 costs no more than a changed label. By default, all results do.
+            pods: The pods whose sort keys have changed. ``queue_sort`` is called again
+                for those in the active and the backoff queue, which get their new
+                places before the next attempt. With pods alone, no cached result
+                becomes stale, and no pod is requeued.
             requeue: Whether to requeue pods. False is for changes of objects for which
                 the plugin has registered events: these requeue its pods by their hints.
 
         Raises:
-            TypeError: ``nodes`` is a string, or has a value that is not a string.
+            TypeError: ``nodes`` is a string, or has a value that is not a string;
+                or ``pods`` has a value that is not a pod.
         """
 
     @overload

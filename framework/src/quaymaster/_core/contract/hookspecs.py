@@ -193,7 +193,9 @@ class QueueSortPlugin(Protocol):
         """Return a sort key: the pod with the smallest key is tried first.
 
         Called each time a pod enters the active queue, so the key must not depend on
-        anything that changes while the pod waits. To port a ``Less`` of upstream,
+        anything that changes while the pod waits. A plugin whose keys change, for
+        example with the time, reports each change by `Handle.changed` with ``pods``,
+        and returns the same keys between two reports. To port a ``Less`` of upstream,
         build a tuple of the values that it compares, negated where the larger value
         comes first: ``(-priority, timestamp)``. As a last resort, wrap ``Less`` with
         ``functools.cmp_to_key``. Equal keys keep the order of arrival.

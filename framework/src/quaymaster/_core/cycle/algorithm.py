@@ -112,6 +112,12 @@ class Algorithm:
         self._chosen: int | None = None
         self._placement: RowArray | None = None
 
+    def __copy__(self) -> "Algorithm":
+        # A copy is made for each placement of a group; the usual way takes 4 us.
+        other = Algorithm.__new__(Algorithm)
+        other.__dict__.update(self.__dict__)
+        return other
+
     @property
     def nodes(self) -> NodeTable:
         """The columns of all nodes."""

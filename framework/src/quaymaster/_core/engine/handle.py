@@ -68,6 +68,10 @@ def _is_always_own() -> bool:
     return True
 
 
+def _no_order(_pods: Sequence[Pod]) -> None:
+    return None
+
+
 def _no_pods_to_wake(_scheduler_name: str, _plugin: str) -> None:
     return None
 
@@ -83,6 +87,8 @@ class Services:
         activate: Moves pods to the active queue; by default there is no queue.
         wake: Wakes the pods of a profile that one of its plugins has rejected, by the
             names of both; called on the engine's thread.
+        reorder: Computes the sort keys of queued pods again; called on the engine's
+            thread.
         post: Runs a call on the engine's thread; may be called from any thread. By
             default the call is made at once.
         is_own_thread: Whether the calling thread is the engine's; by default it is.
@@ -104,6 +110,7 @@ class Services:
     waiting_pod: Callable[[str], WaitingPod | None] = _no_pod
     activate: Callable[[Sequence[Pod]], None] = _no_queue
     wake: Callable[[str, str], None] = _no_pods_to_wake
+    reorder: Callable[[Sequence[Pod]], None] = _no_order
     post: Post = operator.call
     is_own_thread: Callable[[], bool] = _is_always_own
     record: Callable[[EventNote], None] = attrs.Factory(
@@ -338,16 +345,20 @@ class EngineHandle:
         return self._services.waiting_pod(uid)
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        listed = list(pods)
-        for pod in listed:
-            item: object = pod
-            if not isinstance(item, Pod):
-                raise TypeError(f"activate: expected pods, got {type(pod).__name__}")
-        self._services.activate(listed)
+        self._services.activate(_checked_pods("activate", pods))
 
     def changed(
-        self, *, nodes: Iterable[str] | None = None, requeue: bool = True
+        self,
+        *,
+        nodes: Iterable[str] | None = None,
+        pods: Iterable[Pod] | None = None,
+        requeue: bool = True,
     ) -> None:
+        if pods is not None:
+            listed = _checked_pods("changed", pods)
+            self._services.post(lambda: self._reorder(listed))
+            if nodes is None:
+                return
         names = ("",) if nodes is None else _checked_names(nodes)
         if self._clock.is_retired or not names:
             return
@@ -358,6 +369,10 @@ class EngineHandle:
         if requeue and not self._is_waking:
             self._is_waking = True
             self._services.post(self._wake)
+
+    def _reorder(self, pods: Sequence[Pod]) -> None:
+        if not self._clock.is_retired:
+            self._services.reorder(pods)
 
     def _wake(self) -> None:
         self._is_waking = False
@@ -441,6 +456,20 @@ class EngineHandle:
             lambda: self._clock.is_retired,
             blocks=self._may_block,
         )
+
+
+def _checked_pods(method: str, pods: Iterable[Pod]) -> Sequence[Pod]:
+    """Return pods as a list.
+
+    Raises:
+        TypeError: A value among them is not a pod.
+    """
+    listed = list(pods)
+    for pod in listed:
+        value: object = pod
+        if not isinstance(value, Pod):
+            raise TypeError(f"{method}: expected pods, got {type(pod).__name__}")
+    return listed
 
 
 def _checked_names(nodes: Iterable[str]) -> Sequence[str]:

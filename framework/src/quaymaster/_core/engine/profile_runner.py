@@ -72,6 +72,7 @@ class ProfileRunner:
         activate: Moves pods to the active queue, when plugins request it.
         wake: Wakes the pods of a profile that one of its plugins has rejected, by the
             names of both.
+        reorder: Computes the sort keys of queued pods again.
         options: Other settings.
         stopwatch: Returns the time that hooks are measured with, in seconds.
         metrics: Records metrics; may be None.
@@ -117,6 +118,7 @@ class ProfileRunner:
         observer: Observer | None = None,
         activate: Callable[[Sequence[Pod]], None] = _nothing,
         wake: Callable[[str, str], None] = _nothing,
+        reorder: Callable[[Sequence[Pod]], None] = _nothing,
         options: SchedulerOptions | None = None,
         stopwatch: Callable[[], float] = time.perf_counter,
         metrics: SchedulerMetrics | None = None,
@@ -155,7 +157,7 @@ class ProfileRunner:
 
             self._observers.append(HookTrace(hook_trace))
         self._order = NodeOrder()
-        self._services = self._services_with(activate, wake)
+        self._services = self._services_with(activate, wake, reorder)
         self.plugin_metrics = self._services.plugin_metrics
         self._handler: ChangeHandler | None = None
         self.config = config
@@ -309,6 +311,7 @@ class ProfileRunner:
         self,
         activate: Callable[[Sequence[Pod]], None],
         wake: Callable[[str, str], None],
+        reorder: Callable[[Sequence[Pod]], None],
     ) -> Services:
         """Return the parts that plugins may use."""
         return Services(
@@ -321,6 +324,7 @@ class ProfileRunner:
             waiting_pod=self.waiting.get,
             activate=lambda pods: self.inbox.post(lambda: activate(pods)),
             wake=wake,
+            reorder=reorder,
             post=self.inbox.post,
             is_own_thread=self.inbox.is_own_thread,
             record=self.reports.record,

@@ -119,6 +119,7 @@ class Scheduler:
             observer=observer,
             activate=self._activate,
             wake=self._wake,
+            reorder=self._reorder,
             options=options,
             stopwatch=stopwatch,
             metrics=metrics,
@@ -442,6 +443,9 @@ class Scheduler:
     def _activate(self, pods: Sequence[Pod]) -> None:
         # Looked up late: plugins are built before the queue, which needs their hooks.
         self.queue.activate(pods)
+
+    def _reorder(self, pods: Sequence[Pod]) -> None:
+        self.queue.reorder(pods)
 
     def _wake(self, scheduler_name: str, plugin: str) -> None:
         self.queue.move_all(PluginChange.of(scheduler_name, plugin))

@@ -9,7 +9,6 @@ cache. Here they are assumed in the cache, which is the snapshot: nothing else r
 between.
 """
 
-import copy
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -191,7 +190,9 @@ class GroupPlacer:
         Args:
             placement: The rows of the nodes, ascending.
         """
-        other = copy.copy(self)
+        # Not by `copy.copy`, which takes ten times as long.
+        other = GroupPlacer.__new__(GroupPlacer)
+        other.__dict__.update(self.__dict__)
         other._algorithm = self._algorithm.within(placement)
         return other
 

@@ -321,6 +321,13 @@ class GroupQueue(GroupRecords):
         label = FORCE_ACTIVATE.label
         return self._groups.to_active(group, label, from_backoff=from_backoff)
 
+    def _reorder(self, pod: Pod) -> None:
+        group = self.group(pod.group_key) if pod.group_key else None
+        if group is None:
+            super()._reorder(pod)
+        else:
+            self._groups.reposition(group)
+
     # Events -------------------------------------------------------------------------
 
     def start(self) -> None:

@@ -250,6 +250,11 @@ class SchedulingQueue(QueuedPods):
             if not self._activate(pod) and pod.metadata.uid in self._in_flight:
                 self._in_flight.record(FORCE_ACTIVATE, None, pod)
 
+    def reorder(self, pods: Iterable[Pod]) -> None:
+        """Compute the sort keys of queued pods again, and move them accordingly."""
+        for pod in pods:
+            self._reorder(pod)
+
     def move_all(
         self,
         event: ClusterEvent,
@@ -367,6 +372,11 @@ class SchedulingQueue(QueuedPods):
         from_backoff = queued.queue is not QueueName.UNSCHEDULABLE
         label = FORCE_ACTIVATE.label
         return self._queues.to_active(queued, label, from_backoff=from_backoff)
+
+    def _reorder(self, pod: Pod) -> None:
+        queued = self._queues.pods.get(pod.key)
+        if queued is not None and queued.queue is not QueueName.UNSCHEDULABLE:
+            self._queues.reposition(queued)
 
     def _wake(
         self,

@@ -42,6 +42,12 @@ class RegisteredKind:
         entry, owner = offer.entry, offer.owner
         return cls(name=entry.name, owner=owner, origin=entry.value, find=entry.load)
 
+    @classmethod
+    def from_class(cls, kind: type[ApiObject]) -> "RegisteredKind":
+        """Return a kind that no entry point offers."""
+        origin = f"{kind.__module__}:{kind.__qualname__}"
+        return cls(name=kind.kind, origin=origin, find=lambda: kind)
+
     def load(self) -> type[ApiObject]:
         """Import the class.
 

@@ -133,6 +133,17 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         plugins = {**self._plugins, added.name: added}
         return PluginRegistry(plugins.values(), self._kinds, self._observers)
 
+    def with_kinds(self, kinds: Iterable[type[ApiObject]]) -> "PluginRegistry":
+        """Return a registry with the same plugins, and more kinds of objects.
+
+        Args:
+            kinds: The classes of the kinds.
+        """
+        added = map(RegisteredKind.from_class, kinds)
+        return PluginRegistry(
+            self._plugins.values(), (*self._kinds, *added), self._observers
+        )
+
     def kinds_of(self, plugins: Iterable[str]) -> Sequence[type[ApiObject]]:
         """Return the kinds that some plugins and all packages declare, each once.
 

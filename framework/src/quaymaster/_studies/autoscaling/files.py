@@ -16,7 +16,7 @@ from quaymaster._core.registry.offers import offers
 from quaymaster._studies.autoscaling.errors import AutoscalerError
 from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 
-__all__ = ["API_VERSION", "read_autoscaler"]
+__all__ = ["API_VERSION", "autoscaler_of", "read_autoscaler"]
 
 API_VERSION: Final = "simulation.quaymaster.io/v1alpha1"
 _ENTRY_POINT: Final = "quaymaster.autoscalers"
@@ -33,7 +33,20 @@ def read_autoscaler(source: str) -> AutoscalerFactory:
         ConfigErrors: The file is unreadable or invalid.
         AutoscalerError: Its kind is unknown, or it describes no autoscaler.
     """
-    document = read_yaml(read_content(Path(source), source), source)
+    return autoscaler_of(read_yaml(read_content(Path(source), source), source), source)
+
+
+def autoscaler_of(document: object, source: str) -> AutoscalerFactory:
+    """Return the autoscaler that the content of a file describes.
+
+    Args:
+        document: The content.
+        source: The name of the file, for messages.
+
+    Raises:
+        ConfigErrors: The content is invalid.
+        AutoscalerError: Its kind is unknown, or it describes no autoscaler.
+    """
     if not isinstance(document, Mapping):
         raise AutoscalerError(source, f"expected a mapping, got {document!r}")
     version = document.get("apiVersion")

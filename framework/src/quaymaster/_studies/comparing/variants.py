@@ -104,7 +104,7 @@ class Variant:
             worker = simulation.autoscaler
             nodes = None if worker is None else tuple(worker.nodes())
             if disruptions is not None and nodes is not None:
-                figures["disruptions"] = disruptions.count
+                figures["disruptions"] = len(disruptions.so_far())
                 figures |= autoscaled_figures(nodes)
             return Outcome(
                 seed=seed,

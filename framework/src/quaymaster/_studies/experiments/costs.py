@@ -1,13 +1,17 @@
 """The metric of the cost of nodes."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import ClassVar
 
 import attrs
 import numpy as np
 
+from quaymaster._core.config.fields import duration
 from quaymaster._studies.capacity.prices import Prices, total_price
-from quaymaster._studies.experiments.metrics import Column, Measured, Metric
+from quaymaster._studies.experiments.metrics import Column, Measured, Metric, Value
+from quaymaster._studies.experiments.scaling import nodes_over
+from quaymaster._studies.simulation.autoscaled_figures import total_cost
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["NodeCost"]
@@ -23,6 +27,9 @@ class NodeCost(Metric):
 
     Attributes:
         prices: Instance type -> price per hour, for nodes without an annotation.
+        over: The time for which the nodes of an autoscaler are paid, such as ``24h``,
+            from the beginning of the run; by default the whole run. If the run ends
+            before, its nodes stay until then.
     """
 
     columns: ClassVar[Sequence[Column]] = (
@@ -46,9 +53,16 @@ class NodeCost(Metric):
             unit="money",
             formula="used_per_hour, integrated over the virtual time of the run",
         ),
+        Column(
+            name="autoscaled",
+            unit="money",
+            formula="only with an autoscaler: cost of its nodes, by the prices in its "
+            "file, from their orders on; empty if a price is unknown",
+        ),
     )
 
     prices: Mapping[str, float] = attrs.field(factory=dict)
+    over: timedelta | None = attrs.field(default=None, validator=duration(timedelta()))
     _spent: float = attrs.field(init=False, default=0.0)
     _used_spent: float = attrs.field(init=False, default=0.0)
 
@@ -62,14 +76,16 @@ class NodeCost(Metric):
         """Return the cost."""
         every, used = self._per_hour(run)
         is_known = every is not None
-        return Measured(
-            values={
-                "per_hour": every,
-                "used_per_hour": used,
-                "spent": self._spent if is_known else None,
-                "used_spent": self._used_spent if is_known else None,
-            }
-        )
+        values: dict[str, Value] = {
+            "per_hour": every,
+            "used_per_hour": used,
+            "spent": self._spent if is_known else None,
+            "used_spent": self._used_spent if is_known else None,
+        }
+        nodes = nodes_over(run, self.over)
+        if nodes is not None:
+            values["autoscaled"] = total_cost(nodes)
+        return Measured(values=values)
 
     def _per_hour(self, run: Run) -> tuple[float | None, float | None]:
         """Return the price of all nodes, and of those in use."""

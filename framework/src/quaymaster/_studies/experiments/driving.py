@@ -17,7 +17,11 @@ _TURNED_AWAY: Final = frozenset({AttemptOutcome.UNSCHEDULABLE, AttemptOutcome.ER
 
 
 def drive(
-    run: Run, workload: Workload, metrics: Mapping[str, Metric]
+    run: Run,
+    workload: Workload,
+    metrics: Mapping[str, Metric],
+    *,
+    departures_first: bool = True,
 ) -> dict[str, Measured]:
     """Create all arriving objects, and continue until the cluster has settled.
 
@@ -25,11 +29,14 @@ def drive(
         run: The run, with the objects of the workload, before any attempt.
         workload: The workload with the arrivals.
         metrics: Name -> metric.
+        departures_first: Whether everything that is due at one moment, such as the end
+            of a pod, happens before an arrival at that moment.
 
     Returns:
         Name -> the result of the metric.
     """
-    return _Drive(run, workload, metrics).play()
+    drive_class = _Drive if departures_first else _ArrivalsFirst
+    return drive_class(run, workload, metrics).play()
 
 
 class _Drive:
@@ -60,11 +67,27 @@ class _Drive:
             for arrival in self._workload.arrivals:
                 self._wait_for(arrival.at)
                 self._let_in(arrival)
-            while not self._scheduler.is_stuck and self._scheduler.pass_time():
-                self._attempt()
+            self._end_moment()
+            self._settle()
         finally:
             forget()
         return {name: metric.end(self._run) for name, metric in self._metrics.items()}
+
+    def _settle(self) -> None:
+        """Continue until no more changes come; an autoscaler must settle, too."""
+        worker = self._run.simulation.autoscaler
+        self._settle_pods()
+        while worker is not None and not worker.is_settled:
+            # Its timers are in the background, so they do not keep a run going.
+            self._scheduler.queue.rest(False)
+            self._scheduler.wait()
+            self._scheduler.catch_up()
+            self._attempt()
+            self._settle_pods()
+
+    def _settle_pods(self) -> None:
+        while not self._scheduler.is_stuck and self._scheduler.pass_time():
+            self._handle_due()
 
     def _wait_for(self, at: float) -> None:
         """Continue until a time."""
@@ -73,10 +96,21 @@ class _Drive:
             return
         end = self._clock.now() + ahead
         timer = self._clock.call_at(end, lambda: None)
+        self._pass_time_until(end)
+        timer.cancel()
+
+    def _pass_time_until(self, end: float) -> None:
+        """Let time pass until the clock is at a time for which a timer is set."""
         while self._clock.now() < end:
             self._scheduler.wait()
-            self._attempt()
-        timer.cancel()
+            self._handle_due()
+
+    def _handle_due(self) -> None:
+        """Handle everything that is due at this moment, and try pods."""
+        self._attempt()
+
+    def _end_moment(self) -> None:
+        """Handle what is left to do at this moment, after the last arrival."""
 
     def _let_in(self, arrival: Arrival) -> None:
         stored = self._run.create(arrival.made())
@@ -108,6 +142,37 @@ class _Drive:
         if seconds > 0:
             for note in self._time_passes:
                 note(self._run, seconds)
+
+
+class _ArrivalsFirst(_Drive):
+    """A run in which arrivals come before everything else that is due.
+
+    What is due happens one by one, and pods are tried after each, as in simulators with
+    a list of events.
+    """
+
+    _release: Callable[[], bool] | None = None
+
+    def _wait_for(self, at: float) -> None:
+        if at > self._run.now:
+            self._end_moment()
+            super()._wait_for(at)
+
+    def _pass_time_until(self, end: float) -> None:
+        while self._clock.now() < end:
+            self._scheduler.wait()
+            self._release = self._clock.move_ahead_of(self._clock.now())
+            if self._clock.now() < end:
+                self._end_moment()
+
+    def _handle_due(self) -> None:
+        self._release = self._clock.move_ahead_of(self._clock.now())
+        self._end_moment()
+
+    def _end_moment(self) -> None:
+        release, self._release = self._release, None
+        while release is not None and release():
+            self._attempt()
 
 
 def _overriding(metrics: Mapping[str, Metric], name: str) -> list[Callable[..., None]]:

@@ -10,6 +10,7 @@ from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.experiments.autoscalers import AutoscalerFile
 from quaymaster._studies.experiments.inputs import ExperimentInput
 from quaymaster._studies.experiments.metrics import Metric
 from quaymaster._studies.experiments.offers import Used, import_class
@@ -26,12 +27,14 @@ class Part:
         values: Parameter -> value, for the parameters that apply to it.
         used: The input; None for a configuration.
         config: The document of the configuration; None for an input.
+        autoscaler: The autoscaler of a configuration; None without one.
     """
 
     name: str
     values: Mapping[str, object]
     used: Used[ExperimentInput] | None = attrs.field(default=None, repr=False)
     config: Mapping[str, object] | None = attrs.field(default=None, repr=False)
+    autoscaler: AutoscalerFile | None = attrs.field(default=None, repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -85,6 +88,8 @@ class Experiment:
         seeds: The seeds of random choices in runs.
         repetitions: How often each run is made.
         metrics: Name -> metric.
+        departures_first: Whether everything that is due at one moment happens before an
+            arrival at that moment.
     """
 
     name: str
@@ -100,6 +105,7 @@ class Experiment:
     seeds: Sequence[int]
     repetitions: int = 1
     metrics: Mapping[str, Used[Metric]]
+    departures_first: bool = True
 
     @property
     def folder(self) -> Path:

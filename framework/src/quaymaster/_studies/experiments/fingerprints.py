@@ -108,6 +108,7 @@ class Fingerprints:
                 "gates": written_gates(experiment.kubernetes.feature_gates),
                 "options": repr(experiment.options),
                 "plugins": dict(experiment.plugins),
+                "departures first": experiment.departures_first,
                 "metrics": {
                     name: [used.origin, dict(used.parameters)]
                     for name, used in experiment.metrics.items()
@@ -118,15 +119,16 @@ class Fingerprints:
 
     def of(self, cell: Cell) -> str:
         """Return the hash of a run: runs with equal hashes have the same results."""
-        return hash_of(
-            {
-                "common": self._common,
-                "input": self._inputs[id(cell.input)],
-                "config": cell.profile.config,
-                "seed": cell.seed,
-                "repetition": cell.repetition,
-            }
-        )[:_DIGITS]
+        content = {
+            "common": self._common,
+            "input": self._inputs[id(cell.input)],
+            "config": cell.profile.config,
+            "seed": cell.seed,
+            "repetition": cell.repetition,
+        }
+        if cell.profile.autoscaler is not None:
+            content["autoscaler"] = cell.profile.autoscaler.document
+        return hash_of(content)[:_DIGITS]
 
     def _input(self, part: Part) -> str:
         try:

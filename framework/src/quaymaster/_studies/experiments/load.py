@@ -18,6 +18,11 @@ from quaymaster._core.config.naming import show
 from quaymaster._core.config.typed_file import read_document, read_path
 from quaymaster._core.config.yaml_file import read_yaml
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._studies.experiments.autoscalers import (
+    AutoscalerFile,
+    check_setting,
+    read_autoscaler_file,
+)
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Experiment, Part, registry_with
 from quaymaster._studies.experiments.model import (
@@ -146,6 +151,7 @@ class _Loading:
             parameters=[parameter.name for parameter in document.parameters],
             seeds=document.seeds,
             repetitions=document.repetitions,
+            departures_first=document.departures_first,
             metrics={
                 name: metric for name, metric in metrics.items() if metric is not None
             },
@@ -203,13 +209,16 @@ class _Loading:
     def _check_parameters(self) -> None:
         for index, parameter in enumerate(self._document.parameters):
             place = f"parameters[{index}]"
-            if parameter.config is not None:
-                try:
+            try:
+                if parameter.config is not None:
                     parse_field_path(parameter.config)
-                except FieldPathError as error:
-                    self._findings.add(f"{place}.config", str(error))
+                if parameter.autoscaler is not None:
+                    check_setting(parameter.autoscaler)
+            except FieldPathError as error:
+                key = "config" if parameter.config is not None else "autoscaler"
+                self._findings.add(f"{place}.{key}", str(error))
             entries: Sequence[InputEntry | ProfileEntry] = (
-                self._document.profiles if parameter.config else self._document.inputs
+                self._document.inputs if parameter.input else self._document.profiles
             )
             names = [entry.name for entry in entries]
             for number, name in enumerate(parameter.only_for):
@@ -251,33 +260,44 @@ class _Loading:
     ) -> Iterator[Part]:
         source = self._config_source(entry.config or entry.name)
         own = [
-            parameter for parameter in self._parameters(entry.name) if parameter.config
+            parameter
+            for parameter in self._parameters(entry.name)
+            if parameter.config or parameter.autoscaler
         ]
         try:
             document = read_yaml(read_source(source), source)
-        except ConfigErrors as error:
+            autoscaler = self._autoscaler(entry)
+        except (ConfigErrors, ExperimentErrors) as error:
             self._problems += error.problems
             return
+        if autoscaler is None and any(parameter.autoscaler for parameter in own):
+            message = "expected an autoscaler, which a parameter changes"
+            self._findings.add(place, message)
+            return
         for values in _combinations(own):
-            changed = document
             try:
-                for parameter in own:
-                    assert parameter.config is not None
-                    path = parse_field_path(parameter.config)
-                    changed = set_field(changed, path, values[parameter.name])
+                config, scaler = _changed(document, autoscaler, own, values)
                 parse_config(
-                    changed,
+                    config,
                     registry,
                     source=f"{source}{_with(values)}",
                     kubernetes=kubernetes,
                 )
             except FieldPathError as error:
                 self._findings.add(f"{place}{_with(values)}", str(error))
-            except ConfigErrors as error:
+            except (ConfigErrors, ExperimentErrors) as error:
                 self._problems += error.problems
             else:
-                config = cast("Mapping[str, object]", changed)
-                yield Part(name=entry.name, values=values, config=config)
+                yield Part(
+                    name=entry.name, values=values, config=config, autoscaler=scaler
+                )
+
+    def _autoscaler(self, entry: ProfileEntry) -> AutoscalerFile | None:
+        """Return the autoscaler of a profile, or None."""
+        name = entry.autoscaler or self._document.autoscaler
+        if name is None:
+            return None
+        return read_autoscaler_file(Path(os.path.normpath(self._folder / name)))
 
     def _parameters(self, name: str) -> Iterator[Parameter]:
         """Return the parameters of an input or a profile."""
@@ -289,6 +309,29 @@ class _Loading:
         """Return a file relative to the experiment, or else the name unchanged."""
         path = os.path.normpath(self._folder / name)
         return path if Path(path).exists() or Path(name).suffix else name
+
+
+def _changed(
+    document: object,
+    autoscaler: AutoscalerFile | None,
+    parameters: Iterable[Parameter],
+    values: Mapping[str, object],
+) -> tuple[Mapping[str, object], AutoscalerFile | None]:
+    """Return a configuration and its autoscaler with the values of parameters.
+
+    Raises:
+        FieldPathError: A path leads through another type of value.
+        ExperimentErrors: The autoscaler is invalid.
+    """
+    for parameter in parameters:
+        value = values[parameter.name]
+        if parameter.config is not None:
+            document = set_field(document, parse_field_path(parameter.config), value)
+        elif autoscaler is not None and parameter.autoscaler is not None:
+            autoscaler = autoscaler.with_setting(parameter.autoscaler, value)
+    if autoscaler is not None:
+        autoscaler.check(_with(values))
+    return cast("Mapping[str, object]", document), autoscaler
 
 
 def _combinations(parameters: Sequence[Parameter]) -> Iterator[dict[str, object]]:

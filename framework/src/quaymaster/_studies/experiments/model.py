@@ -51,10 +51,13 @@ class ProfileEntry:
         name: Its name in the results.
         config: Its file, relative to the experiment, or the name of a shipped profile;
             by default the profile with this name.
+        autoscaler: The file of its autoscaler, relative to the experiment; by default
+            that of the experiment.
     """
 
     name: str = attrs.field(validator=_a_name)
     config: str | None = attrs.field(default=None, validator=_a_text)
+    autoscaler: str | None = attrs.field(default=None, validator=_a_text)
 
 
 @attrs.frozen(kw_only=True)
@@ -68,6 +71,8 @@ class Parameter:
             element of a list is selected by its number or its name, and created if no
             element has that name.
         input: The parameter of the inputs that it sets.
+        autoscaler: The setting of the autoscalers that it sets: a flag such as
+            ``--scale-down-unneeded-time``, or a field such as ``groups[spot].max``.
         values: The values.
         only_for: The profiles or inputs with this parameter; by default all.
     """
@@ -75,14 +80,16 @@ class Parameter:
     name: str = attrs.field(validator=_a_name)
     config: str | None = attrs.field(default=None, validator=_a_text)
     input: str | None = attrs.field(default=None, validator=_a_text)
+    autoscaler: str | None = attrs.field(default=None, validator=_a_text)
     values: tuple[object, ...]
     only_for: tuple[str, ...] = ()
 
     def validate(self) -> "Sequence[ArgsError]":
         """Check that it sets one thing, to something."""
         problems = []
-        if (self.config is None) == (self.input is None):
-            problems.append(ArgsError("", "expected either config or input"))
+        ways = (self.config, self.input, self.autoscaler)
+        if sum(way is not None for way in ways) != 1:
+            problems.append(ArgsError("", "expected one of config, input, autoscaler"))
         if not self.values:
             problems.append(ArgsError("values", "expected at least one value"))
         return problems
@@ -121,12 +128,17 @@ class Document:
             ``package.module:Class``.
         inputs: The initial objects and the arrivals.
         profiles: The configurations of the scheduler.
+        autoscaler: The file of an autoscaler that adds and removes nodes, relative to
+            the experiment; by default nothing does.
         parameters: More parameters of runs.
         seeds: The seeds of random choices in runs: between equally good nodes, of
             generated names, and of the input.
         repetitions: How often each run is repeated. This helps for times only: all
             other results depend on the seed alone.
         metrics: The metrics.
+        departures_first: Whether everything that is due at one moment, such as the end
+            of a pod, happens before an arrival at that moment. With false, arrivals
+            come first, each is tried, and then everything else happens one by one.
     """
 
     api_version: str = attrs.field(validator=one_of(API_VERSION))
@@ -139,10 +151,12 @@ class Document:
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     inputs: tuple[InputEntry, ...]
     profiles: tuple[ProfileEntry, ...] = (ProfileEntry(name="default"),)
+    autoscaler: str | None = attrs.field(default=None, validator=_a_text)
     parameters: tuple[Parameter, ...] = ()
     seeds: tuple[int, ...] = attrs.field(default=(0,), validator=each(integer(0)))
     repetitions: int = attrs.field(default=1, validator=integer(1, 1_000_000))
     metrics: tuple[MetricEntry, ...]
+    departures_first: bool = True
 
     def validate(self) -> "Sequence[ArgsError]":
         """Check that no required list is empty."""

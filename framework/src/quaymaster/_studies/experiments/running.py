@@ -29,6 +29,7 @@ from quaymaster._studies.experiments.watching import (
     loaded_files,
     watch_files,
 )
+from quaymaster._studies.simulation.autoscaler import kinds_of
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["RunResult", "run_cell"]
@@ -94,7 +95,9 @@ def _made(
     experiment: Experiment, cell: Cell, watch: FileWatch, verify: int
 ) -> RunResult:
     """Make a run whose files are watched."""
-    registry = registry_with(experiment.plugins)
+    scaler = cell.profile.autoscaler
+    make_autoscaler = None if scaler is None else scaler.factory()
+    registry = registry_with(experiment.plugins).with_kinds(kinds_of(make_autoscaler))
     config = parse_config(
         cell.profile.config,
         registry,
@@ -119,11 +122,17 @@ def _made(
         config=config,
         registry=registry,
         seed=cell.seed,
+        autoscaler=make_autoscaler,
         options=attrs.evolve(
             experiment.options, verify=verify or experiment.options.verify
         ),
     ) as run:
-        found = drive(run, workload, metrics)
+        found = drive(
+            run,
+            workload,
+            metrics,
+            departures_first=experiment.departures_first,
+        )
         warnings = _warnings(run, workload)
     _check_reads(experiment, cell, source, watch)
     return RunResult(values=_values(found), curves=_curves(found), warnings=warnings)

@@ -11,18 +11,21 @@ from quaymaster._studies.experiments.outcomes import (
     PreemptedPods,
     WaitingTime,
 )
+from quaymaster._studies.experiments.scaling import EvictedPods, NodeHours
 from quaymaster._studies.experiments.states import (
     FragmentedRoom,
     Imbalance,
     Utilisation,
 )
 from quaymaster._studies.experiments.times import TimeTaken
+from quaymaster._studies.experiments.trace_input import TraceInput
 
 __all__ = ["experiment_schema"]
 
 _PARAMETERS: Final = (
-    *(Manifests, PlacedPods, Utilisation, FragmentedRoom, Imbalance),
+    *(Manifests, TraceInput, PlacedPods, Utilisation, FragmentedRoom, Imbalance),
     *(NodeCost, WaitingTime, PreemptedPods, TimeTaken),
+    *(NodeHours, EvictedPods),
 )
 
 

@@ -108,10 +108,7 @@ class Lane:
         """
         self.compiled, self._table = compiled, table
         ending, kinds = compiled.cluster.ending, compiled.kinds
-        states = [
-            table.add_node(number, info)
-            for number, info in compiled.cluster.nodes.items()
-        ]
+        states = list(self.empty_states())
         # Sorted as before: no two entries have the same position.
         self.running = [
             (end, index, node, kinds[index] if index >= 0 else ending[-1 - index][0])
@@ -154,6 +151,11 @@ class Lane:
                     nodes.discard(node)
         self._feasible[kind.number] = nodes, len(changes)
         return nodes
+
+    def empty_states(self) -> Sequence[int]:
+        """Return the states of the nodes without the pods that will end."""
+        nodes = self.compiled.cluster.nodes
+        return [self._table.add_node(number, info) for number, info in nodes.items()]
 
     def possible(self, kind: PodKind) -> Sequence[int]:
         """Return the nodes that are feasible without the pods that will end."""

@@ -71,6 +71,7 @@ class QueueView:
 
     Attributes:
         states: Shape ``(K, N)``: the state of each node; lanes write them.
+        empty: The states without the pods that will end.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class QueueView:
         self._all = np.arange(runs)[:, None]
         resources = len(columns.nodes) // 2
         self.states: Int64Array = np.zeros((runs, nodes), np.int64)
+        self.empty: Int64Array = np.zeros((runs, nodes), np.int64)
         self._is_node: BoolArray = np.zeros((runs, nodes), np.bool_)
         self._sizes: Float64Array = np.ones((runs, nodes, resources))
         self._shares: Float64Array = np.zeros((runs, nodes, resources))
@@ -96,7 +98,7 @@ class QueueView:
         count = len(compiled.at)
         self._make_room(count + 1)
         self._at[run, :count] = compiled.at
-        self._numbers[run, :count] = compiled.numbers
+        self.renumber(run, lane)
         self._features[run, :count] = compiled.features
         infos = compiled.cluster.infos
         sizes = np.array(
@@ -111,9 +113,10 @@ class QueueView:
         self._shares[run, : len(infos)] = sizes / largest
 
     def renumber(self, run: int, lane: Lane) -> None:
-        """Take over other numbers of kinds."""
-        numbers = lane.compiled.numbers
+        """Take over the numbers of kinds and of the empty states."""
+        numbers, empty = lane.compiled.numbers, lane.empty_states()
         self._numbers[run, : len(numbers)] = numbers
+        self.empty[run, : len(empty)] = empty
 
     def look(self, run: int, lane: Lane) -> None:
         """Note which pods are in the window of a run."""
@@ -122,17 +125,25 @@ class QueueView:
         row[: len(shown)] = shown
         row[len(shown) :] = -1
 
-    def fits(self, table: NodeStates, kinds: Sequence[PodKind]) -> BoolArray:
-        """Return which pods fit on which nodes now, shape ``(K, M, N)``."""
+    def fits(
+        self, table: NodeStates, kinds: Sequence[PodKind], states: Int64Array
+    ) -> BoolArray:
+        """Return which pods fit on which nodes, shape ``(K, M, N)``.
+
+        Args:
+            table: The states of nodes.
+            kinds: All kinds of pods, by their numbers.
+            states: Shape ``(K, N)``: the states of the nodes, `states` or `empty`.
+        """
         if not kinds:
-            return np.zeros((*self._positions.shape, self.states.shape[1]), np.bool_)
+            return np.zeros((*self._positions.shape, states.shape[1]), np.bool_)
         numbers = self._numbers[self._all, self._positions]
         is_pod = self._positions >= 0
         # Judge only pairs that exist: anything else has the state of a node of another
         # run, or a kind of an earlier episode.
         rows, places = np.nonzero(is_pod)
-        verdicts = np.zeros((*is_pod.shape, self.states.shape[1]), np.bool_)
-        judged = table.lookup(self.states[rows], numbers[rows, places][:, None], kinds)
+        verdicts = np.zeros((*is_pod.shape, states.shape[1]), np.bool_)
+        judged = table.lookup(states[rows], numbers[rows, places][:, None], kinds)
         verdicts[rows, places] = (judged == 1) & self._is_node[rows]
         return verdicts
 

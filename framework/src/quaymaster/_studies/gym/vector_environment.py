@@ -14,7 +14,7 @@ from quaymaster._core.config.load import default_config
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
-from quaymaster._core.state.arrays import BoolArray, Float64Array
+from quaymaster._core.state.arrays import BoolArray, Float64Array, Int64Array
 from quaymaster._studies.experiments.inputs import Workload
 from quaymaster._studies.gym.compiled_workloads import (
     CompiledWorkload,
@@ -179,7 +179,7 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
 
     def action_masks(self) -> BoolArray:
         """Return the allowed actions, shape ``(K, M * N + 1)``, dtype bool."""
-        return self._masks(self._view.fits(self._table, self._clusters.kinds))
+        return self._masks(self._fits(self._view.states))
 
     def close_extras(self, **_kwargs: Any) -> None:
         """Close the plugins."""
@@ -303,28 +303,20 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
         )
 
     def _seen(self) -> tuple[QueueObservation, _Info]:
-        fits = self._view.fits(self._table, self._clusters.kinds)
+        fits = self._fits(self._view.states)
         observation = self._view.observe(self._lanes, self._table, fits)
         return observation, {"action_mask": self._masks(fits).astype(np.int8)}
 
     def _masks(self, fits: BoolArray) -> BoolArray:
         masks: BoolArray = np.zeros((self.num_envs, fits[0].size + 1), np.bool_)
         if self._head_of_line:
-            fits = self._possible(fits)
+            fits = fits | self._fits(self._view.empty)
         masks[:, :-1] = fits.reshape(self.num_envs, -1)
         masks[:, -1] = [lane.can_wait and not lane.is_over for lane in self._lanes]
         return masks
 
-    def _possible(self, fits: BoolArray) -> BoolArray:
-        """Return where the pods of the window fit now, or after other pods end."""
-        possible = fits.copy()
-        for run, lane in enumerate(self._lanes):
-            kinds = lane.compiled.kinds
-            if lane.is_over:
-                continue
-            for place, index in enumerate(lane.queue[: self._window]):
-                possible[run, place, lane.possible(kinds[index])] = True
-        return possible
+    def _fits(self, states: Int64Array) -> BoolArray:
+        return self._view.fits(self._table, self._clusters.kinds, states)
 
 
 gymnasium.register(

@@ -19,6 +19,7 @@ __all__ = [
     "Assertion",
     "Balance",
     "Checks",
+    "Cost",
     "Evictions",
     "GroupCheck",
     "NodeCount",
@@ -216,15 +217,36 @@ class Evictions:
     Attributes:
         pods: Which pods.
         causes: Preempted: for a pod of higher priority; Drained: evicted by a drain;
-            Lost: deleted with their node. By default all of these.
+            Scaled: evicted by the autoscaler; Lost: deleted with their node. By default
+            all of these.
         at_most: The maximum number.
     """
 
     pods: PodChoice = PodChoice()
-    causes: tuple[Literal["Preempted", "Drained", "Lost"], ...] = attrs.field(
-        default=("Preempted", "Drained", "Lost"), validator=non_empty()
+    causes: tuple[Literal["Preempted", "Drained", "Scaled", "Lost"], ...] = attrs.field(
+        default=("Preempted", "Drained", "Scaled", "Lost"), validator=non_empty()
     )
     at_most: int = attrs.field(default=0, validator=_count)
+
+
+@attrs.frozen(kw_only=True)
+class Cost:
+    """What the nodes of the autoscaler cost, from their orders on.
+
+    Attributes:
+        groups: The names of their groups; by default all.
+        at_least: At least so much.
+        at_most: At most so much.
+    """
+
+    groups: tuple[str, ...] = ()
+    at_least: float | None = attrs.field(default=None, validator=number(0))
+    at_most: float | None = attrs.field(default=None, validator=number(0))
+
+    def validate(self) -> Iterator[ArgsError]:
+        """Check that there is a bound."""
+        if self.at_least is None and self.at_most is None:
+            yield ArgsError("", "expected a bound: atLeast or atMost")
 
 
 @attrs.frozen(kw_only=True)
@@ -240,6 +262,7 @@ class Checks:
         pending_time: No selected pod waits too long for a node.
         evictions: How many pods were evicted, preempted or lost.
         pod_groups: PodGroups are in a state.
+        cost: What the nodes of the autoscaler cost.
     """
 
     placed: Placed | None = None
@@ -250,13 +273,14 @@ class Checks:
     pending_time: PendingTime | None = None
     evictions: Evictions | None = None
     pod_groups: GroupCheck | None = None
+    cost: Cost | None = None
 
     def validate(self) -> Iterator[ArgsError]:
         """Check that there is one condition."""
         if len(self.given()) != 1:
             names = (
                 "placed, pods, nodes, utilization, balance, pendingTime, evictions, "
-                "podGroups"
+                "podGroups, cost"
             )
             yield ArgsError("", f"expected exactly one of {names}")
 
@@ -286,7 +310,7 @@ class Assertion(Checks):
         name: Its name in results.
         at: The moment, once all that is due then has happened. Without it, and without
             from and to, it is the end of the scenario for pods, nodes, utilization and
-            balance; placed, pendingTime and evictions look at everything.
+            balance; placed, pendingTime, evictions and cost look at everything.
         since: The beginning of a time in which the condition has to hold always.
         to: The end of that time, which belongs to it; by default that of the scenario.
     """
@@ -306,7 +330,8 @@ class Assertion(Checks):
             yield ArgsError("at", "expected not together with from or to")
         if self.placed is not None and (self.at is not None or is_window):
             yield ArgsError("placed", "expected 'by' inside it, no at, from or to")
-        if self.at is not None and (self.pending_time or self.evictions):
+        lasts = self.pending_time or self.evictions or self.cost
+        if self.at is not None and lasts:
             yield ArgsError("at", "expected from and to, or no time at all, with this")
         if self.since is not None and self.to is not None and self.since > self.to:
             yield ArgsError("from", "expected at most to")

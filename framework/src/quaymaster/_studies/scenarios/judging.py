@@ -7,6 +7,7 @@ from typing import Final
 from quaymaster._base.errors import counted
 from quaymaster._studies.scenarios.checks import Checks, Evictions, PendingTime, Placed
 from quaymaster._studies.scenarios.choosing import pod_test
+from quaymaster._studies.scenarios.cost_judging import judge_cost
 from quaymaster._studies.scenarios.group_judging import judge_groups
 from quaymaster._studies.scenarios.intervals import Window
 from quaymaster._studies.scenarios.measuring import (
@@ -38,6 +39,8 @@ def judge(check: Checks, events: Events, window: Window | None) -> Verdict:
         return _judge_pending_time(check.pending_time, events, always)
     if check.evictions is not None:
         return _judge_evictions(check.evictions, events, always)
+    if check.cost is not None:
+        return judge_cost(check.cost, events, always)
     if check.pods is not None:
         return judge_pods(check.pods, events, at_end)
     if check.nodes is not None:
@@ -135,7 +138,7 @@ def _judge_evictions(check: Evictions, events: Events, window: Window) -> Verdic
     holds = len(evictions) <= check.at_most
     causes = [
         f"{number} {cause.lower()}"
-        for cause in ("Preempted", "Drained", "Lost")
+        for cause in ("Preempted", "Drained", "Scaled", "Lost")
         if (number := sum(eviction.cause == cause for eviction in evictions))
     ]
     return Verdict(

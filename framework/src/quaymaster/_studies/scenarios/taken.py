@@ -1,9 +1,10 @@
-"""Finds the pods that lost their node: preempted, drained or lost with it."""
+"""Finds the pods that lost their node: preempted, evicted or lost with it."""
 
 from collections.abc import Iterable, Sequence
 
 from quaymaster._studies.changes.change import Effect
 from quaymaster._studies.scenarios.verdicts import Cause, Eviction
+from quaymaster._studies.simulation.disruptions import Disruption
 from quaymaster._studies.simulation.history import History, PodLife
 from quaymaster._studies.simulation.results import Preemption
 
@@ -11,7 +12,10 @@ __all__ = ["evictions_of"]
 
 
 def evictions_of(
-    history: History, effects: Iterable[Effect], preempted: Iterable[Preemption]
+    history: History,
+    effects: Iterable[Effect],
+    preempted: Iterable[Preemption],
+    disruptions: Iterable[Disruption] = (),
 ) -> Sequence[Eviction]:
     """Return the evictions, in the order of time.
 
@@ -21,6 +25,7 @@ def evictions_of(
         history: The history of the pods.
         effects: What changes have done.
         preempted: The pods that were preempted.
+        disruptions: The pods that were evicted, by drains or by an autoscaler.
     """
     losses: list[tuple[str, float, Cause]] = []
     losses += [(victim.pod, victim.at, "Preempted") for victim in preempted]
@@ -28,6 +33,12 @@ def evictions_of(
         losses += [(victim.pod, victim.at, "Drained") for victim in effect.evicted]
         losses += [(key, effect.at, "Lost") for key in effect.lost]
         losses += [(victim.pod, victim.at, "Lost") for victim in effect.timed_out]
+    drained = {(key, round(at, 6)) for key, at, cause in losses if cause == "Drained"}
+    losses += [
+        (each.pod, each.at, "Scaled")
+        for each in disruptions
+        if each.is_by_api and (each.pod, each.at) not in drained
+    ]
     if not losses:
         return ()
     lives: dict[str, list[PodLife]] = {}

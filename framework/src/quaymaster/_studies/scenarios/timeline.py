@@ -37,6 +37,7 @@ from quaymaster._studies.scenarios.tally import Tally
 from quaymaster._studies.scenarios.verdicts import Events, Verdict, span
 from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 from quaymaster._studies.simulation.clusters import filled_cluster
+from quaymaster._studies.simulation.disruptions import Disruptions
 from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed_states import ObservedStates
 from quaymaster._studies.simulation.results import ProgressFn
@@ -165,6 +166,8 @@ class _Run:
         self._placements = placements
         self._placed: list[StepPlacements] = []
         self._states = states
+        scaler = simulation.autoscaler
+        self._disruptions = Disruptions(simulation.cluster) if scaler else None
         self._rollouts = RolloutTracker(simulation, history)
         self._stuck: list[tuple[StuckRollout, ...]] = []
         self._on_progress = on_progress
@@ -356,11 +359,14 @@ class _Run:
             effect for actor in self._actors for effect in actor.effects
         ]
         preempted = self._simulation.preempted
+        scaler, scaled = self._simulation.autoscaler, self._disruptions
+        disruptions = scaled.so_far() if scaled is not None else ()
         return Events(
             history=self._history,
-            evictions=evictions_of(self._history, effects, preempted),
+            evictions=evictions_of(self._history, effects, preempted, disruptions),
             end=self._simulation.now,
             quorums=self._quorums(),
+            autoscaled=scaler.nodes() if scaler is not None else None,
         )
 
     def _quorums(self) -> dict[str, int] | None:

@@ -7,11 +7,12 @@ from typing import Final, Literal
 import attrs
 
 from quaymaster._core.config.duration import format_duration
+from quaymaster._studies.simulation.autoscaler import AutoscaledNode
 from quaymaster._studies.simulation.history import History, PodLife
 
 __all__ = ["Cause", "Events", "Eviction", "Verdict", "span"]
 
-Cause = Literal["Preempted", "Drained", "Lost"]
+Cause = Literal["Preempted", "Drained", "Scaled", "Lost"]
 
 _LONGEST: Final = timedelta.max.total_seconds() / 2
 """Longer times are shown as this one, which still fits into a timedelta."""
@@ -19,7 +20,7 @@ _LONGEST: Final = timedelta.max.total_seconds() / 2
 
 @attrs.frozen(kw_only=True)
 class Eviction:
-    """A pod that lost its node: preempted, drained or lost with it.
+    """A pod that lost its node: preempted, evicted or lost with it.
 
     Attributes:
         life: The history of the pod.
@@ -42,12 +43,14 @@ class Events:
         end: The end of the observed time.
         quorums: ``namespace/name`` of each PodGroup -> its quorum; 1 without a gang
             policy. None without the feature gate GenericWorkload.
+        autoscaled: The nodes of the autoscaler; None without one.
     """
 
     history: History
     evictions: Sequence[Eviction]
     end: float
     quorums: Mapping[str, int] | None = attrs.field(factory=dict)
+    autoscaled: Sequence[AutoscaledNode] | None = None
 
 
 @attrs.frozen(kw_only=True)

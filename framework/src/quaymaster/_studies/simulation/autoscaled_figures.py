@@ -6,7 +6,7 @@ import attrs
 
 from quaymaster._studies.simulation.autoscaler import AutoscaledNode
 
-__all__ = ["autoscaled_figures", "total_cost", "until"]
+__all__ = ["autoscaled_figures", "clipped", "total_cost", "until"]
 
 
 def autoscaled_figures(nodes: Sequence[AutoscaledNode]) -> Mapping[str, float]:
@@ -27,6 +27,26 @@ def autoscaled_figures(nodes: Sequence[AutoscaledNode]) -> Mapping[str, float]:
     if cost is not None:
         figures["cost"] = cost
     return figures
+
+
+def clipped(nodes: Iterable[AutoscaledNode], end: float) -> Sequence[AutoscaledNode]:
+    """Return nodes as they were, or will be, at a time; later ones are left out.
+
+    Args:
+        nodes: The nodes; those that exist at the end of the simulation stay.
+        end: The time, in seconds since the beginning.
+    """
+    return [
+        attrs.evolve(
+            node,
+            until=end,
+            removed=None
+            if node.removed is None or node.removed > end
+            else node.removed,
+        )
+        for node in nodes
+        if (node.ordered or 0.0) <= end
+    ]
 
 
 def total_cost(nodes: Iterable[AutoscaledNode]) -> float | None:

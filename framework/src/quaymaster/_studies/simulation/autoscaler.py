@@ -5,11 +5,17 @@ from typing import Protocol, TypeAlias
 
 import attrs
 
+from quaymaster._api.objects import ApiObject
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 
-__all__ = ["AutoscaledNode", "Autoscaler", "AutoscalerContext", "AutoscalerFactory"]
+__all__ = [
+    "AutoscaledNode",
+    "Autoscaler",
+    "AutoscalerContext",
+    "AutoscalerFactory",
+]
 
 _HOUR = 3600
 
@@ -106,4 +112,18 @@ class Autoscaler(Protocol):
 
 
 AutoscalerFactory: TypeAlias = Callable[[AutoscalerContext], Autoscaler]
-"""Makes the autoscaler of one simulation."""
+"""Makes the autoscaler of one simulation.
+
+If it has an attribute ``kinds``, these are the classes of objects that the autoscaler
+reads, beside those of Kubernetes; files may have such objects then.
+"""
+
+
+def kinds_of(factory: AutoscalerFactory | None) -> Sequence[type[ApiObject]]:
+    """Return the kinds of objects that an autoscaler reads beside those of Kubernetes.
+
+    Args:
+        factory: Makes the autoscaler; None without one.
+    """
+    kinds: Sequence[type[ApiObject]] = getattr(factory, "kinds", ())
+    return kinds

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Final, Self, TypeVar, overload
 
 import attrs
 
@@ -27,6 +27,9 @@ from quaymaster._studies.simulation.upcoming import (
     Upcoming,
     look_ahead,
 )
+
+if TYPE_CHECKING:
+    from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 
 __all__ = ["Run"]
 
@@ -68,6 +71,7 @@ class Run(Displayed):
             checked.
         max_pods: How many pods the workloads may ask for in all.
         observers: What follows the run, as for `Simulation`.
+        autoscaler: Makes what adds and removes nodes; by default nothing does.
 
     Attributes:
         cluster: The cluster, for what this class has no method for: reads, updates,
@@ -88,6 +92,7 @@ class Run(Displayed):
         options: SchedulerOptions | None = None,
         max_pods: int = MAX_PODS,
         observers: Iterable[AnyObserver] = (),
+        autoscaler: "AutoscalerFactory | None" = None,
     ) -> None:
         self._log = StepLog()
         self._simulation = Simulation(
@@ -99,6 +104,7 @@ class Run(Displayed):
             options=options,
             observers=observers,
             max_pods=max_pods,
+            autoscaler=autoscaler,
         )
         self.cluster = self._simulation.cluster
         self._clock = self.cluster.clock

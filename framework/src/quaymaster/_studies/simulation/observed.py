@@ -8,6 +8,7 @@ from quaymaster._api.objects import Node, Pod
 from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.runtime.plugin_metrics import PluginMetric
 from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.simulation.scaled_costs import ScaledCourse
 from quaymaster._studies.simulation.series import Sample
 
 __all__ = ["ObservedAttempt", "ObservedRun"]
@@ -39,6 +40,8 @@ class ObservedRun:
         workloads: Pod -> its topmost owner, such as ``Deployment/web``. Pods without an
             owner are missing.
         metrics: The metrics that plugins have of their own, by name.
+        scaled: The nodes of its autoscaler, with their cost by workload; None without
+            an autoscaler.
     """
 
     name: str
@@ -49,3 +52,4 @@ class ObservedRun:
     attempts: Sequence[ObservedAttempt] = attrs.field(repr=False)
     workloads: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     metrics: Sequence[PluginMetric] = attrs.field(default=(), repr=False)
+    scaled: ScaledCourse | None = attrs.field(default=None, repr=False)

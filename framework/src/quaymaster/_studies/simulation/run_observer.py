@@ -2,13 +2,17 @@
 
 from typing import TYPE_CHECKING, Final
 
+import attrs
+
 from quaymaster._api.objects import Node, Pod
 from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
+from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.owners import top_owners
 from quaymaster._studies.simulation.sampled_attempts import SampledAttempts
+from quaymaster._studies.simulation.scaled_costs import scaled_course
 from quaymaster._studies.simulation.series import Series
 
 if TYPE_CHECKING:  # it needs this module
@@ -41,6 +45,8 @@ class RunObserver:
         """Begin to take samples."""
         self._series = Series(simulation.scheduler, _SAMPLES)
         self._attempts = SampledAttempts()
+        scaler = simulation.autoscaler
+        self._history = None if scaler is None else History(simulation.cluster)
         simulation.follow_attempts(_Sampling(simulation, self._series, self._attempts))
         clock = simulation.cluster.clock
         if isinstance(clock, VirtualClock):
@@ -60,7 +66,12 @@ class RunObserver:
             simulation: The simulation that has begun.
             name: The name of the run in comparisons.
         """
-        return observed_run(simulation, name, self._series, self._attempts)
+        run = observed_run(simulation, name, self._series, self._attempts)
+        if self._history is None or simulation.autoscaler is None:
+            return run
+        self._history.catch_up()
+        course = scaled_course(simulation.autoscaler.nodes(), self._history)
+        return attrs.evolve(run, scaled=course)
 
 
 class _Sampling:

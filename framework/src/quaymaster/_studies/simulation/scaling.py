@@ -15,9 +15,9 @@ from quaymaster._studies.simulation.autoscaler import (
 __all__ = [
     "NO_GROUP_GROWS",
     "ExplainsScaling",
-    "GroupFate",
     "GroupVerdict",
     "NodeFact",
+    "NodeGroupFate",
     "NodeScaling",
     "PodFate",
     "PodOfNode",
@@ -32,7 +32,7 @@ NO_GROUP_GROWS: Final = "no group of nodes grows for it"
 _NEVER_PENDING: Final = "the autoscaler did not see it pending, so no group grew for it"
 
 
-class GroupFate(enum.StrEnum):
+class NodeGroupFate(enum.StrEnum):
     """Whether a group of nodes grows for a pod."""
 
     GROWS = "grows"
@@ -65,7 +65,7 @@ class GroupVerdict:
     """
 
     group: str
-    fate: GroupFate
+    fate: NodeGroupFate
     why: str
     plugin: str = ""
     nodes: int = 0
@@ -204,7 +204,7 @@ def pod_scaling(autoscaler: Autoscaler, key: str) -> PodScaling:
     if reasons is None:
         return PodScaling(pod=key, summary="the autoscaler gives no reason")
     verdicts = (
-        GroupVerdict(group=group, fate=GroupFate.STAYS, why=why)
+        GroupVerdict(group=group, fate=NodeGroupFate.STAYS, why=why)
         for group, why in reasons.items()
     )
     return PodScaling(pod=key, summary=NO_GROUP_GROWS, groups=tuple(verdicts))

@@ -26,6 +26,8 @@ def write_found(
 ) -> Sequence[Path]:
     """Write the best configurations, as files that all commands accept.
 
+    If settings of an autoscaler were tuned, its file is written beside each.
+
     Args:
         tuning: The tuning.
         judged: The evaluated configurations.
@@ -43,6 +45,12 @@ def write_found(
         text = comments + yaml_text(dict(contender.profile.config or {}))
         write_whole(file, text.encode())
         files.append(file)
+        scaler = contender.profile.autoscaler
+        if scaler is not None and any(each.autoscaler for each in tuning.search):
+            file = file.with_suffix(".autoscaler.yaml")
+            text = comments + yaml_text(dict(scaler.document))
+            write_whole(file, text.encode())
+            files.append(file)
     return files
 
 

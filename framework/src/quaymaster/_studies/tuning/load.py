@@ -10,6 +10,7 @@ from quaymaster._base.suggestions import did_you_mean
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.typed_file import read_document, read_path
+from quaymaster._studies.experiments.autoscalers import check_setting
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Experiment, Part
 from quaymaster._studies.experiments.load import load_experiment
@@ -70,7 +71,7 @@ class _Loading:
             inputs = inputs or list(experiment.inputs)
         held_out = held_out or inputs
         seeds = document.held_out.seeds or tuple(experiment.seeds)
-        self._check_fields()
+        self._check_fields(profile)
         if not self._findings.problems:
             self._check_held_out(inputs, held_out, seeds)
         if self._findings.problems or profile is None:
@@ -122,12 +123,20 @@ class _Loading:
                 self._findings.add(f"{place}[{index}]", message)
         return [part for part in self._experiment.inputs if part.name in names]
 
-    def _check_fields(self) -> None:
+    def _check_fields(self, profile: Part | None) -> None:
         for index, parameter in enumerate(self._document.search):
+            place = f"search[{index}]"
             try:
-                parse_field_path(parameter.config)
+                if parameter.config is not None:
+                    parse_field_path(parameter.config)
+                if parameter.autoscaler is not None:
+                    check_setting(parameter.autoscaler)
             except FieldPathError as error:
-                self._findings.add(f"search[{index}].config", str(error))
+                key = "config" if parameter.config is not None else "autoscaler"
+                self._findings.add(f"{place}.{key}", str(error))
+            if parameter.autoscaler and profile and profile.autoscaler is None:
+                message = f"expected an autoscaler of the profile {profile.name}"
+                self._findings.add(f"{place}.autoscaler", message)
 
     def _check_held_out(
         self, inputs: Sequence[Part], held_out: Sequence[Part], seeds: Sequence[int]

@@ -82,19 +82,24 @@ class Dimension:
         config: The field of the configuration, such as
             ``profiles[0].plugins.multiPoint.enabled[NodeResourcesFit].weight``, as for
             the parameters of an experiment.
+        autoscaler: The setting of the profile's autoscaler, such as
+            ``--scale-down-unneeded-time``, as for the parameters of an experiment.
         integers: Its values are whole numbers.
         numbers: Its values are numbers.
         choices: Its values.
     """
 
     name: str = attrs.field(validator=_a_name)
-    config: str = attrs.field(validator=_a_text)
+    config: str | None = attrs.field(default=None, validator=_a_text)
+    autoscaler: str | None = attrs.field(default=None, validator=_a_text)
     integers: Integers | None = None
     numbers: Numbers | None = None
     choices: tuple[object, ...] = ()
 
     def validate(self) -> Sequence[ArgsError]:
-        """Check that exactly one field defines the values."""
+        """Check that one thing is tuned, and that one field defines the values."""
+        if (self.config is None) == (self.autoscaler is None):
+            return [ArgsError("", "expected either config or autoscaler")]
         ways = [self.integers is not None, self.numbers is not None, bool(self.choices)]
         if sum(ways) != 1:
             return [ArgsError("", "expected one of integers, numbers and choices")]

@@ -9,7 +9,7 @@ import attrs
 from quaymaster._base.errors import Problem, QuaymasterError
 from quaymaster._studies.experiments.ended import RunFailure
 from quaymaster._studies.experiments.errors import ExperimentErrors
-from quaymaster._studies.experiments.experiment import Cell, Part
+from quaymaster._studies.experiments.experiment import Cell
 from quaymaster._studies.experiments.fingerprints import Fingerprints
 from quaymaster._studies.experiments.metrics import Value
 from quaymaster._studies.experiments.store import ResultStore
@@ -99,7 +99,7 @@ class Runs:
 
     def _key(self, cell: Cell) -> str:
         """Return the hash of a run, independent of the configuration's name."""
-        plain = Part(name="", values={}, config=cell.profile.config)
+        plain = attrs.evolve(cell.profile, name="", values={})
         return self._fingerprints.of(attrs.evolve(cell, profile=plain))
 
     def _objectives(self, cell: Cell, values: Mapping[str, Value]) -> Sequence[float]:

@@ -97,14 +97,22 @@ class Tuning:
             ExperimentErrors: A field does not exist in it.
         """
         document: object = self.profile.config
+        scaler = self.profile.autoscaler
         for index, parameter in enumerate(self.search):
-            path = parse_field_path(parameter.config)
+            value = values[parameter.name]
             try:
-                document = set_field(document, path, values[parameter.name])
+                if parameter.config is not None:
+                    path = parse_field_path(parameter.config)
+                    document = set_field(document, path, value)
+                elif scaler is not None and parameter.autoscaler is not None:
+                    scaler = scaler.with_setting(parameter.autoscaler, value)
             except FieldPathError as error:
-                where = f"{self.file}: search[{index}].config"
+                key = "config" if parameter.config is not None else "autoscaler"
+                where = f"{self.file}: search[{index}].{key}"
                 problem = Problem(where=where, message=str(error))
                 raise ExperimentErrors([problem]) from error
+        if scaler is not None:
+            scaler.check()
         parse_config(
             document,
             registry_with(self.experiment.plugins),
@@ -112,7 +120,9 @@ class Tuning:
             kubernetes=self.experiment.kubernetes,
         )
         config = cast("Mapping[str, object]", document)
-        return Part(name=self.profile.name, values=values, config=config)
+        return Part(
+            name=self.profile.name, values=values, config=config, autoscaler=scaler
+        )
 
     def why_not(self, values: Mapping[str, object]) -> str:
         """Return why values do not make a valid configuration; empty if they do."""

@@ -13,6 +13,7 @@ from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.series import Sample
 from quaymaster._surfaces.reporting.headline import headline, phrase
 from quaymaster._surfaces.reporting.needs import NodeAmounts, needs_of
+from quaymaster._surfaces.reporting.scaled import scaled_columns
 
 __all__ = ["attempt_document", "coded", "run_columns", "scores_document"]
 
@@ -66,6 +67,7 @@ def run_columns(run: ObservedRun, prices: Prices | None = None) -> dict[str, obj
             for victim in result.preempted
         ],
         "samples": _samples(run.samples, names),
+        "scaled": run.scaled and scaled_columns(run.scaled.nodes),
         "attempts": [attempt_document(attempt) for attempt in run.attempts],
     }
 

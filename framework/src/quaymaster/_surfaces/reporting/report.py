@@ -22,6 +22,7 @@ from quaymaster._surfaces.reporting.columns import run_columns
 from quaymaster._surfaces.reporting.group_tables import group_tables
 from quaymaster._surfaces.reporting.metric_tables import metric_tables
 from quaymaster._surfaces.reporting.replays import replay_columns
+from quaymaster._surfaces.reporting.scaled_tables import scaled_tables
 from quaymaster._surfaces.reporting.suggested import suggestions_document
 from quaymaster._surfaces.reporting.tables import ReportTable
 
@@ -118,7 +119,12 @@ def report_document(
                 "failed": table.failed,
                 "last": table.is_last,
             }
-            for table in (*tables, *group_tables(runs), *metric_tables(runs))
+            for table in (
+                *tables,
+                *group_tables(runs),
+                *scaled_tables(runs[-1:] if steps else runs),
+                *metric_tables(runs),
+            )
         ],
         "replay": replay and replay_columns(replay),
         "steps": steps,

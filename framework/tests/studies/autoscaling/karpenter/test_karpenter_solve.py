@@ -5,168 +5,50 @@ from typing import Any, Final
 
 import pytest
 
-from quaymaster import ApiObject, Node, Pod
+from quaymaster import ApiObject
 from quaymaster.objects import (
-    DaemonSet,
     PersistentVolume,
     PersistentVolumeClaim,
-    Quantity,
     StorageClass,
     from_wire,
 )
 from tests.kit.internals.karpenter import (
-    KWOK_RESTRICTED_DOMAINS,
     KWOK_WELL_KNOWN_LABELS,
     ClusterState,
     InstanceType,
     KarpenterOptions,
     NodeClaim,
     NodeOverlay,
-    NodePool,
     Offering,
     Requirement,
     Requirements,
-    SolveResult,
     as_created,
-    kwok_offering,
-    kwok_type,
     order_by_price,
     pods_to_schedule,
-    solve,
     worst_launch_price,
 )
-
-ZONE: Final = "topology.kubernetes.io/zone"
-CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
-HOSTNAME: Final = "kubernetes.io/hostname"
-ZONES: Final = ("zone-a", "zone-b")
-OPTIONS: Final = KarpenterOptions(
-    well_known_labels=KWOK_WELL_KNOWN_LABELS,
-    restricted_domains=KWOK_RESTRICTED_DOMAINS,
+from tests.kit.karpenter import (
+    CAPACITY_TYPE,
+    HOSTNAME,
+    OPTIONS,
+    TYPES,
+    ZONE,
+    Tree,
+    agent_of_all_nodes,
+    away_from,
+    claimed_pods,
+    make_pod,
+    make_pool,
+    make_type,
+    names_of_pods,
+    node_preferences,
+    prefer,
+    required,
+    solved,
+    spread_of,
+    types_of,
+    zoned_node,
 )
-Tree = dict[str, Any]
-
-
-def make_type(name: str, cpu: int, price: float) -> InstanceType:
-    return kwok_type(
-        name=name,
-        arch="amd64",
-        systems=["linux"],
-        capacity={"cpu": Quantity(cpu), "memory": Quantity(f"{4 * cpu}Gi")},
-        offerings=[
-            kwok_offering(zone, kind, price * share)
-            for zone in ZONES
-            for kind, share in (("on-demand", 1.0), ("spot", 0.7))
-        ],
-    )
-
-
-TYPES: Final = (
-    make_type("m-2", 2, 0.1),
-    make_type("m-4", 4, 0.2),
-    make_type("m-8", 8, 0.4),
-)
-
-
-def make_pool(name: str = "pool", **spec: Any) -> NodePool:
-    template = {"spec": spec.pop("template", {}), "metadata": spec.pop("metadata", {})}
-    return from_wire(
-        {"metadata": {"name": name}, "spec": {"template": template, **spec}}, NodePool
-    )
-
-
-def make_pod(name: str, cpu: str = "1", labels: Tree | None = None, **spec: Any) -> Pod:
-    ports = spec.pop("ports", [])
-    container = {
-        "name": "main",
-        "image": "main",
-        "resources": {"requests": {"cpu": cpu}},
-        "ports": ports,
-    }
-    unschedulable = {
-        "type": "PodScheduled",
-        "status": "False",
-        "reason": "Unschedulable",
-    }
-    return from_wire(
-        {
-            "metadata": {
-                "name": name,
-                "namespace": "default",
-                "uid": name,
-                "labels": labels or {},
-            },
-            "spec": {"containers": [container], **spec},
-            "status": {"phase": "Pending", "conditions": [unschedulable]},
-        },
-        Pod,
-    )
-
-
-def make_node(name: str, cpu: int = 4, **spec: Any) -> Node:
-    amounts = {"cpu": str(cpu), "memory": "16Gi", "pods": "110"}
-    labels = {HOSTNAME: name, ZONE: "zone-a", **spec.pop("labels", {})}
-    return from_wire(
-        {
-            "metadata": {"name": name, "labels": labels},
-            "spec": {"providerID": name, **spec},
-            "status": {"allocatable": amounts, "capacity": amounts},
-        },
-        Node,
-    )
-
-
-def solved(
-    *objects: ApiObject,
-    types: Sequence[InstanceType] = TYPES,
-    options: KarpenterOptions = OPTIONS,
-    **arguments: Any,
-) -> SolveResult:
-    state = ClusterState.from_objects(objects, types, now=0.0)
-    pods = pods_to_schedule(state, options)
-    assert not pods.rejected
-    return solve(state, pods.all_pods, options, **arguments)
-
-
-def names(pods: Sequence[Pod]) -> list[str]:
-    return sorted(pod.name for pod in pods)
-
-
-def groups(result: SolveResult) -> list[list[str]]:
-    return sorted(names(claim.pods) for claim in result.new_claims)
-
-
-def types_of(result: SolveResult) -> list[list[str]]:
-    return [[each.name for each in claim.instance_types] for claim in result.new_claims]
-
-
-def required(*expressions: tuple[str, str, list[str]]) -> Tree:
-    """Return a node affinity with one term for each condition."""
-    terms = [
-        {"matchExpressions": [{"key": key, "operator": operator, "values": values}]}
-        for key, operator, values in expressions
-    ]
-    selector = {"nodeSelectorTerms": terms}
-    return {
-        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": selector}
-    }
-
-
-def spread(key: str, app: str, **settings: Any) -> Tree:
-    return {
-        "maxSkew": 1,
-        "topologyKey": key,
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": app}},
-        **settings,
-    }
-
-
-def away_from(app: str, key: str) -> Tree:
-    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
-    return {
-        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
-    }
 
 
 def test_a_claim_keeps_all_types_that_hold_its_pods_the_cheapest_first() -> None:
@@ -176,20 +58,20 @@ def test_a_claim_keeps_all_types_that_hold_its_pods_the_cheapest_first() -> None
 def test_pods_join_a_claim_while_some_type_holds_them() -> None:
     pods = [make_pod(f"p{number}", "3") for number in range(2)]
     result = solved(make_pool(), *pods)
-    assert groups(result) == [["p0", "p1"]]
+    assert claimed_pods(result) == [["p0", "p1"]]
     assert types_of(result) == [["m-8"]]
 
 
 def test_nodes_come_first() -> None:
-    result = solved(make_pool(), make_node("node"), make_pod("a"))
-    assert {name: names(pods) for name, pods in result.existing.items()} == {
+    result = solved(make_pool(), zoned_node("node"), make_pod("a"))
+    assert {name: names_of_pods(pods) for name, pods in result.existing.items()} == {
         "node": ["a"]
     }
     assert not result.new_claims
 
 
 def test_an_excluded_node_gets_no_pods() -> None:
-    objects = make_pool(), make_node("node"), make_pod("a")
+    objects = make_pool(), zoned_node("node"), make_pod("a")
     assert not solved(*objects, exclude_nodes=["node"]).existing
 
 
@@ -213,7 +95,9 @@ def test_a_pool_whose_taints_are_not_tolerated_makes_no_claim() -> None:
 
 def test_startup_taints_keep_no_pods_away() -> None:
     taint = {"key": "starting", "effect": "NoSchedule"}
-    assert groups(solved(make_pool(template={"startupTaints": [taint]}), make_pod("p")))
+    assert claimed_pods(
+        solved(make_pool(template={"startupTaints": [taint]}), make_pod("p"))
+    )
 
 
 def test_a_limit_is_charged_with_the_largest_type() -> None:
@@ -258,26 +142,17 @@ def test_the_next_required_term_is_tried_when_the_first_fits_nowhere() -> None:
     assert claim.requirements.get(ZONE).values == {"zone-b"}
 
 
-def prefer(zone: str, weight: int) -> Tree:
-    expression = {"key": ZONE, "operator": "In", "values": [zone]}
-    return {"weight": weight, "preference": {"matchExpressions": [expression]}}
-
-
-def preferring(*terms: Tree) -> Tree:
-    return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
-
-
 @pytest.mark.parametrize(
     ("heavy", "zones"), [("zone-b", {"zone-b"}), ("nowhere", {"zone-a"})]
 )
 def test_preferences_count_until_nothing_fits(heavy: str, zones: set[str]) -> None:
-    affinity = preferring(prefer("zone-a", 1), prefer(heavy, 9))
+    affinity = node_preferences(prefer("zone-a", 1), prefer(heavy, 9))
     [claim] = solved(make_pool(), make_pod("p", affinity=affinity)).new_claims
     assert claim.requirements.get(ZONE).values == zones
 
 
 def test_preferences_can_be_ignored() -> None:
-    pod = make_pod("p", affinity=preferring(prefer("zone-a", 1)))
+    pod = make_pod("p", affinity=node_preferences(prefer("zone-a", 1)))
     options = KarpenterOptions(
         well_known_labels=KWOK_WELL_KNOWN_LABELS, ignore_preferences=True
     )
@@ -290,7 +165,7 @@ def test_spread_pods_go_to_different_zones() -> None:
         make_pod(
             f"p{number}",
             labels={"app": "web"},
-            topologySpreadConstraints=[spread(ZONE, "web")],
+            topologySpreadConstraints=[spread_of(ZONE, "web")],
         )
         for number in range(2)
     ]
@@ -314,35 +189,17 @@ def test_pods_that_avoid_each_other_by_host_get_a_claim_each() -> None:
         make_pod(f"p{n}", labels={"app": "web"}, affinity=away_from("web", HOSTNAME))
         for n in range(3)
     ]
-    assert groups(solved(make_pool(), *pods)) == [["p0"], ["p1"], ["p2"]]
+    assert claimed_pods(solved(make_pool(), *pods)) == [["p0"], ["p1"], ["p2"]]
 
 
 def test_pods_with_one_host_port_get_a_claim_each() -> None:
     port = {"containerPort": 80, "hostPort": 80}
     pods = [make_pod(f"p{number}", ports=[port]) for number in range(2)]
-    assert groups(solved(make_pool(), *pods)) == [["p0"], ["p1"]]
-
-
-def daemon_set(cpu: str) -> DaemonSet:
-    resources = {"requests": {"cpu": cpu}}
-    container = {"name": "main", "image": "main", "resources": resources}
-    return from_wire(
-        {
-            "metadata": {"name": "agent", "namespace": "default", "uid": "agent"},
-            "spec": {
-                "selector": {"matchLabels": {"app": "agent"}},
-                "template": {
-                    "metadata": {"labels": {"app": "agent"}},
-                    "spec": {"containers": [container]},
-                },
-            },
-        },
-        DaemonSet,
-    )
+    assert claimed_pods(solved(make_pool(), *pods)) == [["p0"], ["p1"]]
 
 
 def test_daemon_sets_need_room_on_each_new_node() -> None:
-    result = solved(make_pool(), daemon_set("1"), make_pod("p"))
+    result = solved(make_pool(), agent_of_all_nodes("1"), make_pod("p"))
     assert types_of(result) == [["m-4", "m-8"]]
     [claim] = result.new_claims
     assert {name: str(amount) for name, amount in claim.requests.items()} == {
@@ -436,7 +293,10 @@ def starting_node(**claim: Any) -> Sequence[ApiObject]:
         "spec": {"startupTaints": taints},
         "status": {"providerID": "node", **claim},
     }
-    return [make_node("node", taints=taints, labels=labels), from_wire(tree, NodeClaim)]
+    return [
+        zoned_node("node", taints=taints, labels=labels),
+        from_wire(tree, NodeClaim),
+    ]
 
 
 def test_a_node_that_starts_gets_pods_in_spite_of_its_startup_taints() -> None:

@@ -104,8 +104,20 @@ def shown(answer: object) -> str:
     return str(answer)
 
 
-def answers(bench: Bench, pod: Pod) -> Answers:
-    """Run a pod through one attempt, up to the choice of a node."""
+def _nothing() -> None:
+    """By default, nothing happens between the hooks of an attempt."""
+
+
+def answers(
+    bench: Bench, pod: Pod, meanwhile: Callable[[], object] = _nothing
+) -> Answers:
+    """Run a pod through one attempt, up to the choice of a node.
+
+    Args:
+        bench: The plugin and its cluster.
+        pod: The pod.
+        meanwhile: Called after PreFilter and PreScore.
+    """
     subject = bench.subject
     gate = bench.ask("pre_enqueue", pod) if subject.has("pre_enqueue") else None
     state = CycleState()
@@ -113,6 +125,7 @@ def answers(bench: Bench, pod: Pod) -> Answers:
     result = Answers(pre_enqueue=gate, pre_filter=prepared)
     if not is_open(prepared):
         return result
+    meanwhile()
     rejected = {} if _is_skip(prepared) else filter_all(bench, state, pod)
     restricted = isinstance(prepared, PreFilterResult)
     names = [
@@ -123,7 +136,7 @@ def answers(bench: Bench, pod: Pod) -> Answers:
             restricted and info.name not in cast(PreFilterResult, prepared).node_names
         )
     ]
-    raw = _scores(bench, state, pod, names)
+    raw = _scores(bench, state, pod, names, meanwhile)
     normalized = _normal(bench, state, pod, raw)
     result = attrs.evolve(result, rejected=rejected, score=raw, normalized=normalized)
     is_failed = any(isinstance(score, Status) for score in normalized.values())
@@ -165,12 +178,17 @@ def verdicts_of(answer: object, names: Sequence[str]) -> dict[str, object]:
 
 
 def _scores(
-    bench: Bench, state: CycleState, pod: Pod, names: Sequence[str]
+    bench: Bench,
+    state: CycleState,
+    pod: Pod,
+    names: Sequence[str],
+    meanwhile: Callable[[], object],
 ) -> dict[str, object]:
     if not names or not bench.subject.has("score"):
         return {}
     if not prepare_scores(bench, state, pod, bench.rows_of(names)):
         return {}
+    meanwhile()
     infos = [cast(NodeInfo, bench.snapshot.get(name)) for name in names]
     return {info.name: bench.ask("score", state, pod, info) for info in infos}
 

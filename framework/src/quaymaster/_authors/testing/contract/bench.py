@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast
 
+import attrs
 import msgspec
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import HOOKS, Subject
+from quaymaster._authors.testing.contract.waiting_room import WaitingRoom
 from quaymaster._authors.testing.fixed_objects import FixedObjects
 from quaymaster._authors.testing.makers.nodes import make_node
 from quaymaster._base.errors import PluginError, QuaymasterError
@@ -51,9 +53,11 @@ class Bench:
         cluster: The cluster at the beginning.
         is_guarded: Whether to check after each hook what it has changed.
         services: The services of its handle; by default, only the cluster.
+        room: The pods that wait on Permit; by default none.
 
     Attributes:
         subject: The plugin under test.
+        room: The pods that wait on Permit.
         services: The services of its handle.
         snapshot: The nodes and pods.
         handle: The handle of the plugin.
@@ -67,11 +71,16 @@ class Bench:
         *,
         is_guarded: bool = False,
         services: Services | None = None,
+        room: WaitingRoom | None = None,
     ) -> None:
         self.subject = subject
         if subject.has("start") or subject.has("close"):
             subject.benches.append(self)
-        self.services = services or subject.make_services(subject.empty_cluster)
+        services = services or subject.make_services(subject.empty_cluster)
+        self.room = room = room or WaitingRoom(services.clock, subject.name)
+        self.services = attrs.evolve(
+            services, waiting_pods=lambda: room.pods, waiting_pod=room.pods.get
+        )
         self.snapshot: Snapshot = self.services.snapshot
         self._objects = cast(FixedObjects, self.services.informers)
         self._fill(cluster)
@@ -200,10 +209,12 @@ class Bench:
         clock = self.services.clock
         assert isinstance(clock, VirtualClock)
         clock.advance(seconds)
+        self.room.settle()
 
     def renewed(self) -> "Bench":
         """Return a bench on the same cluster, with a new instance of the plugin."""
-        return Bench(self.subject, SmallCluster(), services=self.services)
+        services, room = self.services, self.room
+        return Bench(self.subject, SmallCluster(), services=services, room=room)
 
     def pre_filter(
         self, state: CycleState, pod: Pod

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 from msgspec.structs import replace
@@ -19,8 +19,9 @@ from quaymaster._core.contract.cluster_events import (
 from quaymaster._core.engine.changes import PodChanges, node_changes
 from quaymaster._core.registry.access import USUAL_KINDS
 
-__all__ = ["Step", "is_of", "object_steps", "steps", "updates_of"]
+__all__ = ["Step", "is_of", "object_steps", "running_steps", "steps", "updates_of"]
 
+_ObjT = TypeVar("_ObjT", bound=ApiObject)
 _pod_changes = lru_cache(PodChanges)
 _WAITING: Final = frozenset(
     {
@@ -109,8 +110,22 @@ def object_steps(
             yield step
 
 
+def running_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
+    """Yield updates of the pods that run on nodes: their labels, and lower requests."""
+    labels = [pod.metadata.labels for pod in (*cluster.pods, *other.pods)]
+    for pod in cluster.pods:
+        metadata = pod.metadata
+        relabelled = [replace(metadata, labels=new) for new in ({}, *labels)]
+        updates = [replace(pod, metadata=new) for new in relabelled]
+        updates.append(replace(pod, spec=_scaled_down(pod.spec)))
+        for updated in _distinct(updates):
+            if updated != pod:
+                yield Step(old=pod, new=updated)
+
+
 def _steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
     yield from _node_steps(cluster, other)
+    yield from running_steps(cluster, other)
     for ours, theirs in ((cluster.pods, other.pods), (cluster.objects, other.objects)):
         by_key: dict[tuple[type, str], ApiObject] = {
             (type(obj), obj.key): obj for obj in ours
@@ -136,8 +151,8 @@ def _node_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
     yield from (Step(new=node) for node in other.nodes if node.name not in names)
 
 
-def _distinct(nodes: Sequence[Node]) -> Sequence[Node]:
-    return [node for at, node in enumerate(nodes) if node not in nodes[:at]]
+def _distinct(objects: Sequence[_ObjT]) -> Sequence[_ObjT]:
+    return [obj for at, obj in enumerate(objects) if obj not in objects[:at]]
 
 
 def _node_updates(node: Node, other: Node) -> Iterator[Node]:

@@ -18,13 +18,17 @@ from quaymaster._authors.testing.contract.groups import (
     PLACEMENTS,
     QUORUM,
 )
+from quaymaster._authors.testing.contract.hash_order import HASH_ORDER
 from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
+from quaymaster._authors.testing.contract.interleaving import INTERLEAVING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.memory import MEMORY
+from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
+from quaymaster._authors.testing.contract.restarts import RESTARTS
 from quaymaster._authors.testing.contract.rights import RIGHTS
 from quaymaster._authors.testing.contract.scope import SCOPE
 from quaymaster._authors.testing.contract.scores import NORMALIZATION, SCORE_RANGE
@@ -55,6 +59,8 @@ CHECKS: Final[Mapping[str, Check]] = {
         PURITY,
         TWIN,
         DETERMINISM,
+        HASH_ORDER,
+        INTERLEAVING,
         STALENESS,
         OBJECT_CHANGES,
         TIME,
@@ -78,6 +84,8 @@ CHECKS: Final[Mapping[str, Check]] = {
         UNRESERVE,
         BINDING_SKIPS,
         CHOICES,
+        RESTARTS,
+        NAMESPACES,
         BINDING,
         SORT_KEYS,
         HINTS,

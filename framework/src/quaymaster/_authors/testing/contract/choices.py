@@ -28,6 +28,7 @@ __all__ = ["BINDING", "CHOICES"]
 _RESTARTED: Final = (
     "when a new instance of the plugin finds what it has chosen on the pod"
 )
+_BOUND: Final = f"{_RESTARTED}, and the old one has got the pod with them"
 _KEY: Final = "quaymaster.test/chosen"
 
 
@@ -42,14 +43,28 @@ def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
         after = attrs.evolve(cluster, pods=(*cluster.pods, chosen), pending=others)
         restarted = Bench(subject, after)
         for other in others:
-            changed = difference(answers(restarted, other), answers(bench, other))
-            if changed is not None:
-                text = f"{changed.hook} says {changed} before it, {_RESTARTED}"
-                fail("reserve", text, other, chosen, cluster.nodes)
-            _compare_next(restarted, bench, other, chosen)
+            _compare(restarted, bench, other, chosen, _RESTARTED)
+        bench.snapshot.remove_pod(chosen)
+        bench.add(chosen)
+        for other in others:
+            _compare(restarted, bench, other, chosen, _BOUND)
 
 
-def _compare_next(restarted: Bench, bench: Bench, other: Pod, chosen: Pod) -> None:
+def _compare(
+    restarted: Bench, bench: Bench, other: Pod, chosen: Pod, when: str
+) -> None:
+    """Compare all answers for the next pod."""
+    changed = difference(answers(restarted, other), answers(bench, other))
+    if changed is not None:
+        fail(
+            "reserve", f"{changed.hook} says {changed} before it, {when}", other, chosen
+        )
+    _compare_next(restarted, bench, other, chosen, when)
+
+
+def _compare_next(
+    restarted: Bench, bench: Bench, other: Pod, chosen: Pod, when: str
+) -> None:
     """Compare what Reserve chooses for the next pod, before and after a restart."""
     choices = []
     for place in (restarted, bench):
@@ -62,14 +77,15 @@ def _compare_next(restarted: Bench, bench: Bench, other: Pod, chosen: Pod) -> No
     after, before = choices
     if after != before:
         text = f"chooses {shown(after[0])} {after[1]} for the next pod, expected"
-        text = f"{text} {shown(before[0])} {before[1]} as before it, {_RESTARTED}"
+        text = f"{text} {shown(before[0])} {before[1]} as before it, {when}"
         fail("reserve", text, other, chosen)
 
 
 def _reserved(bench: Bench, pod: Pod) -> Pod | None:
     """Run a pod through Reserve; return the assumed pod if it got any annotations.
 
-    From then on, the pod is on its node in the bench.
+    From then on, the pod is assumed on its node in the bench: a watch has not
+    delivered its binding yet, so the plugin has only what it has written itself.
     """
     node = _passing_node(bench, pod)
     if node is None:
@@ -84,7 +100,7 @@ def _reserved(bench: Bench, pod: Pod) -> Pod | None:
     annotations = {**pod.annotations, **state.annotations}
     metadata = replace(assumed.metadata, annotations=annotations)
     chosen = replace(assumed, metadata=metadata)
-    bench.add(chosen)
+    bench.snapshot.add_pod(chosen)
     return chosen
 
 

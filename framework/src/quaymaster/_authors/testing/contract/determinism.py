@@ -1,8 +1,14 @@
 """Checks: equal calls get equal answers, and answers follow the cluster."""
 
-from quaymaster._api.objects import Pod
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.contract.answers import answers, difference, shown
+from quaymaster._authors.testing.contract.attempts import place
 from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
@@ -10,9 +16,13 @@ from quaymaster._authors.testing.contract.reserving import (
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.binding.waiting_pods import MAX_PERMIT_TIMEOUT_SECONDS
 from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = ["DETERMINISM", "STALENESS"]
+
+_STEPS: Final = 3
+"""The updates of running pods that are tried for each cluster."""
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -50,21 +60,41 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
         answers(bench, pod)
+    if subject.has("reserve") or subject.has("permit"):
+        _live(bench, cluster.pending)
     bench.become(cluster, other)
     renewed = bench.renewed()
-    for pod in cluster.pending:
+    shown_objects = [*cluster.nodes, *cluster.pods]
+    shown_objects += [*other.nodes, *other.pods, *other.objects]
+    _compare_answers(bench, renewed, cluster.pending, shown_objects)
+    for step in islice(running_steps(other, cluster), _STEPS):
+        bench.add(step.subject)
+        _compare_answers(bench, bench.renewed(), cluster.pending[:1], shown_objects)
+    if subject.has("reserve"):
+        _compare_reserve(bench, bench.renewed(), other)
+
+
+def _live(bench: Bench, pods: Iterable[Pod]) -> None:
+    """Run pods through their lives: they are bound, or time out, and are deleted."""
+    for pod in pods:
+        place(bench, pod)
+    if len(bench.room.pods):
+        bench.advance(MAX_PERMIT_TIMEOUT_SECONDS)
+    for pod in pods:
+        stored = bench.services.informers.get(Pod, pod.key)
+        if stored is not None:
+            bench.remove(stored)
+
+
+def _compare_answers(
+    bench: Bench, renewed: Bench, pending: Iterable[Pod], example: Iterable[ApiObject]
+) -> None:
+    for pod in pending:
         changed = difference(answers(bench, pod), answers(renewed, pod))
         if changed is not None:
             text = f"{changed} as from a new instance"
-            fail(
-                changed.hook,
-                f"{text}; it keeps data of the earlier cluster",
-                pod,
-                [*cluster.nodes, *cluster.pods],
-                [*other.nodes, *other.pods, *other.objects],
-            )
-    if subject.has("reserve"):
-        _compare_reserve(bench, bench.renewed(), other)
+            text = f"{text}; it keeps data of the earlier cluster"
+            fail(changed.hook, text, pod, example)
 
 
 def _compare_reserve(bench: Bench, renewed: Bench, other: SmallCluster) -> None:
@@ -74,10 +104,10 @@ def _compare_reserve(bench: Bench, renewed: Bench, other: SmallCluster) -> None:
         if not node_name or first_open_node(renewed, pod) != node_name:
             continue
         choices = []
-        for place in (bench, renewed):
+        for side in (bench, renewed):
             state = CycleState()
-            answer = reserve_and_return(place, pod, node_name, state).get("reserve")
-            choices.append((answer, dict(state.annotations)))
+            answer = reserve_and_return(side, pod, node_name, state)
+            choices.append((answer.get("reserve"), dict(state.annotations)))
         (found, chosen), (expected, renewed_choice) = choices
         if (found, chosen) != (expected, renewed_choice):
             text = f"{shown(found)} {chosen}, expected {shown(expected)}"

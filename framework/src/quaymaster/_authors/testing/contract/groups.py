@@ -24,6 +24,8 @@ from quaymaster._core.state.arrays import Int64Array, RowArray, Rows, freeze
 __all__ = ["GROUP_RESCUE", "PLACEMENTS", "PLACEMENT_SCORES", "QUORUM"]
 
 _AGAIN: Final = "as before, with an unchanged cluster"
+_ANOTHER: Final = "as from another instance with the same cluster"
+_REVERSED: Final = "as for the same pods on the same nodes in another order"
 _DOES_NOT_FIT: Final = Status.unschedulable("it does not fit")
 
 
@@ -104,10 +106,14 @@ def _ask_scores(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -
         raw = _raw(bench, candidates)
         if raw is None:
             continue
-        expected = _raw(again, again.candidates())
-        if expected is None or expected.tolist() != raw.tolist():
-            text = "as from another instance with the same cluster"
-            bench.fail("placement_score", f"{raw}, expected {expected} {text}")
+        reversed_pods = [_reversed(candidate) for candidate in candidates]
+        for who, expected in (
+            (_AGAIN, _raw(bench, candidates)),
+            (_ANOTHER, _raw(again, again.candidates())),
+            (_REVERSED, _raw(bench, reversed_pods)),
+        ):
+            if expected is None or expected.tolist() != raw.tolist():
+                bench.fail("placement_score", f"{raw}, expected {expected} {who}")
         _compare_twin(bench, candidates, raw)
         _check_range(bench, candidates, raw)
 
@@ -125,6 +131,11 @@ def _raw(
     if any(isinstance(score, Status) for score in scores):
         return None
     return np.array(scores, dtype=np.int64)
+
+
+def _reversed(candidate: PodGroupAssignments) -> PodGroupAssignments:
+    attempts = tuple(reversed(candidate.attempts))
+    return PodGroupAssignments(candidate.placement, attempts)
 
 
 def _compare_twin(

@@ -25,7 +25,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 def _take_away(bench: Bench, pod: Pod, other: Pod) -> None:
     """Imagine that a pod is removed, and that it is added again."""
     full, imagined_away = _imagined(bench, pod, other, is_added=False)
-    bench.snapshot.remove_pod(other)
+    bench.remove(other)
     less, imagined_there = _imagined(bench, pod, other, is_added=True)
     for hook, found, expected in (
         ("remove_pod", imagined_away, less),

@@ -107,7 +107,7 @@ def _ask_of_others(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
         fail("unreserve", text, pod, cluster.nodes)
 
 
-_Choice: TypeAlias = tuple[object, Mapping[str, str]] | None
+_Choice: TypeAlias = tuple[object, object, Mapping[str, str]] | None
 
 
 def _try(bench: Bench, pod: Pod, node_name: str) -> _Choice:
@@ -115,12 +115,16 @@ def _try(bench: Bench, pod: Pod, node_name: str) -> _Choice:
     found, state = answers(bench, pod), CycleState()
     if not is_open(found.pre_filter) or node_name in found.rejected:
         return None
-    answer = reserve_and_return(bench, pod, node_name, state).get("reserve")
-    return answer, dict(state.annotations)
+    results = reserve_and_return(bench, pod, node_name, state)
+    return results.get("reserve"), results.get("permit"), dict(state.annotations)
 
 
 def _shown(choice: _Choice) -> str:
-    return f"{shown(choice[0])} {choice[1]}" if choice else "rejected by a filter"
+    if choice is None:
+        return "rejected by a filter"
+    reserved, permitted, chosen = choice
+    text = f"{shown(reserved)} {chosen}"
+    return text if permitted is None else f"{text}, permit {shown(permitted)}"
 
 
 def _twin(pod: Pod, number: int) -> Pod:

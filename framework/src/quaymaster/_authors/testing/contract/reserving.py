@@ -1,6 +1,6 @@
 """Runs a pod through Reserve and Permit, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
@@ -9,7 +9,12 @@ from quaymaster._authors.testing.contract.answers import answers, is_open
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._core.contract.cycle_state import CycleState
 
-__all__ = ["first_open_node", "reserve_and_keep", "reserve_and_return"]
+__all__ = [
+    "binding_answers",
+    "first_open_node",
+    "reserve_and_keep",
+    "reserve_and_return",
+]
 
 
 def first_open_node(bench: Bench, pod: Pod) -> str:
@@ -34,8 +39,16 @@ def reserve_and_keep(bench: Bench, pod: Pod, node_name: str) -> object:
     return answer
 
 
+def _nothing() -> None:
+    """By default, nothing happens between the hooks of an attempt."""
+
+
 def reserve_and_return(
-    bench: Bench, pod: Pod, node_name: str, state: CycleState | None = None
+    bench: Bench,
+    pod: Pod,
+    node_name: str,
+    state: CycleState | None = None,
+    meanwhile: Callable[[], object] = _nothing,
 ) -> Mapping[str, object]:
     """Run Reserve, Permit and Unreserve of one attempt; return their answers.
 
@@ -44,6 +57,7 @@ def reserve_and_return(
         pod: The pod, which passes the filters.
         node_name: The node, which is assumed for the pod meanwhile.
         state: The state of the attempt; by default a new one.
+        meanwhile: Called before each of these hooks.
     """
     subject, state = bench.subject, state or CycleState()
     info = bench.snapshot.get(node_name)
@@ -54,7 +68,27 @@ def reserve_and_return(
     with bench.assuming(pod, node_name) as assumed:
         for hook in ("reserve", "permit"):
             if subject.has(hook) and found.get("reserve") is None:
+                meanwhile()
                 found[hook] = bench.ask(hook, state, assumed, node_name)
         if subject.has("unreserve"):
+            meanwhile()
             bench.ask("unreserve", state, assumed, node_name)
     return found
+
+
+def binding_answers(
+    bench: Bench,
+    pod: Pod,
+    node_name: str,
+    meanwhile: Callable[[], object] = _nothing,
+) -> Mapping[str, object]:
+    """Return the answers of Reserve and Permit, with what Reserve has chosen.
+
+    The pods that wait go on waiting, whatever the plugin does with them.
+    """
+    state = CycleState()
+    results = dict(reserve_and_return(bench, pod, node_name, state, meanwhile))
+    bench.room.drop()
+    if results.get("reserve") is None and state.annotations:
+        results["reserve"] = f"success {dict(state.annotations)}"
+    return results

@@ -82,6 +82,7 @@ class Subject:
         versions_read: The versions that instances have read from their handles.
         effects: What hooks did, how often: the counts of one check.
         wakes: The names of instances that have requeued pods by their handles.
+        reorders: The keys of pods whose sort keys a plugin has reported as changed.
     """
 
     plugin: type
@@ -92,6 +93,7 @@ class Subject:
     versions_read: set[Kubernetes] = attrs.field(factory=set, init=False)
     effects: Counter[str] = attrs.field(factory=Counter)
     wakes: list[str] = attrs.field(factory=list, init=False)
+    reorders: set[str] = attrs.field(factory=set, init=False)
 
     @property
     def name(self) -> str:
@@ -183,6 +185,7 @@ class Subject:
             nominator=FixedNominations({}),
             activate=lambda pods: self.wakes.extend(pod.key for pod in pods),
             wake=lambda _profile, plugin: self.wakes.append(plugin),
+            reorder=lambda pods: self.reorders.update(pod.key for pod in pods),
         )
 
     def has(self, hook: str) -> bool:

@@ -1,6 +1,6 @@
 """Calls every hook of a plugin once, in the order of an attempt."""
 
-from typing import cast
+from typing import Final, cast
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import (
@@ -9,14 +9,17 @@ from quaymaster._authors.testing.contract.answers import (
     normalized,
     prepare_scores,
 )
-from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.results import PermitWait
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import Int64Array, freeze
 from quaymaster._core.state.node_info import NodeInfo
 
 __all__ = ["walk"]
+
+_NO_WAIT: Final = "returned a wait of 0 s, which rejects the pod at once"
 
 
 def walk(bench: Bench, pod: Pod) -> None:
@@ -85,4 +88,6 @@ def _walk_binding(bench: Bench, state: CycleState, pod: Pod, name: str) -> None:
     with bench.assuming(pod, name) as assumed:
         for hook in hooks:
             if bench.subject.has(hook):
-                bench.ask(hook, state, assumed, name)
+                answer = bench.ask(hook, state, assumed, name)
+                if isinstance(answer, PermitWait) and answer.timeout_seconds <= 0:
+                    raise HookFailedError(hook, _NO_WAIT)

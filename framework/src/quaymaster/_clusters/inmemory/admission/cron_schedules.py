@@ -11,20 +11,20 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from quaymaster._core.config.duration import parse_duration
 
-__all__ = ["is_time_zone", "schedule_problem"]
+__all__ = ["FieldValues", "is_time_zone", "schedule_problem", "schedule_values"]
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _ZONE_PART: Final = re.compile(r"(?!-)[A-Za-z._0-9+\-]{1,14}", re.ASCII)
 _EVERY: Final = "@every "
-_DESCRIPTORS: Final = (
-    "@yearly",
-    "@annually",
-    "@monthly",
-    "@weekly",
-    "@daily",
-    "@midnight",
-    "@hourly",
-)
+_DESCRIPTORS: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
 _MONTHS: Final = (
     "jan",
     "feb",
@@ -83,6 +83,49 @@ def _every_problem(duration: str) -> str:
     if parse_duration(duration) is None:
         return f"expected a duration such as 1h30m after @every, not {duration!r}"
     return ""
+
+
+class FieldValues(NamedTuple):
+    """The values of a field of a schedule.
+
+    Attributes:
+        values: The values.
+        is_any: Whether it is ``*`` or ``?``, or has one of them as a part.
+    """
+
+    values: frozenset[int]
+    is_any: bool
+
+
+def schedule_values(schedule: str) -> tuple[FieldValues, ...]:
+    """Return minutes, hours, days of the month, months and days of the week.
+
+    Args:
+        schedule: A schedule that has no problem, and does not begin with ``@every``.
+    """
+    texts = _DESCRIPTORS.get(schedule, schedule).split()
+    return tuple(
+        _values(text, field) for text, field in zip(texts, _FIELDS, strict=True)
+    )
+
+
+def _values(text: str, field: _Field) -> FieldValues:
+    values: set[int] = set()
+    is_any = False
+    for part in filter(None, text.split(",")):
+        bounds, _, step = part.partition("/")
+        low, hyphen, high = bounds.partition("-")
+        start, end = field.least, field.most
+        if low not in ("*", "?"):
+            start = _number(low, field)
+            if hyphen:
+                end = _number(high, field)
+            elif not step:
+                end = start
+        elif step in ("", "1"):
+            is_any = True
+        values.update(range(start, end + 1, int(step or 1)))
+    return FieldValues(frozenset(values), is_any)
 
 
 def _range_problem(text: str, field: _Field) -> str:

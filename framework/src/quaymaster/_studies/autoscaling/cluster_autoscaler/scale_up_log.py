@@ -34,8 +34,8 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Templat
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 from quaymaster._studies.simulation.scaling import (
     NO_GROUP_GROWS,
-    GroupFate,
     GroupVerdict,
+    NodeGroupFate,
     PodScaling,
 )
 
@@ -142,7 +142,7 @@ class ScaleUpLog:
         verdicts = tuple(
             self._verdict(group, key, kind, decision) for group in self._cloud.groups
         )
-        is_helped = any(each.fate is GroupFate.GROWS for each in verdicts)
+        is_helped = any(each.fate is NodeGroupFate.GROWS for each in verdicts)
         if remark is not None and not is_helped:
             return PodScaling(pod=key, summary=remark[1], decided=remark[0])
         return PodScaling(
@@ -170,11 +170,11 @@ class ScaleUpLog:
         option = options.get(group)
         if group in decision.skipped:
             why = decision.skipped[group]
-            return GroupVerdict(group=group, fate=GroupFate.LIMITED, why=why)
+            return GroupVerdict(group=group, fate=NodeGroupFate.LIMITED, why=why)
         if group in kind.plugins:
             return GroupVerdict(
                 group=group,
-                fate=GroupFate.REJECTED,
+                fate=NodeGroupFate.REJECTED,
                 why=self._why_rejected(group, key, kind, decision.templates[group]),
                 plugin=kind.plugins[group],
             )
@@ -203,7 +203,7 @@ class ScaleUpLog:
 
 def _of_option(
     group: str, key: str, option: Expansion | None, decision: _Decision
-) -> tuple[GroupFate, str, int]:
+) -> tuple[NodeGroupFate, str, int]:
     """Return the fate of a group that the pod fits on, why, and its new nodes."""
     plan = decision.plan
     resize = next((each for each in plan.resizes if each.group == group), None)
@@ -211,19 +211,19 @@ def _of_option(
         why = f"for {counted(len(plan.helped), 'pod')}"
         if group != plan.chosen:
             why = f"it shares the new nodes of {plan.chosen}, {why}"
-        return GroupFate.GROWS, why, resize.more
+        return NodeGroupFate.GROWS, why, resize.more
     if option is None:
-        return GroupFate.LIMITED, "the limits of nodes allow no new node", 0
+        return NodeGroupFate.LIMITED, "the limits of nodes allow no new node", 0
     if all(pod.key != key for pod in option.pods):
         nodes = counted(option.nodes, "node")
-        return GroupFate.LIMITED, f"other pods fill its {nodes}", option.nodes
+        return NodeGroupFate.LIMITED, f"other pods fill its {nodes}", option.nodes
     if group == plan.chosen:
-        return GroupFate.LIMITED, "the limits of the cluster allow no new node", 0
-    return GroupFate.NOT_CHOSEN, decision.losses.get(group, ""), option.nodes
+        return NodeGroupFate.LIMITED, "the limits of the cluster allow no new node", 0
+    return NodeGroupFate.NOT_CHOSEN, decision.losses.get(group, ""), option.nodes
 
 
 def _summary(verdicts: Iterable[GroupVerdict], resizes: Sequence[Resize]) -> str:
-    growing = {each.group for each in verdicts if each.fate is GroupFate.GROWS}
+    growing = {each.group for each in verdicts if each.fate is NodeGroupFate.GROWS}
     if not growing:
         return NO_GROUP_GROWS
     grown = [

@@ -7,8 +7,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
-from quaymaster._api.objects import Pod
-from quaymaster._api.objects.pod_requests import pod_request_list
+from quaymaster._api.objects import Pod, PodSpec, SpecKey
+from quaymaster._api.objects.pod_requests import (
+    pod_request_list,
+    status_changes_requests,
+)
 from quaymaster._api.objects.quantity import Quantity, ResourceList
 from quaymaster._api.objects.resource_names import PODS
 from quaymaster._api.objects.resource_sums import add_to
@@ -50,7 +53,7 @@ def request_list(pods: Iterable[Pod]) -> ResourceList:
     total: ResourceList = {}
     count = 0
     for pod in pods:
-        add_to(total, pod_request_list(pod, use_status=True))
+        add_to(total, _requests(pod))
         count += 1
     total[PODS] = Quantity(count)
     return total
@@ -58,7 +61,36 @@ def request_list(pods: Iterable[Pod]) -> ResourceList:
 
 def requests_of(*pods: Pod) -> Amounts:
     """Return the requests of pods, and the number of pods."""
-    return amounts_of(request_list(pods))
+    total: Amounts = {}
+    for pod in pods:
+        for name, amount in _amounts(pod).items():
+            total[name] = total.get(name, 0) + amount
+    total[PODS] = len(pods) * 10**9
+    return total
+
+
+def _requests(pod: Pod) -> ResourceList:
+    if status_changes_requests(pod):
+        return pod_request_list(pod, use_status=True)
+    return _SPEC_REQUESTS.of(pod)
+
+
+def _amounts(pod: Pod) -> Amounts:
+    if status_changes_requests(pod):
+        return amounts_of(pod_request_list(pod, use_status=True))
+    return _SPEC_AMOUNTS.of(pod)
+
+
+def _requests_of_spec(spec: PodSpec) -> ResourceList:
+    return pod_request_list(Pod(spec=spec))
+
+
+def _amounts_of_spec(spec: PodSpec) -> Amounts:
+    return amounts_of(_SPEC_REQUESTS.of_spec(spec))
+
+
+_SPEC_REQUESTS: Final = SpecKey(_requests_of_spec)
+_SPEC_AMOUNTS: Final = SpecKey(_amounts_of_spec)
 
 
 def added(left: Amounts, right: Amounts) -> Amounts:

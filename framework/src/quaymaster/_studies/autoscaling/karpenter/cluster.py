@@ -5,6 +5,7 @@ are one state node, known by the ID that the cloud gave to the machine.
 """
 
 import functools
+import operator
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
@@ -173,12 +174,13 @@ class StateNode:
     @functools.cached_property
     def pod_requests(self) -> Amounts:
         """The sum of the requests of its pods."""
-        return _sum(self.pods)
+        return requests_of(*self.pods) if self.pods else {}
 
     @functools.cached_property
     def daemon_requests(self) -> Amounts:
         """The sum of the requests of its pods of DaemonSets."""
-        return _sum(filter(is_daemon_pod, self.pods))
+        pods = [pod for pod in self.pods if is_daemon_pod(pod)]
+        return requests_of(*pods) if pods else {}
 
     @functools.cached_property
     def available(self) -> Amounts:
@@ -217,13 +219,6 @@ class StateNode:
         return now - (since or 0.0) < seconds
 
 
-def _sum(pods: Iterable[Pod]) -> Amounts:
-    total: Amounts = {}
-    for pod in pods:
-        total = added(total, requests_of(pod))
-    return total
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class ClusterState:
     """Everything that Karpenter looks at.
@@ -241,6 +236,8 @@ class ClusterState:
     now: float
     cache: dict[object, Any] = attrs.field(factory=dict, repr=False)
     """Facts about this state that several solves share."""
+    carried: dict[object, Any] = attrs.field(factory=dict, repr=False)
+    """Those of the state before."""
 
     @classmethod
     def from_objects(
@@ -251,6 +248,7 @@ class ClusterState:
         now: float,
         marked: Iterable[str] = (),
         nominated: Mapping[str, float] | None = None,
+        previous: "ClusterState | None" = None,
     ) -> "ClusterState":
         """Make the state of a cluster.
 
@@ -260,6 +258,8 @@ class ClusterState:
             now: The time, in seconds since the epoch.
             marked: Names of the nodes that a disruption is about to delete.
             nominated: Until when pods are expected on nodes, by name.
+            previous: An earlier state of the cluster, whose facts about nodes that
+                have not changed are used again.
         """
         by_kind: dict[type[ApiObject], dict[str, ApiObject]] = defaultdict(dict)
         for each in objects:
@@ -267,9 +267,14 @@ class ClusterState:
         if not isinstance(instance_types, Mapping):
             instance_types = dict.fromkeys(by_kind[NodePool], instance_types)
         nodes = _state_nodes(by_kind, frozenset(marked), nominated or {})
-        return cls(
+        if previous is not None:
+            nodes = [_reused(each, previous.node_by_name) for each in nodes]
+        state = cls(
             objects=dict(by_kind), nodes=nodes, instance_types=instance_types, now=now
         )
+        if previous is not None:
+            state.carried.update(previous.cache)
+        return state
 
     def all_of(self, kind: type[ObjT]) -> Sequence[ObjT]:
         """Return all objects of a class."""
@@ -375,6 +380,23 @@ def _state_nodes(
         )
         for each in state_nodes
     ]
+
+
+def _reused(node: StateNode, previous: Mapping[str, StateNode]) -> StateNode:
+    """Return the node of an earlier state if it is the same, with what it computed."""
+    before = previous.get(node.name)
+    # Identity: an object of the cluster that has changed is another object.
+    if (
+        before is not None
+        and before.node is node.node
+        and before.claim == node.claim
+        and before.marked == node.marked
+        and before.nominated_until == node.nominated_until
+        and len(before.pods) == len(node.pods)
+        and all(map(operator.is_, before.pods, node.pods))
+    ):
+        return before
+    return node
 
 
 def _is_tracked(node: Node) -> bool:

@@ -83,7 +83,8 @@ def _machines(rows: Iterator[Row]) -> Iterator[TraceEvent]:
             continue
         cpus, memory = row.number("cpu_num", 0), _memory(row, "mem_size")
         if cpus == 0 or memory is None:
-            continue  # its size is unknown
+            yield TraceEvent(at=0.0, left_out="machines of unknown size")
+            continue
         seen.add(name)
         node = TraceNode(
             name=name,
@@ -126,6 +127,7 @@ def _tasks(rows: Iterator[Row]) -> Iterator[TraceEvent]:
     for row in rows:
         start, end = row.number("start_time", 0), row.number("end_time", 0)
         if not start or end < start:
+            yield TraceEvent(at=0.0, left_out="tasks without a start and an end")
             continue
         job, task = _name(row.text("job_name")), _name(row.text("task_name"))
         for index in range(int(row.number("instance_num"))):

@@ -96,7 +96,10 @@ def _machine(row: Row) -> Iterator[TraceEvent]:
 
 def _instance(row: Row, priorities: Mapping[str, int]) -> Iterator[TraceEvent]:
     at, what = _time(row), _type(row, _TYPES)
-    if at is None or row.text("alloc_collection_id") not in _NO_ALLOC:
+    if row.text("alloc_collection_id") not in _NO_ALLOC:
+        yield TraceEvent(at=0.0, left_out="events of tasks inside alloc instances")
+        return
+    if at is None:
         return
     collection = row.text("collection_id")
     priority = int(row.number("priority", priorities.get(collection, 0)))

@@ -12,11 +12,19 @@ import attrs
 from quaymaster._api.objects import Node, Pod
 from quaymaster._studies.recording.files import RecordError, RecordWriter
 from quaymaster._studies.recording.line_writer import LineWriter
-from quaymaster._studies.recording.traces import alibaba_2018, google_2019, openb
+from quaymaster._studies.recording.traces import (
+    alibaba_2018,
+    alibaba_gpu_2020,
+    alibaba_spot_2026,
+    google_2019,
+    helios,
+    openb,
+    philly,
+)
 from quaymaster._studies.recording.traces.objects import TraceEvent, write_event
-from quaymaster._studies.recording.traces.tables import find_tables
+from quaymaster._studies.recording.traces.tables import JsonTable, find_tables
 
-__all__ = ["ImportedTrace", "TraceFormat", "import_trace"]
+__all__ = ["ImportedTrace", "TraceFormat", "import_trace", "read_trace"]
 
 _START: Final = 1767225600.0  # 2026-01-01T00:00:00Z, as virtual clocks begin
 
@@ -31,6 +39,19 @@ class TraceFormat(enum.StrEnum):
     """Alibaba's trace of 2018: ``machine_meta*``, ``container_meta*``,
     ``batch_task*``."""
 
+    ALIBABA_GPU_2020 = "alibaba-gpu-2020"
+    """Alibaba's GPU trace of 2020: ``pai_task_table*``, ``pai_machine_spec*``,
+    ``pai_job_table*``, ``pai_group_tag_table*``."""
+
+    ALIBABA_SPOT_2026 = "alibaba-spot-2026"
+    """Alibaba's trace of spot GPUs of 2026: ``job_info_df*``, ``node_info_df*``."""
+
+    HELIOS = "helios"
+    """SenseTime's trace of 2020: ``cluster_log*``, ``cluster_gpu_number*``."""
+
+    PHILLY = "philly"
+    """Microsoft's trace of 2017: ``cluster_job_log*``, ``cluster_machine_list*``."""
+
     GOOGLE_2019 = "google-2019"
     """Google's trace of 2019: ``machine_events*``, ``collection_events*``,
     ``instance_events*``."""
@@ -39,6 +60,10 @@ class TraceFormat(enum.StrEnum):
 _READERS: Final[Mapping[TraceFormat, ModuleType]] = {
     TraceFormat.ALIBABA_OPENB: openb,
     TraceFormat.ALIBABA_2018: alibaba_2018,
+    TraceFormat.ALIBABA_GPU_2020: alibaba_gpu_2020,
+    TraceFormat.ALIBABA_SPOT_2026: alibaba_spot_2026,
+    TraceFormat.HELIOS: helios,
+    TraceFormat.PHILLY: philly,
     TraceFormat.GOOGLE_2019: google_2019,
 }
 
@@ -80,23 +105,41 @@ def import_trace(
         RecordError: A table is missing, cannot be read or has other columns; or the
             file cannot be written.
     """
+    if Path(file).exists() and Path(file).stat().st_size:
+        raise RecordError(str(file), "expected a new file: a trace has no end to go on")
+    return _written(trace, _limited(read_trace(trace, paths), max_pods), file)
+
+
+def read_trace(
+    trace: TraceFormat, paths: Sequence[str | os.PathLike[str]]
+) -> Sequence[TraceEvent]:
+    """Read all events of a public trace, in the order of time.
+
+    Args:
+        trace: The format of the trace.
+        paths: As for `import_trace`.
+
+    Raises:
+        RecordError: A table is missing, cannot be read or has other columns.
+    """
     reader = _READERS[trace]
     tables = [Path(path) for path in paths]
     table_files = find_tables(tables, reader.TABLES)
-    for stem, files in table_files.items():
-        if not files and stem == reader.TABLES[0].stem:
-            where = ", ".join(map(str, tables))
-            raise RecordError(where, f"expected a table {stem}*.csv or {stem}*.csv.gz")
-    if Path(file).exists() and Path(file).stat().st_size:
-        raise RecordError(str(file), "expected a new file: a trace has no end to go on")
-    events = sorted(reader.events(table_files), key=lambda event: event.at)
-    return _written(trace, _limited(events, max_pods), file)
+    first = reader.TABLES[0].stem
+    if not table_files[first]:
+        where = ", ".join(map(str, tables))
+        endings = "" if isinstance(reader.TABLES[0], JsonTable) else "*.csv"
+        expected = f"{first}{endings} or {first}{endings}.gz"
+        raise RecordError(where, f"expected a table {expected}")
+    return sorted(reader.events(table_files), key=lambda event: event.at)
 
 
 def _limited(events: Sequence[TraceEvent], most: int | None) -> Iterator[TraceEvent]:
     """Yield the events, without pods above the limit."""
     names: set[str] = set()
     for event in events:
+        if event.left_out:
+            continue
         if event.pod is not None and most is not None and event.pod.name not in names:
             if len(names) >= most:
                 continue

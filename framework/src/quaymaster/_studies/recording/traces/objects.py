@@ -9,7 +9,14 @@ from quaymaster._api.objects import Node, Pod
 from quaymaster._studies.recording.line_writer import LineWriter
 from quaymaster._studies.recording.lines import Tree
 
-__all__ = ["NAMESPACE", "TraceEvent", "TraceNode", "TracePod", "write_event"]
+__all__ = [
+    "NAMESPACE",
+    "TraceEvent",
+    "TraceNode",
+    "TracePod",
+    "trace_name",
+    "write_event",
+]
 
 NAMESPACE: Final = "trace"
 _PODS_PER_NODE: Final = "1000"
@@ -113,6 +120,7 @@ class TraceEvent:
         on: The machine of the task.
         phase: The task's phase.
         is_over: Whether the task is gone.
+        left_out: What the reader leaves out, in the plural; such an event is no other.
     """
 
     at: float
@@ -122,6 +130,12 @@ class TraceEvent:
     on: str = ""
     phase: str = "Pending"
     is_over: bool = False
+    left_out: str = ""
+
+
+def trace_name(text: str) -> str:
+    """Return a text of a trace as a name that is valid in Kubernetes."""
+    return text.lower().replace("_", "-")
 
 
 def write_event(writer: LineWriter, event: TraceEvent, *, listed: bool = False) -> None:

@@ -2,15 +2,18 @@
 
 import csv
 import gzip
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
-from typing import IO, Final, TypeVar
+from typing import IO, Final, TypeAlias, TypeVar
 
 import attrs
 
 from quaymaster._studies.recording.files import RecordError
 
-__all__ = ["Row", "Table", "find_tables"]
+__all__ = ["AnyTable", "JsonTable", "Row", "Table", "find_tables"]
 
 T = TypeVar("T")
 
@@ -24,10 +27,12 @@ class Row:
     Attributes:
         where: The file and the line.
         cells: Column -> its text, or empty.
+        values: Key -> the value, for a row of a `JsonTable`.
     """
 
     where: str
     cells: Mapping[str, str]
+    values: Mapping[str, object] = attrs.field(factory=dict)
 
     def text(self, column: str) -> str:
         """Return a text, or empty."""
@@ -51,6 +56,20 @@ class Row:
             raise RecordError(self.where, message)
         return number
 
+    def moment(self, column: str, layout: str = "%Y-%m-%d %H:%M:%S") -> float:
+        """Return a moment in seconds since 1970; the time zone is taken for UTC.
+
+        Raises:
+            RecordError: The text is not such a moment.
+        """
+        text = self.text(column)
+        try:
+            return datetime.strptime(text, layout).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            example = datetime(2017, 10, 7, 1, 12, 9, tzinfo=UTC).strftime(layout)
+            message = f"{column}: expected a time such as {example}, got {text!r}"
+            raise RecordError(self.where, message) from None
+
 
 @attrs.frozen
 class Table:
@@ -60,13 +79,13 @@ class Table:
         stem: A part of the files' names.
         columns: The columns, in their order for files without a heading.
         optional: More columns, which may be missing.
-        has_heading: Whether files begin with a heading.
+        has_heading: Whether files begin with a heading; None if some do.
     """
 
     stem: str
     columns: Sequence[str]
     optional: Sequence[str] = ()
-    has_heading: bool = True
+    has_heading: bool | None = True
 
     def rows(self, paths: Sequence[Path]) -> Iterator[Row]:
         """Yield the rows of its files.
@@ -83,8 +102,9 @@ class Table:
 
     def _rows(self, path: Path, lines: Iterator[list[str]]) -> Iterator[Row]:
         columns, before = [*self.columns, *self.optional], 0
-        if self.has_heading:
-            columns, before = next(lines, []), 1
+        first = next(lines, [])
+        if self._is_heading(first):
+            columns, before = [cell.strip() for cell in first], 1
             missing = [column for column in self.columns if column not in columns]
             if missing:
                 message = (
@@ -92,7 +112,10 @@ class Table:
                     f"{', '.join(missing)} is missing"
                 )
                 raise RecordError(f"{path}: line 1", message)
-        least = len(columns) if self.has_heading else len(self.columns)
+            least = len(columns)
+        else:
+            lines = chain([first], lines)
+            least = len(self.columns)
         for number, cells in enumerate(lines, before + 1):
             where = f"{path}: line {number}"
             if cells and len(cells) < least:
@@ -101,9 +124,65 @@ class Table:
             if cells:
                 yield Row(where, dict(zip(columns, cells, strict=False)))
 
+    def _is_heading(self, cells: Sequence[str]) -> bool:
+        if self.has_heading is not None:
+            return self.has_heading
+        return bool(cells) and cells[0].strip() in self.columns
+
+
+@attrs.frozen
+class JsonTable:
+    """The file names and keys of a table that is an array of objects in JSON.
+
+    Attributes:
+        stem: A part of the files' names.
+        columns: The keys of each object.
+    """
+
+    stem: str
+    columns: Sequence[str]
+
+    def rows(self, paths: Sequence[Path]) -> Iterator[Row]:
+        """Yield the objects of its files, with their texts as cells.
+
+        Raises:
+            RecordError: A file cannot be read, or an object lacks a key.
+        """
+        for path in paths:
+            try:
+                with _opened(path) as file:
+                    entries = json.load(file)
+            except (OSError, EOFError, ValueError) as error:
+                raise RecordError(str(path), str(error)) from error
+            if not isinstance(entries, list):
+                raise RecordError(str(path), "expected an array of objects")
+            for number, entry in enumerate(entries, 1):
+                yield self._row(f"{path}: entry {number}", entry)
+
+    def _row(self, where: str, entry: object) -> Row:
+        if not isinstance(entry, dict):
+            raise RecordError(where, f"expected an object, got {entry!r}")
+        missing = [column for column in self.columns if column not in entry]
+        if missing:
+            message = (
+                f"expected the keys {', '.join(self.columns)}; "
+                f"{', '.join(missing)} is missing"
+            )
+            raise RecordError(where, message)
+        cells = {
+            key: str(value)
+            for key, value in entry.items()
+            if isinstance(value, (str, int, float))
+        }
+        return Row(where, cells, entry)
+
+
+AnyTable: TypeAlias = Table | JsonTable
+"""A table of a trace."""
+
 
 def find_tables(
-    paths: Sequence[str | Path], tables: Sequence[Table]
+    paths: Sequence[str | Path], tables: Sequence[AnyTable]
 ) -> Mapping[str, Sequence[Path]]:
     """Find the files of tables by their names.
 
@@ -120,7 +199,7 @@ def find_tables(
     files: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            files += sorted(file for file in path.rglob("*") if _is_table(file))
+            files += sorted(file for file in path.rglob("*") if _is_table(file, tables))
         elif path.is_file():
             files.append(path)
         else:
@@ -131,8 +210,12 @@ def find_tables(
     }
 
 
-def _is_table(path: Path) -> bool:
-    return path.name.endswith(_ENDINGS) and path.is_file()
+def _is_table(path: Path, tables: Sequence[AnyTable]) -> bool:
+    # Some traces are published as files without an ending.
+    endings = {*_ENDINGS, *(table.stem for table in tables)}
+    if any(isinstance(table, JsonTable) for table in tables):
+        endings |= {".json", ".json.gz"}
+    return path.name.endswith(tuple(endings)) and path.is_file()
 
 
 def _opened(path: Path) -> IO[str]:

@@ -35,9 +35,11 @@ Q.charts = (runs) => {
   const paints = [0, 1, 2, 3, 4, 5].map((number) => `--c${number}`);
   const first = Q.el("div", { class: "chart", "data-title": "Requested, of what nodes offer" });
   const second = Q.el("div", { class: "chart", "data-title": "Pods that wait" });
-  const box = Q.el("div", { class: "charts" },
-    Q.el("div", {}, Q.el("h3", {}, "Requested, of what nodes offer"), first),
-    Q.el("div", {}, Q.el("h3", {}, "Pods that wait"), second));
+  const titled = (host) => Q.el("div", {}, Q.el("h3", {}, host.dataset.title), host);
+  // An autoscaler has two more, always against time: its nodes and their price, by group.
+  const scaled = runs.some((run) => run.scaled) ? [["Nodes of the autoscaler", "nodes"], ["Price per hour of these nodes", "price"]]
+    .map(([title, key]) => [Q.el("div", { class: "chart", "data-title": title }), key]) : [];
+  const box = Q.el("div", { class: "charts" }, titled(first), titled(second), ...scaled.map(([host]) => titled(host)));
   // Most simulations place all at the beginning: against time that is one upright line.
   const moves = runs.some((run) => new Set(run.samples.at).size >= 3);
   let axis = moves ? "at" : "attempts";
@@ -46,12 +48,12 @@ Q.charts = (runs) => {
   // Against time only what lasts is drawn: of all samples of one moment the last.
   const drawn = ({ samples: { at } }) => (values) => (axis === "at" ? values.filter((_, one) => at[one] !== at[one + 1]) : values);
 
-  const figure = (title, top) => {
+  const figure = (title, top, label) => {
     const [text, soft, line] = ["--text", "--soft", "--line"].map(Q.style);
     const plot = Bokeh.Plotting.figure({
       y_range: [-0.02 * top, top], height: 260, sizing_mode: "stretch_width", tools: "xpan,xwheel_zoom,box_zoom,reset,hover", toolbar_location: "right",
       background_fill_color: null, border_fill_color: null, outline_line_color: line,
-      x_axis_label: axis === "at" ? `${unit} of virtual time` : "attempts", y_axis_label: title,
+      x_axis_label: label, y_axis_label: title,
     });
     plot.toolbar.logo = null;
     plot.toolbar.autohide = true;
@@ -68,14 +70,20 @@ Q.charts = (runs) => {
   const dashes = ["solid", "dashed", "dotted", "dotdash"];
   const named = (run, index, name) => (runs.length > 1 ? `${run.name || index + 1}: ${name}` : name);
 
+  const time = `${unit} of virtual time`;
   const draw = (host, title, lines) => {
-    const shown = runs.map((run) => [drawn(run)(along(run)), lines(run).map(([name, values, number]) => [name, drawn(run)(values), number])]);
-    const top = shown.flatMap(([, each]) => each.flatMap(([, values]) => values)).reduce((most, value) => Math.max(most, value), 0);
-    const plot = figure(title, top * 1.05 || 5);
+    const shown = runs.map((run) => lines(run).map(([name, values, number]) => [name, drawn(run)(along(run)), drawn(run)(values), number]));
+    drawLines(host, title, shown, axis === "at" ? time : "attempts");
+  };
+  const byGroup = (key) => runs.map((run) => (run.scaled || [])
+    .filter((group) => group[key]).map((group, number) => [group.name, group.at.map((at) => at / seconds), group[key], number]));
+
+  const drawLines = (host, title, shown, label) => {
+    const top = shown.flatMap((each) => each.flatMap(([, , values]) => values)).reduce((most, value) => Math.max(most, value), 0);
+    const plot = figure(title, top * 1.05 || 5, label);
     const keys = [];
     runs.forEach((run, index) => {
-      const [x, each] = shown[index];
-      each.forEach(([name, y, number]) => {
+      shown[index].forEach(([name, x, y, number]) => {
         const source = new Bokeh.ColumnDataSource({ data: { x, y } });
         plot.step({ field: "x" }, { field: "y" }, "after", {
           source, line_width: 2, line_dash: dashes[index % dashes.length],
@@ -117,6 +125,7 @@ Q.charts = (runs) => {
       box.dataset.drawn = document.documentElement.dataset.theme;
       draw(first, "%", shares);
       draw(second, "pods", queues);
+      for (const [host, key] of scaled) drawLines(host, key === "nodes" ? "nodes" : "per hour", byGroup(key), time);
     } catch (error) {
       box.replaceChildren(Q.el("p", { class: "note", role: "alert" }, `The charts could not be drawn: ${error.message || "their library was not loaded"}.`));
     }

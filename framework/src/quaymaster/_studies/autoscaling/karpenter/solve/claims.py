@@ -280,7 +280,7 @@ class OpenClaim:
         self._requests = added(self._requests, data.requests)
         for driver, claims in data.volumes.items():
             self._volumes[driver] = self._volumes.get(driver, frozenset()) | claims
-        self._topology.register_host(self._host)
+        self._topology.register_hosts([self._host])
         self._topology.record(data.pod, self.template.taints, joining.requirements)
         for usage in self._ports:
             usage.add(data.pod)

@@ -4,119 +4,35 @@ Mirrors ``existingnode.go`` and ``addToExistingNode`` (sigs.k8s.io/karpenter v1.
 ``pkg/controllers/provisioning/scheduling``).
 """
 
-from collections.abc import Mapping, Sequence
-
-import attrs
+from collections.abc import Sequence
 
 from quaymaster._api.objects import Pod
-from quaymaster._studies.autoscaling.karpenter.amounts import (
-    Amounts,
-    fits,
-    requests_of,
-    subtract_from,
-    subtracted,
-)
+from quaymaster._studies.autoscaling.karpenter.amounts import fits, subtract_from
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
-from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
-from quaymaster._studies.autoscaling.karpenter.labels import HOSTNAME, INSTANCE_TYPE
-from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_pending
-from quaymaster._studies.autoscaling.karpenter.requirements import (
-    Requirement,
-    Requirements,
-)
-from quaymaster._studies.autoscaling.karpenter.solve.daemon_groups import DaemonPods
+from quaymaster._studies.autoscaling.karpenter.requirements import Requirements
 from quaymaster._studies.autoscaling.karpenter.solve.host_ports import HostPortUsage
-from quaymaster._studies.autoscaling.karpenter.solve.node_table import NodeTable
+from quaymaster._studies.autoscaling.karpenter.solve.node_facts import (
+    NodeFacts,
+    NodesOfSolve,
+)
 from quaymaster._studies.autoscaling.karpenter.solve.pod_data import PodData
 from quaymaster._studies.autoscaling.karpenter.solve.refusals import Refusal
-from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply
 from quaymaster._studies.autoscaling.karpenter.solve.topology import Topology
-from quaymaster._studies.autoscaling.karpenter.solve.volumes import (
-    VolumeUsage,
-    has_claims,
-)
+from quaymaster._studies.autoscaling.karpenter.solve.volumes import VolumeUsage
 
-__all__ = ["ExistingNodes", "NodeFacts", "facts_of_nodes"]
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class NodeFacts:
-    """What a node is like before a solve.
-
-    Attributes:
-        node: The node.
-        requirements: Its labels.
-        free: What its pods and its DaemonSets leave.
-        volume_limits: How many volumes a node of its type can attach.
-        has_volumes: Whether its pods have volumes behind claims.
-    """
-
-    node: StateNode
-    requirements: Requirements
-    free: Amounts
-    volume_limits: Mapping[str, int]
-    has_volumes: bool
-
-
-def facts_of_nodes(
-    state: ClusterState, options: KarpenterOptions, supply: Supply
-) -> Mapping[str, NodeFacts]:
-    """Return what the nodes of a cluster are like, by name; computed once."""
-    key = ("node facts", options)
-    if key not in state.cache:
-        state.cache[key] = {
-            node.name: _facts(node, supply.daemons, supply.types)
-            for node in sorted(
-                state.nodes, key=lambda node: (not node.is_initialized, node.name)
-            )
-        }
-    facts: Mapping[str, NodeFacts] = state.cache[key]
-    return facts
-
-
-def _facts(
-    node: StateNode,
-    daemons: DaemonPods,
-    types: Mapping[str, Sequence[InstanceType]],
-) -> NodeFacts:
-    labels = Requirements.from_labels(node.labels)
-    expected = requests_of(*daemons.on_node(labels, node.taints))
-    subtract_from(expected, node.daemon_requests)
-    # DaemonSets that should not run there do not give room back.
-    missing = {name: max(amount, 0) for name, amount in expected.items()}
-    requirements = labels.copy()
-    requirements.add([Requirement.of(HOSTNAME, "In", (node.host_name,))])
-    own_type = node.labels.get(INSTANCE_TYPE)
-    listed = types.get(node.pool, ()) if node.is_managed else ()
-    limits = next((each.volume_limits for each in listed if each.name == own_type), {})
-    return NodeFacts(
-        node=node,
-        requirements=requirements,
-        free=subtracted(node.available, missing),
-        volume_limits=limits,
-        has_volumes=any(map(has_claims, node.pods)),
-    )
+__all__ = ["ExistingNodes"]
 
 
 class _ExistingNode:
     """A node with the pods that it gets in this solve."""
 
-    __slots__ = (
-        "facts",
-        "free",
-        "is_closed",
-        "pods",
-        "ports",
-        "requirements",
-        "volumes",
-    )
+    __slots__ = ("facts", "free", "pods", "ports", "requirements", "volumes")
 
-    def __init__(self, facts: NodeFacts, *, is_closed: bool) -> None:
+    def __init__(self, facts: NodeFacts) -> None:
         self.facts = facts
         self.requirements = facts.requirements
         self.free = facts.free
-        self.is_closed = is_closed
         self.pods: list[Pod] = []
         self.ports: HostPortUsage | None = None
         self.volumes: VolumeUsage | None = None
@@ -127,52 +43,64 @@ class ExistingNodes:
 
     Args:
         state: The cluster.
-        facts: The nodes in that order.
+        nodes: The nodes in that order.
         topology: The constraints of pods.
-        closed: Names of nodes that get no pods of candidates of a consolidation.
+        consolidates: Whether nodes whose pods have changed lately get no pods of
+            candidates.
     """
 
     def __init__(
         self,
         state: ClusterState,
-        facts: Sequence[NodeFacts],
+        nodes: NodesOfSolve,
         topology: Topology,
-        closed: frozenset[str],
+        *,
+        consolidates: bool,
     ) -> None:
         self._state = state
         self._topology = topology
-        self._nodes = [
-            _ExistingNode(each, is_closed=each.node.name in closed) for each in facts
-        ]
-        self._deleting = {node.name for node in state.nodes if node.marked_for_deletion}
-        self._table = NodeTable(
-            [each.requirements for each in facts],
-            [each.node.taints for each in facts],
-            [each.free for each in facts],
-        )
-        for each in facts:
-            topology.register_host(each.node.host_name)
+        self._consolidates = consolidates
+        self._facts = nodes.facts
+        self._nodes: dict[int, _ExistingNode] = {}
+        self._table = nodes.table()
+        self._mask = nodes.mask()
+        topology.register_hosts(nodes.hosts())
 
     @property
     def placed(self) -> dict[str, Sequence[Pod]]:
         """The pods that each node gets, by its name."""
-        return {each.facts.node.name: each.pods for each in self._nodes if each.pods}
+        return {
+            node.facts.node.name: node.pods
+            for _, node in sorted(self._nodes.items())
+            if node.pods
+        }
 
     def place(self, data: PodData) -> bool:
         """Place a pod on the first node that it fits on, if any; return whether so."""
         pod = data.pod
-        may_go_to_closed = is_pending(pod) or pod.node_name in self._deleting
         for place in self._table.candidates(
-            data.requirements, data.requests, pod.spec.tolerations
+            data.requirements, data.requests, pod.spec.tolerations, self._mask
         ):
-            node = self._nodes[place]
-            if node.is_closed and not may_go_to_closed:
+            if self._is_closed(self._facts[place].node, pod):
                 continue
+            node = self._nodes.get(place)
+            if node is None:
+                node = self._nodes[place] = _ExistingNode(self._facts[place])
             requirements = self._requirements_with(node, data)
             if requirements is not None:
                 self._add(place, data, requirements)
                 return True
         return False
+
+    def _is_closed(self, node: StateNode, pod: Pod) -> bool:
+        """Return whether a node may get no pod of a candidate of a consolidation."""
+        if not self._consolidates or is_pending(pod):
+            return False
+        pool = self._state.pools.get(node.pool)
+        if not node.is_under_consolidate_after(pool, self._state.now):
+            return False
+        own = self._state.node_by_name.get(pod.node_name)
+        return own is None or not own.marked_for_deletion
 
     def _requirements_with(
         self, node: _ExistingNode, data: PodData

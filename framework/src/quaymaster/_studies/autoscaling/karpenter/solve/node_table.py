@@ -27,12 +27,16 @@ _MOST: Final = 2**62
 
 
 class _Codes(Generic[ValueT]):
-    """One value for each node, as small numbers."""
+    """One value for each node, as small numbers.
+
+    Copies share the numbers of values, which are only ever added.
+    """
 
     def __init__(self, values: Iterable[ValueT]) -> None:
         self.values: list[ValueT] = []
         self._codes: dict[ValueT, int] = {}
         self.column = np.array([self._code(value) for value in values], dtype=np.int64)
+        self._is_shared = False
 
     def _code(self, value: ValueT) -> int:
         code = self._codes.get(value)
@@ -41,8 +45,17 @@ class _Codes(Generic[ValueT]):
             self.values.append(value)
         return code
 
+    def copy(self) -> "_Codes[ValueT]":
+        """Return a copy whose values can be replaced."""
+        copied: _Codes[ValueT] = _Codes.__new__(_Codes)
+        copied.values, copied._codes = self.values, self._codes
+        copied.column, copied._is_shared = self.column, True
+        return copied
+
     def replace(self, place: int, value: ValueT) -> None:
         """Set the value of a node."""
+        if self._is_shared:
+            self.column, self._is_shared = self.column.copy(), False
         self.column[place] = self._code(value)
 
 
@@ -61,10 +74,12 @@ class NodeTable:
         taints: Sequence[Sequence[Taint]],
         free: Sequence[Amounts],
     ) -> None:
-        self._requirements = list(requirements)
+        self._origin: NodeTable | None = None
+        self._requirements = requirements
+        self._changed: dict[int, Requirements] = {}
         self._labels: dict[str, _Codes[Requirement | None]] = {}
         self._taints = _Codes([tuple(each) for each in taints])
-        self._matches: dict[tuple[str, Requirement], list[bool]] = {}
+        self._matches: dict[Requirement, list[bool]] = {}
         self._tolerated: dict[tuple[Toleration, ...], list[bool]] = {}
         names = {name for amounts in free for name in amounts}
         self._free = {
@@ -74,34 +89,45 @@ class NodeTable:
             for name in names
         }
 
+    def copy(self) -> "NodeTable":
+        """Return a table that can be changed; verdicts so far are shared."""
+        copied = NodeTable.__new__(NodeTable)
+        copied._origin = self
+        copied._requirements = self._requirements
+        copied._changed = {}
+        copied._labels = {}
+        copied._taints = self._taints
+        copied._matches = self._matches
+        copied._tolerated = self._tolerated
+        copied._free = {name: column.copy() for name, column in self._free.items()}
+        return copied
+
     def candidates(
         self,
         requirements: Requirements,
         requests: Amounts,
         tolerations: tuple[Toleration, ...],
+        among: NDArray[np.bool_],
     ) -> list[int]:
-        """Return the places of the nodes that a pod may fit on."""
-        possible = self._with_room(requests)
-        if possible is not None and not possible.any():
+        """Return the places of those nodes that a pod may fit on."""
+        mask = among & self._with_room(requests)
+        if not mask.any():
             return []
-        mask = self._tolerating(tolerations)
-        if possible is not None:
-            mask = mask & possible
+        mask &= self._tolerating(tolerations)
         for requirement in requirements:
-            mask = mask & self._matching(requirement)
+            mask &= self._matching(requirement)
         places: list[int] = np.flatnonzero(mask).tolist()
         return places
 
-    def _with_room(self, requests: Amounts) -> NDArray[np.bool_] | None:
-        mask: NDArray[np.bool_] | None = None
+    def _with_room(self, requests: Amounts) -> NDArray[np.bool_]:
+        mask = np.ones(len(self._requirements), dtype=np.bool_)
         for name, amount in requests.items():
             if amount <= 0:
                 continue
             column = self._free.get(name)
             if column is None:
                 return np.zeros(len(self._requirements), dtype=np.bool_)
-            enough = column >= _milli(amount)
-            mask = enough if mask is None else mask & enough
+            mask &= column >= _milli(amount)
         return mask
 
     def _tolerating(self, tolerations: tuple[Toleration, ...]) -> NDArray[np.bool_]:
@@ -111,20 +137,29 @@ class NodeTable:
         return np.array(verdicts, dtype=np.bool_)[self._taints.column]
 
     def _matching(self, requirement: Requirement) -> NDArray[np.bool_]:
-        key = requirement.key
-        codes = self._labels.get(key)
-        if codes is None:
-            codes = _Codes([each.by_key.get(key) for each in self._requirements])
-            self._labels[key] = codes
-        verdicts = self._matches.setdefault((key, requirement), [])
+        codes = self._codes_of(requirement.key)
+        verdicts = self._matches.setdefault(requirement, [])
         for own in codes.values[len(verdicts) :]:
             verdicts.append(_matches(own, requirement))
         return np.array(verdicts, dtype=np.bool_)[codes.column]
 
+    def _codes_of(self, key: str) -> _Codes[Requirement | None]:
+        codes = self._labels.get(key)
+        if codes is not None:
+            return codes
+        if self._origin is None:
+            codes = _Codes([each.by_key.get(key) for each in self._requirements])
+        else:
+            codes = self._origin._codes_of(key).copy()
+            for place, requirements in self._changed.items():
+                codes.replace(place, requirements.by_key.get(key))
+        self._labels[key] = codes
+        return codes
+
     def update(self, place: int, requirements: Requirements, free: Amounts) -> None:
         """Set what a node is like after a pod has come."""
-        before = self._requirements[place]
-        self._requirements[place] = requirements
+        before = self._changed.get(place, self._requirements[place])
+        self._changed[place] = requirements
         for name, amount in free.items():
             column = self._free.get(name)
             if column is not None:

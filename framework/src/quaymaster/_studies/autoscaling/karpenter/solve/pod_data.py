@@ -5,16 +5,12 @@ Mirrors ``PodData`` (sigs.k8s.io/karpenter v1.15,
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import attrs
 
-from quaymaster._api.objects import Pod, PodSpec, SpecKey
-from quaymaster._studies.autoscaling.karpenter.amounts import (
-    Amounts,
-    amounts_of,
-    request_list,
-)
+from quaymaster._api.objects import Pod
+from quaymaster._studies.autoscaling.karpenter.amounts import Amounts, requests_of
 from quaymaster._studies.autoscaling.karpenter.requirements import Requirements
 from quaymaster._studies.autoscaling.karpenter.solve.pod_requirements import (
     pod_requirements,
@@ -50,13 +46,6 @@ class PodData:
     volume_problem: str = ""
 
 
-def _requests_of_spec(spec: PodSpec) -> Amounts:
-    return amounts_of(request_list([Pod(spec=spec)]))
-
-
-_REQUESTS: Final = SpecKey(_requests_of_spec)
-
-
 def pod_data(
     pod: Pod, *, ignores_preferences: bool, base: PodData | None = None
 ) -> PodData:
@@ -73,14 +62,7 @@ def pod_data(
         return attrs.evolve(base, pod=pod, requirements=requirements, strict=strict)
     return PodData(
         pod=pod,
-        requests=_requests(pod),
+        requests=requests_of(pod),
         requirements=requirements,
         strict=strict,
     )
-
-
-def _requests(pod: Pod) -> Amounts:
-    # Only pods on nodes have a status that changes their requests.
-    if pod.node_name:
-        return amounts_of(request_list([pod]))
-    return _REQUESTS.of(pod)

@@ -31,8 +31,8 @@ from quaymaster._studies.autoscaling.karpenter.solve.default_spread import (
 )
 from quaymaster._studies.autoscaling.karpenter.solve.existing_nodes import (
     ExistingNodes,
-    facts_of_nodes,
 )
+from quaymaster._studies.autoscaling.karpenter.solve.node_facts import nodes_of_solve
 from quaymaster._studies.autoscaling.karpenter.solve.pod_data import PodData, pod_data
 from quaymaster._studies.autoscaling.karpenter.solve.preferences import relaxed
 from quaymaster._studies.autoscaling.karpenter.solve.queue import PodQueue
@@ -43,6 +43,9 @@ from quaymaster._studies.autoscaling.karpenter.solve.templates import (
     supply_of,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.topology import Topology
+from quaymaster._studies.autoscaling.karpenter.solve.topology_constraints import (
+    Constraints,
+)
 from quaymaster._studies.autoscaling.karpenter.solve.volumes import (
     VolumeError,
     has_claims,
@@ -137,34 +140,23 @@ class _Scheduler:
         self._hosts = 0
         self._data: dict[str, PodData] = {}
         counted = [pod for pod in self._pods if self._read(state, pod)]
-        facts = [
-            each
-            for name, each in facts_of_nodes(state, options, self._supply).items()
-            if name not in exclude_nodes and not each.node.marked_for_deletion
-        ]
-        nodes = [each.node for each in facts]
-        self._topology = Topology(
+        nodes = nodes_of_solve(state, options, self._supply, exclude_nodes)
+        constraints = Constraints(
             state,
-            nodes,
             self._supply.domains,
-            counted,
             self._chance,
             ignores_preferences=options.ignore_preferences,
         )
-        closed = [
-            node.name
-            for node in nodes
-            if consolidates
-            and node.is_under_consolidate_after(state.pools.get(node.pool), state.now)
-        ]
-        self._nodes = ExistingNodes(state, facts, self._topology, frozenset(closed))
+        self._topology = Topology(state, nodes, constraints, counted)
+        self._nodes = ExistingNodes(
+            state, nodes, self._topology, consolidates=consolidates
+        )
         self._remaining = {
-            pool.name: amounts_of(pool.spec.limits) for pool in self._supply.pools
+            pool.name: subtracted(
+                amounts_of(pool.spec.limits), nodes.capacity(pool.name)
+            )
+            for pool in self._supply.pools
         }
-        for node in nodes:
-            limits = self._remaining.get(node.pool)
-            if limits:
-                self._remaining[node.pool] = subtracted(limits, node.capacity)
 
     def _read(self, state: ClusterState, pod: Pod) -> bool:
         """Read what a pod needs; return whether its volumes exist."""

@@ -4,11 +4,12 @@ Mirrors ``nodeclaimtemplate.go`` and the start of ``NewScheduler``
 (sigs.k8s.io/karpenter v1.15, ``pkg/controllers/provisioning``).
 """
 
+import operator
 from collections.abc import Mapping, Sequence
 
 import attrs
 
-from quaymaster._api.objects import Taint
+from quaymaster._api.objects import DaemonSet, Taint
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
     InstanceType,
@@ -84,6 +85,7 @@ class Supply:
         domains: The values that their nodes can have, by label.
         daemons: The pods of DaemonSets.
         prefers_no_pods: Whether a pool has a taint that only prefers.
+        sources: The objects that all of this follows from.
     """
 
     pools: Sequence[NodePool]
@@ -92,16 +94,37 @@ class Supply:
     domains: Mapping[str, DomainGroup]
     daemons: DaemonPods
     prefers_no_pods: bool
+    sources: Sequence[object]
 
 
 def supply_of(state: ClusterState, options: KarpenterOptions) -> Supply:
     """Return the pools of a cluster and what they can have; computed once."""
     key = ("supply", options)
     if key not in state.cache:
-        state.cache[key] = _supply(state, options)
+        sources, before = _sources(state), state.carried.get(key)
+        if isinstance(before, Supply) and _are_same(before.sources, sources):
+            state.cache[key] = before
+        else:
+            state.cache[key] = _supply(state, options, sources)
     supply = state.cache[key]
     assert isinstance(supply, Supply)
     return supply
+
+
+def _sources(state: ClusterState) -> list[object]:
+    daemon_sets = state.all_of(DaemonSet)
+    return [
+        *state.pools.values(),
+        *state.all_of(NodeOverlay),
+        *daemon_sets,
+        *map(state.newest_daemon_pod, daemon_sets),
+        *(state.instance_types.get(name) for name in state.pools),
+    ]
+
+
+def _are_same(before: Sequence[object], now: Sequence[object]) -> bool:
+    # Identity: an object of the cluster that has changed is another object.
+    return len(before) == len(now) and all(map(operator.is_, before, now))
 
 
 def types_of_pools(
@@ -119,7 +142,9 @@ def types_of_pools(
     return with_overlays(types, pools, overlays, options.well_known_labels)
 
 
-def _supply(state: ClusterState, options: KarpenterOptions) -> Supply:
+def _supply(
+    state: ClusterState, options: KarpenterOptions, sources: Sequence[object]
+) -> Supply:
     pools = _usable_pools(state, options)
     types = types_of_pools(state, options, pools)
     daemons = DaemonPods(state)
@@ -146,6 +171,7 @@ def _supply(state: ClusterState, options: KarpenterOptions) -> Supply:
             for pool in pools
             for taint in pool.spec.template.spec.taints
         ),
+        sources=sources,
     )
 
 
@@ -207,9 +233,9 @@ def _lacks_values(
 
 
 def _labels(pool: NodePool) -> dict[str, str]:
+    labels = {**pool.spec.template.metadata.labels, NODE_POOL: pool.name}
     reference = pool.spec.template.spec.node_class_ref
-    return {
-        **pool.spec.template.metadata.labels,
-        NODE_POOL: pool.name,
-        node_class_label(reference.group, reference.kind): reference.name,
-    }
+    # Pools that are written for a simulation may lack the class.
+    if reference.kind:
+        labels[node_class_label(reference.group, reference.kind)] = reference.name
+    return labels

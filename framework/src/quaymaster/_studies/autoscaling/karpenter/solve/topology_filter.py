@@ -35,6 +35,23 @@ class NodeFilter:
     honors_taints: bool = False
     tolerations: Sequence[Toleration] = ()
 
+    @property
+    def matches_all(self) -> bool:
+        """Whether all nodes count."""
+        limits_labels = self.honors_affinity and all(map(len, self.alternatives))
+        return not self.honors_taints and not (limits_labels and self.alternatives)
+
+    @property
+    def exact(self) -> object:
+        """What distinguishes filters that do not match the same nodes."""
+        if self.matches_all:
+            return None
+        labels = [frozenset(each) for each in self.alternatives]
+        return (
+            frozenset(labels) if self.honors_affinity else None,
+            self.tolerations if self.honors_taints else None,
+        )
+
     def matches(self, taints: Sequence[Taint], requirements: Requirements) -> bool:
         """Return whether a node counts."""
         if self.honors_affinity and not self._matches_labels(requirements):

@@ -5,7 +5,7 @@ Mirrors ``topologygroup.go`` (sigs.k8s.io/karpenter v1.15,
 """
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from quaymaster._api.objects import Pod, Taint
@@ -72,7 +72,6 @@ class TopologyGroup:
         self._max_skew = max_skew
         self._min_domains = min_domains
         self._counts_all = counts_all
-        self.owners: set[str] = set()
         self._selected: dict[str, bool] = {}
 
     def selects(self, pod: Pod) -> bool:
@@ -93,7 +92,7 @@ class TopologyGroup:
         return self._counts_all or self.selector.matches(labels)
 
     def counts_pod(
-        self, pod: Pod, taints: tuple[Taint, ...], requirements: Requirements
+        self, pod: Pod, taints: Sequence[Taint], requirements: Requirements
     ) -> bool:
         """Return whether a pod counts if it runs on a node."""
         return self.selects(pod) and self.node_filter.matches(taints, requirements)
@@ -104,11 +103,17 @@ class TopologyGroup:
             self.counts[domain] = self.counts.get(domain, 0) + 1
             self._empty.discard(domain)
 
-    def register(self, domain: str) -> None:
-        """Add a domain without pods."""
-        if domain not in self.counts:
-            self.counts[domain] = 0
-            self._empty.add(domain)
+    def record_all(self, counts: Mapping[str, int]) -> None:
+        """Count as many pods in each domain."""
+        for domain, count in counts.items():
+            self.counts[domain] = self.counts.get(domain, 0) + count
+        self._empty.difference_update(counts)
+
+    def register(self, domains: Iterable[str]) -> None:
+        """Add domains without pods."""
+        new = [domain for domain in domains if domain not in self.counts]
+        self.counts.update(dict.fromkeys(new, 0))
+        self._empty.update(new)
 
     def allowed(
         self, pod: Pod, pod_domains: Requirement, node_domains: Requirement

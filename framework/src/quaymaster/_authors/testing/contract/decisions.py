@@ -1,0 +1,108 @@
+"""All decisions of a plugin on a small cluster, as texts."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import permutations
+from typing import Any, TypeAlias, cast
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import answers, shown
+from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
+from quaymaster._authors.testing.contract.group_bench import GroupBench, group_benches
+from quaymaster._authors.testing.contract.reserving import (
+    first_open_node,
+    reserve_and_return,
+)
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.pod_groups import PodGroupPlacement
+from quaymaster._core.contract.status import Status
+
+__all__ = ["Decision", "decisions"]
+
+Decision: TypeAlias = tuple[str, str]
+"""The hook, and what it decides about what."""
+
+
+def decisions(subject: Subject, cluster: SmallCluster) -> list[Decision]:
+    """Return the decisions about the waiting pods and their groups.
+
+    Once a hook fails, no further decision follows: another check reports failures.
+    """
+    made: list[Decision] = []
+    with suppress(HookFailedError):
+        made.extend(_all(subject, cluster))
+    return made
+
+
+def _all(subject: Subject, cluster: SmallCluster) -> Iterator[Decision]:
+    bench = Bench(subject, cluster)
+    for pod in cluster.pending:
+        for hook, text in (*_of_attempt(bench, pod), *_of_binding(bench, pod)):
+            yield hook, f"pod '{pod.key}': {text}"
+    if subject.has("queue_sort"):
+        yield from _order(bench, cluster)
+    if subject.has("placement_generate") or subject.has("placement_score"):
+        for group_bench, _ in group_benches(subject, cluster):
+            yield from _placements(group_bench)
+            yield from _placement_scores(group_bench)
+
+
+def _of_attempt(bench: Bench, pod: Pod) -> Iterator[Decision]:
+    attempt = answers(bench, pod)
+    yield "pre_enqueue", shown(attempt.pre_enqueue)
+    yield "pre_filter", shown(attempt.pre_filter)
+    parts: Mapping[str, Mapping[str, object]] = {
+        "filter": attempt.rejected,
+        "score": attempt.score,
+        "normalize_score": attempt.normalized,
+    }
+    for hook, by_node in parts.items():
+        for name, answer in by_node.items():
+            yield hook, f"{shown(answer)} for node '{name}'"
+    yield "break_tie", f"row {attempt.tie}"
+
+
+def _of_binding(bench: Bench, pod: Pod) -> Iterator[Decision]:
+    node_name = first_open_node(bench, pod)
+    if not node_name:
+        return
+    state = CycleState()
+    for hook, answer in reserve_and_return(bench, pod, node_name, state).items():
+        yield hook, f"{shown(answer)} on node '{node_name}'"
+    yield "reserve", f"annotations {sorted(state.annotations.items())}"
+
+
+def _order(bench: Bench, cluster: SmallCluster) -> Iterator[Decision]:
+    pods = enumerate(cluster.pending)
+    queued = [make_queued_pod(pod, timestamp=at % 2) for at, pod in pods]
+    # Any: every comparable object can be a key.
+    keys = [(info.pod, cast(Any, bench.ask("queue_sort", info))) for info in queued]
+    for (pod, key), (rival, other) in permutations(keys, 2):
+        order = "before" if key < other else "not before"
+        yield "queue_sort", f"pod '{pod.key}' {order} '{rival.key}'"
+
+
+def _placements(bench: GroupBench) -> Iterator[Decision]:
+    hook, nodes = "placement_generate", bench.snapshot.nodes
+    if not bench.subject.has(hook):
+        return
+    parent = PodGroupPlacement("", nodes.row_numbers(nodes.rows))
+    answer = bench.ask(hook, CycleState(), bench.info, nodes, parent)
+    if isinstance(answer, Status):
+        yield hook, shown(answer)
+        return
+    for placement in cast("list[PodGroupPlacement]", answer):
+        rows = nodes.row_numbers(placement.rows).tolist()
+        yield hook, f"placement '{placement.name}' with rows {rows}"
+
+
+def _placement_scores(bench: GroupBench) -> Iterator[Decision]:
+    hook, nodes = "placement_score", bench.snapshot.nodes
+    if not bench.subject.has(hook):
+        return
+    for candidate in bench.candidates():
+        score = bench.ask(hook, CycleState(), bench.info, nodes, candidate)
+        yield hook, f"{shown(score)} for placement '{candidate.placement.name}'"

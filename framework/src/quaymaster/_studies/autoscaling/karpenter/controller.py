@@ -1,0 +1,330 @@
+"""Karpenter as a controller in virtual time."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Final
+
+import attrs
+
+from quaymaster._api.objects import Node, Pod
+from quaymaster._api.objects.meta import ApiObject
+from quaymaster._core.contract.cluster import ApiError, WatchEventType
+from quaymaster._studies.autoscaling.karpenter.adoption import adopt_nodes
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.conditions import (
+    ClaimConditions,
+    PodEvents,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
+    listed_price,
+    type_of,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.events import (
+    DisruptionEvent,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.loop import DisruptionLoop
+from quaymaster._studies.autoscaling.karpenter.disruption.queue import DisruptionQueue
+from quaymaster._studies.autoscaling.karpenter.disruption.staying import (
+    reasons_to_stay,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
+from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
+from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
+from quaymaster._studies.autoscaling.karpenter.machines import (
+    Failure,
+    LaunchTimes,
+    Machine,
+    Stock,
+)
+from quaymaster._studies.autoscaling.karpenter.objects import (
+    NodeClaim,
+    NodeOverlay,
+    NodePool,
+)
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
+from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
+from quaymaster._studies.autoscaling.karpenter.pool_checks import check_pools
+from quaymaster._studies.autoscaling.karpenter.provisioner import Provisioner
+from quaymaster._studies.autoscaling.karpenter.states import (
+    Calendar,
+    Past,
+    StateReader,
+)
+from quaymaster._studies.autoscaling.karpenter.termination import Terminations
+from quaymaster._studies.simulation.autoscaler import (
+    AutoscaledNode,
+    AutoscalerContext,
+)
+
+__all__ = ["KarpenterController", "KarpenterSetup"]
+
+_DIGITS: Final = 6
+_QUIET_SECONDS: Final = 60.0
+"""How much longer than its own delays it must have been quiet to be settled."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class KarpenterSetup:
+    """Karpenter with its pools; it makes one for each simulation.
+
+    Attributes:
+        types: The types that the cloud offers to every pool.
+        pools: Pools that the input need not have.
+        options: The options of Karpenter.
+        times: How long machines need.
+        failures: What the cloud lacks at times.
+        real_start: When the simulation begins on the calendar, in seconds since the
+            epoch; None if that is unknown.
+        source: The name of its file, for messages.
+        kinds: The kinds of objects that it reads.
+    """
+
+    kinds: ClassVar[Sequence[type[ApiObject]]] = (NodePool, NodeClaim, NodeOverlay)
+
+    types: Sequence[InstanceType]
+    pools: Sequence[NodePool] = ()
+    options: KarpenterOptions = attrs.field(factory=KarpenterOptions)
+    times: LaunchTimes = attrs.field(factory=LaunchTimes)
+    failures: Sequence[Failure] = ()
+    real_start: float | None = None
+    source: str = "autoscaler"
+
+    def __call__(self, context: AutoscalerContext) -> "KarpenterController":
+        """Make the autoscaler of a simulation."""
+        return KarpenterController(self, context)
+
+
+class KarpenterController:
+    """Runs Karpenter on the clock of a cluster.
+
+    Args:
+        setup: Karpenter and its pools.
+        context: The cluster and the seed.
+    """
+
+    def __init__(self, setup: KarpenterSetup, context: AutoscalerContext) -> None:
+        cluster = self._cluster = context.cluster
+        self._clock = cluster.clock
+        self._setup = setup
+        self._start = self._clock.now()
+        self._calendar = Calendar(self._start, setup.real_start)
+        options = setup.options
+        _add_pools(setup, context)
+        check_pools(cluster.list(NodePool).items, setup.source)
+        adopt_nodes(cluster)
+        pools = [pool.name for pool in cluster.list(NodePool).items]
+        types = dict.fromkeys(pools, setup.types)
+        self._stock = Stock(types, options, setup.failures, self._start, context.seed)
+        self._past = Past(cluster, self._calendar)
+        self._reader = StateReader(cluster, self._stock.types, self._past)
+        self._lifecycle = Lifecycle(cluster, self._stock, setup.times, self._wake)
+        self._provisioner = Provisioner(
+            cluster, self._lifecycle, options, self._read_state, self._facts
+        )
+        self._queue = DisruptionQueue(
+            cluster, self._lifecycle, options, self._provisioner.nominate
+        )
+        self._terminations = Terminations(
+            cluster, self._lifecycle, setup.times.termination, self._wake
+        )
+        self._conditions = ClaimConditions(cluster, options)
+        self._loop = DisruptionLoop(
+            cluster,
+            self._queue,
+            prepare=self._prepare,
+            survey=self._survey,
+            report=self._record,
+            chance=random.Random(context.seed),
+            may_begin=lambda: not self._lifecycle.is_launching,
+            read_facts=self._facts,
+        )
+        self._pod_events = PodEvents(cluster)
+        version = cluster.resource_version
+        self._pods = cluster.watch(Pod, version, self._changed)
+        self._claims = cluster.watch(NodeClaim, version, self._changed)
+        self._nodes = cluster.watch(Node, version, self._changed)
+        self._quiet_since = self._start
+        self._version = -1
+
+    def start(self) -> None:
+        """Take over the nodes of the input, and begin to look."""
+        state = self._read_state()
+        for node in state.nodes:
+            claim = node.claim
+            if claim is None:
+                continue
+            labels = claim.labels
+            price = listed_price(type_of(state, node.pool, labels), labels)
+            self._lifecycle.adopt(claim, node.node, price or None)
+            self._expire_later(claim)
+            if node.is_deleted:
+                self._terminations.begin(claim)
+        self._loop.start()
+        if any(is_provisionable(pod) for pod in self._cluster.list(Pod).items):
+            self._provisioner.trigger()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing has changed for longer than any of its delays.
+
+        Expirations, and budgets that open at times, are not waited for.
+        """
+        version = self._cluster.resource_version
+        if version != self._version:
+            self._version, self._quiet_since = version, self._clock.now()
+        if self._lifecycle.is_starting or len(self._queue):
+            return False
+        now = self._clock.now()
+        is_missing = self._stock.missing(now) and self._stock.will_return(now)
+        if self._loop.is_validating or is_missing:
+            return False
+        return now - self._quiet_since > self._longest_delay
+
+    @property
+    def _longest_delay(self) -> float:
+        pools = self._cluster.list(NodePool).items
+        delays = (pool.spec.disruption.consolidate_after_seconds for pool in pools)
+        return _QUIET_SECONDS + max((each or 0.0 for each in delays), default=0.0)
+
+    def nodes(self) -> Sequence[AutoscaledNode]:
+        """Return all nodes that it ever had, in the order in which they came."""
+        return [self._life_of(each) for each in self._lifecycle.all_machines]
+
+    def _life_of(self, machine: Machine) -> AutoscaledNode:
+        def since(moment: float | None) -> float | None:
+            return None if moment is None else round(moment - self._start, _DIGITS)
+
+        return AutoscaledNode(
+            node=machine.node,
+            group=machine.pool,
+            ordered=None if machine.is_original else since(machine.ordered),
+            registered=since(machine.registered),
+            ready=since(machine.ready),
+            removed=since(machine.ended),
+            price=machine.price,
+            until=self._clock.now() - self._start,
+            added_for=machine.added_for,
+            removed_for=machine.removed_for,
+        )
+
+    def reasons_to_stay(self) -> Mapping[str, str]:
+        """Return why each node of the cluster stays, in words, by name."""
+        self._prepare()
+        return reasons_to_stay(self._survey())
+
+    def reasons_not_to_grow(self) -> Mapping[str, Mapping[str, str]]:
+        """Return why no pool helps pending pods: pod's key -> pool -> reason."""
+        return {
+            key: dict.fromkeys(_pools_in(problem, self._pool_names()), problem)
+            for key, problem in self._provisioner.problems.items()
+        }
+
+    def _pool_names(self) -> Sequence[str]:
+        return [pool.name for pool in self._cluster.list(NodePool).items]
+
+    def close(self) -> None:
+        """End its watches."""
+        for watch in (self._pods, self._claims, self._nodes):
+            watch.stop()
+
+    def _read_state(self) -> ClusterState:
+        return self._reader.state(self._queue.busy(), self._provisioner.nominated)
+
+    def _facts(self) -> object:
+        """Return all that decisions depend on, apart from time."""
+        missing = self._stock.missing(self._clock.now())
+        return self._cluster.resource_version, missing
+
+    def _survey(self) -> Survey:
+        return Survey(
+            self._read_state(),
+            self._setup.options,
+            busy=self._queue.busy(),
+            calendar_offset=self._calendar.offset,
+        )
+
+    def _prepare(self) -> None:
+        self._conditions.refresh(self._read_state())
+
+    def _record(self, event: DisruptionEvent) -> None:
+        """Write an event to the cluster."""
+        kinds: dict[str, type[ApiObject]] = {
+            kind.kind: kind for kind in (Node, NodeClaim, NodePool)
+        }
+        try:
+            obj = self._cluster.get(kinds[event.kind], event.name)
+        except ApiError:
+            return
+        self._lifecycle.record(obj, event.reason, event.message)
+
+    def _wake(self) -> None:
+        """Look at pending pods again, as a machine has come, failed or gone."""
+        self._provisioner.trigger()
+
+    def _changed(self) -> None:
+        self._clock.call_at(self._clock.now(), self._read_changes, background=True)
+
+    def _read_changes(self) -> None:
+        self._read_claims()
+        self._read_nodes()
+        claims = {each.node: each.claim for each in self._lifecycle.running()}
+        for event in self._pods.take():
+            if event.type is WatchEventType.DELETED:
+                self._pod_events.gone(event.object.key, claims)
+                continue
+            self._pod_events.see(event.object, claims)
+            if is_provisionable(event.object):
+                self._provisioner.trigger()
+
+    def _read_claims(self) -> None:
+        for event in self._claims.take():
+            claim = event.object
+            if event.type is WatchEventType.ADDED:
+                self._expire_later(claim)
+            elif event.type is WatchEventType.DELETED:
+                self._lifecycle.end(claim.name, "its claim was deleted")
+            elif claim.metadata.deletion_timestamp is not None:
+                self._terminations.begin(claim)
+                self._provisioner.trigger()
+
+    def _read_nodes(self) -> None:
+        """End the machines whose nodes were deleted from outside."""
+        gone = {
+            event.object.name
+            for event in self._nodes.take()
+            if event.type is WatchEventType.DELETED
+        }
+        for machine in [*self._lifecycle.running()]:
+            if machine.node in gone and self._lifecycle.node(machine.node) is None:
+                self._lifecycle.end(machine.claim, "its node was deleted")
+
+    def _expire_later(self, claim: NodeClaim) -> None:
+        """Set the time when a claim expires; no budget holds that up."""
+        seconds = claim.spec.expire_after_seconds
+        if seconds is not None:
+            due = max(self._past.birth(claim) + seconds, self._clock.now())
+            self._clock.call_at(
+                due, lambda: self._expire(claim.name, claim.uid), background=True
+            )
+
+    def _expire(self, name: str, uid: str) -> None:
+        claim = self._lifecycle.claim(name)
+        if claim is None or claim.uid != uid:
+            return
+        if claim.metadata.deletion_timestamp is None:
+            self._lifecycle.machines[name].removed_for = "Expired"
+            self._cluster.delete(NodeClaim, name)
+
+
+def _add_pools(setup: KarpenterSetup, context: AutoscalerContext) -> None:
+    """Create the pools of the file that the input does not have."""
+    present = {pool.name for pool in context.cluster.list(NodePool).items}
+    for pool in setup.pools:
+        if pool.name not in present:
+            context.cluster.create(pool)
+
+
+def _pools_in(problem: str, pools: Sequence[str]) -> Iterator[str]:
+    """Yield the pools that a problem is about: all if it names none."""
+    named = [name for name in pools if f"NodePool={name}" in problem]
+    yield from named or pools

@@ -1,0 +1,1 @@
+"""Which nodes Karpenter removes or replaces, in which order, and what prevents it."""

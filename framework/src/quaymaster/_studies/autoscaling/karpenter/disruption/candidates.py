@@ -1,0 +1,241 @@
+"""The nodes that may be disrupted, and why the others may not.
+
+Mirrors ``NewCandidate`` (sigs.k8s.io/karpenter v1.15,
+``pkg/controllers/disruption/types.go``), ``ValidateNodeDisruptable`` and
+``ValidatePodsDisruptable`` (``pkg/controllers/state/statenode.go``).
+"""
+
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._api.objects import Pod
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
+from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
+    BASE_COST,
+    eviction_cost,
+    lifetime_remaining,
+    reschedule_cost,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.events import sentence
+from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
+from quaymaster._studies.autoscaling.karpenter.labels import (
+    CAPACITY_TYPE,
+    INSTANCE_TYPE,
+    NODE_POOL,
+    ZONE,
+)
+from quaymaster._studies.autoscaling.karpenter.objects import NodeClaim, NodePool
+from quaymaster._studies.autoscaling.karpenter.pods import (
+    DO_NOT_DISRUPT,
+    is_daemon_pod,
+    is_disruptable,
+    is_reschedulable,
+)
+
+__all__ = ["Blocked", "Candidate", "CandidateFinder", "listed_price", "type_of"]
+
+_MULTIPLE: Final = "eviction does not support multiple PDBs"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Candidate:
+    """A node that may be disrupted.
+
+    Attributes:
+        node: The node.
+        claim: Its claim.
+        pool: Its pool.
+        instance_type: Its type; None if the pool's provider does not know it.
+        pods: The pods that need another place.
+        price: What it costs per hour; 0 if that is unknown.
+        disruption_cost: What the disruption of its pods costs, less for old nodes.
+        reschedule_cost: What moving its pods costs.
+    """
+
+    node: StateNode
+    claim: NodeClaim
+    pool: NodePool
+    instance_type: InstanceType | None
+    pods: Sequence[Pod]
+    price: float
+    disruption_cost: float
+    reschedule_cost: float
+
+    @property
+    def name(self) -> str:
+        """The name of the node."""
+        return self.node.name
+
+    @functools.cached_property
+    def capacity_type(self) -> str:
+        """Its capacity type, or empty."""
+        return self.node.labels.get(CAPACITY_TYPE, "")
+
+    @property
+    def ratio(self) -> float:
+        """The price for each unit of cost; nodes with more go first."""
+        return self.price / self.reschedule_cost
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pod makes it costly to remove."""
+        return self.reschedule_cost <= BASE_COST
+
+
+@attrs.frozen
+class Blocked:
+    """Why a node may not be disrupted.
+
+    Attributes:
+        node: The node.
+        problem: The whole error.
+        message: The text of the event, or empty without one.
+    """
+
+    node: StateNode
+    problem: str
+    message: str
+
+
+class CandidateFinder:
+    """Decides which nodes may be disrupted.
+
+    Args:
+        state: The cluster.
+        busy: The names of nodes that are being disrupted.
+        reads_deletion_cost: See `eviction_cost`.
+    """
+
+    def __init__(
+        self,
+        state: ClusterState,
+        *,
+        busy: Collection[str] = (),
+        reads_deletion_cost: bool = True,
+    ) -> None:
+        self._state = state
+        self._limits = state.disruption_limits
+        self._now = state.now
+        self._busy = busy
+        self._reads_deletion_cost = reads_deletion_cost
+
+    def candidate(
+        self, node: StateNode, *, ignores_pods: bool = False
+    ) -> Candidate | Blocked:
+        """Return a node as a candidate, or why it is none.
+
+        Args:
+            node: The node.
+            ignores_pods: Whether pods do not block if the claim limits its drain.
+        """
+        if node.name in self._busy:
+            return Blocked(node, "candidate is already being disrupted", "")
+        problem = self._node_problem(node)
+        claim = node.claim
+        if problem or claim is None:
+            message = sentence(problem) if claim is not None else ""
+            return Blocked(node, _node_error(node, problem), message)
+        pool_name = node.labels.get(NODE_POOL, "")
+        pool = self._state.pools.get(pool_name)
+        if pool is None or not self._state.instance_types.get(pool_name):
+            text = f"(NodePool={pool_name})"
+            message = f"NodePool not found {text}"
+            return Blocked(node, f"nodepool not found {text}", message)
+        problem = self._pod_problem(node)
+        is_bounded = claim.spec.termination_grace_period is not None
+        if problem and not (ignores_pods and is_bounded):
+            text = f"validating pod disruption, {problem} (Node={node.name})"
+            return Blocked(node, text, sentence(problem))
+        return self._made(node, claim, pool)
+
+    def cost_of(self, node: StateNode) -> float:
+        """Return what moving the pods of any node would cost."""
+        return reschedule_cost(
+            (p for p in node.pods if not p.is_finished and not is_daemon_pod(p)),
+            reads_deletion_cost=self._reads_deletion_cost,
+        )
+
+    def _made(self, node: StateNode, claim: NodeClaim, pool: NodePool) -> Candidate:
+        labels = node.labels
+        instance_type = type_of(self._state, pool.name, labels)
+        cost = sum(
+            eviction_cost(pod, reads_deletion_cost=self._reads_deletion_cost)
+            for pod in node.pods
+        )
+        age = self._now - (claim.metadata.creation_timestamp or self._now)
+        pods = [pod for pod in node.pods if is_reschedulable(pod)]
+        return Candidate(
+            node=node,
+            claim=claim,
+            pool=pool,
+            instance_type=instance_type,
+            pods=pods,
+            price=listed_price(instance_type, labels),
+            disruption_cost=cost
+            * lifetime_remaining(age, claim.spec.expire_after_seconds),
+            reschedule_cost=reschedule_cost(
+                pods, reads_deletion_cost=self._reads_deletion_cost
+            ),
+        )
+
+    def _node_problem(self, node: StateNode) -> str:
+        if node.claim is None:
+            return "node isn't managed by karpenter"
+        if node.node is None:
+            return "nodeclaim does not have an associated node"
+        if node.marked_for_deletion:
+            return "node is deleting or marked for deletion"
+        if not node.is_initialized:
+            if not node.is_registered:
+                return "node isn't initialized nor registered"
+            return "node isn't initialized"
+        if node.is_nominated(self._now):
+            return "node is nominated for a pending pod"
+        if node.annotations.get(DO_NOT_DISRUPT) == "true":
+            return f'disruption is blocked through the "{DO_NOT_DISRUPT}" annotation'
+        if NODE_POOL not in node.labels:
+            return f"node doesn't have required label (label={NODE_POOL})"
+        return ""
+
+    def _pod_problem(self, node: StateNode) -> str:
+        for pod in node.pods:
+            if not is_disruptable(pod, self._now):
+                return f'pod has "{DO_NOT_DISRUPT}" annotation (Pod={pod.key})'
+        budgets = self._limits.blocking(node.pods)
+        if not budgets:
+            return ""
+        names = " ".join(budgets)
+        if len(budgets) > 1:
+            return f"{_MULTIPLE} (PodDisruptionBudget(s)=[{names}])"
+        return f"pdb prevents pod evictions (PodDisruptionBudget=[{names}])"
+
+
+def _node_error(node: StateNode, problem: str) -> str:
+    is_named = node.node is not None and node.is_registered
+    kind = "Node" if is_named else "NodeClaim"
+    name = node.claim.name if node.claim and not is_named else node.name
+    return f"validating node for disruption, {problem} ({kind}={name})"
+
+
+def type_of(
+    state: ClusterState, pool: str, labels: Mapping[str, str]
+) -> InstanceType | None:
+    """Return the type that labels name among those of a pool, or None."""
+    by_name: Mapping[str, InstanceType] | None = state.cache.get(("types", pool))
+    if by_name is None:
+        by_name = {each.name: each for each in state.instance_types.get(pool, ())}
+        state.cache["types", pool] = by_name
+    return by_name.get(labels.get(INSTANCE_TYPE, ""))
+
+
+def listed_price(
+    instance_type: InstanceType | None, labels: Mapping[str, str]
+) -> float:
+    """Return the price of the offering that labels name; 0 if it is unknown."""
+    if instance_type is None:
+        return 0.0
+    zone, capacity_type = labels.get(ZONE, ""), labels.get(CAPACITY_TYPE, "")
+    return instance_type.offering_price(zone, capacity_type) or 0.0

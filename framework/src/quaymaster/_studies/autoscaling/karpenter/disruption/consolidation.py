@@ -1,0 +1,263 @@
+"""Whether nodes can go, and what would replace them.
+
+Mirrors ``computeConsolidation`` (sigs.k8s.io/karpenter v1.15,
+``pkg/controllers/disruption/consolidation.go``).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
+from quaymaster._studies.autoscaling.karpenter.disruption.commands import (
+    Command,
+    source_price,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.events import (
+    CANDIDATE,
+    UNCONSOLIDATABLE,
+    Report,
+    sentence,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
+    Survey,
+    Trial,
+    report_node,
+)
+from quaymaster._studies.autoscaling.karpenter.instance_types import (
+    InstanceType,
+    launchable,
+    order_by_price,
+    satisfies_min_values,
+    worst_launch_price,
+)
+from quaymaster._studies.autoscaling.karpenter.labels import (
+    CAPACITY_TYPE,
+    INSTANCE_TYPE,
+    ON_DEMAND,
+    SPOT,
+    ZONE,
+)
+from quaymaster._studies.autoscaling.karpenter.objects import is_true
+from quaymaster._studies.autoscaling.karpenter.requirements import (
+    Requirement,
+    Requirements,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
+
+__all__ = [
+    "Consolidation",
+    "cheaper_types",
+    "is_consolidatable",
+    "is_removable_when_empty",
+]
+
+_WHEN_EMPTY: Final = "WhenEmpty"
+_SPOT_TYPES: Final = 15
+"""How many cheaper types a spot node needs to be replaced by spot."""
+_SPOT_OFF: Final = (
+    "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
+)
+_NOT_CHEAPER: Final = "Can't replace with a cheaper node"
+
+
+def is_removable_when_empty(candidate: Candidate, report: Report) -> bool:
+    """Return whether a node is empty, and its pool lets it go."""
+    if candidate.pool.is_static or _is_disabled(candidate, report):
+        return False
+    return candidate.is_empty and _is_due(candidate)
+
+
+def is_consolidatable(candidate: Candidate, report: Report) -> bool:
+    """Return whether a node with pods may be consolidated."""
+    if candidate.pool.is_static:
+        return False
+    labels = candidate.node.labels
+    if candidate.instance_type is None:
+        name = labels.get(INSTANCE_TYPE, "")
+        return _refuse(candidate, report, f'Instance Type "{name}" not found')
+    for label in (CAPACITY_TYPE, ZONE):
+        if label not in labels:
+            text = f'Node does not have label "{label}"'
+            return _refuse(candidate, report, text)
+    if _is_disabled(candidate, report) or candidate.is_empty:
+        return False
+    if candidate.pool.spec.disruption.consolidation_policy == _WHEN_EMPTY:
+        text = (
+            f'NodePool "{candidate.pool.name}" has consolidation policy WhenEmpty, but '
+            "node is not empty"
+        )
+        return _refuse(candidate, report, text)
+    return _is_due(candidate)
+
+
+def _is_disabled(candidate: Candidate, report: Report) -> bool:
+    """Return whether a pool never consolidates."""
+    if candidate.pool.spec.disruption.consolidate_after_seconds is not None:
+        return False
+    text = f'NodePool "{candidate.pool.name}" has consolidation disabled'
+    return not _refuse(candidate, report, text)
+
+
+def _is_due(candidate: Candidate) -> bool:
+    return is_true(candidate.claim.status.conditions, "Consolidatable")
+
+
+def _refuse(candidate: Candidate, report: Report, text: str) -> bool:
+    report_node(report, candidate.node, UNCONSOLIDATABLE, text)
+    return False
+
+
+class Consolidation:
+    """Tries to do without some nodes.
+
+    Args:
+        survey: The cluster.
+        report: Gets events.
+    """
+
+    def __init__(self, survey: Survey, report: Report) -> None:
+        self._survey = survey
+        self._report = report
+        self._well_known = survey.options.well_known_labels
+
+    def command(self, candidates: Sequence[Candidate]) -> Command | None:
+        """Return how nodes can go together, or None.
+
+        Args:
+            candidates: The nodes; why a single one cannot go is reported.
+        """
+        trial = self._survey.trial(candidates, consolidates=True)
+        if trial.problems:
+            self._refuse(candidates, sentence(trial.problem))
+            return None
+        if not trial.claims:
+            return Command(candidates=candidates, moves=trial.moves)
+        count = len(trial.claims)
+        if count > 1:
+            text = f"Can't remove without creating {count} candidates"
+            self._refuse(candidates, text)
+            return None
+        [claim] = trial.claims
+        types = order_by_price(
+            claim.instance_types, claim.requirements, self._well_known
+        )
+        replacement = self._replacement(
+            candidates, attrs.evolve(claim, instance_types=types)
+        )
+        if replacement is None:
+            return None
+        return self._with_replacement(candidates, trial, replacement)
+
+    def _with_replacement(
+        self, candidates: Sequence[Candidate], trial: Trial, replacement: ProposedClaim
+    ) -> Command:
+        command = Command(
+            candidates=candidates,
+            replacements=(replacement,),
+            moves=trial.moves,
+            well_known=self._well_known,
+        )
+        for candidate in candidates:
+            text = (
+                f"Consolidation candidate: {command.text_for(candidate)} "
+                f"(savings: ${command.savings:.2f})"
+            )
+            report_node(self._report, candidate.node, CANDIDATE, text)
+        return command
+
+    def _replacement(
+        self, candidates: Sequence[Candidate], claim: ProposedClaim
+    ) -> ProposedClaim | None:
+        """Return the claim with the types that are cheaper than nodes, or None."""
+        capacity = claim.requirements.get(CAPACITY_TYPE)
+        are_spot = all(each.capacity_type == SPOT for each in candidates)
+        if are_spot and capacity.has(SPOT):
+            return self._spot_replacement(candidates, claim)
+        cheaper = self._cheaper(candidates, claim)
+        if cheaper is None:
+            return None
+        # The types are cheaper as spot. If there is none, the launch must fail rather
+        # than take a dearer on-demand node.
+        if capacity.has(SPOT) and capacity.has(ON_DEMAND):
+            return _as_spot(cheaper)
+        return cheaper
+
+    def _spot_replacement(
+        self, candidates: Sequence[Candidate], claim: ProposedClaim
+    ) -> ProposedClaim | None:
+        if not self._survey.options.spot_to_spot_consolidation:
+            self._refuse(candidates, _SPOT_OFF)
+            return None
+        claim = _as_spot(claim)
+        types = [
+            each for each in claim.instance_types if self._is_available(each, claim)
+        ]
+        cheaper = self._cheaper(candidates, attrs.evolve(claim, instance_types=types))
+        if cheaper is None or len(candidates) > 1:
+            return cheaper
+        count = len(cheaper.instance_types)
+        if count < _SPOT_TYPES:
+            text = (
+                f"SpotToSpotConsolidation requires {_SPOT_TYPES} cheaper instance type "
+                f"options than the current candidate to consolidate, got {count}"
+            )
+            self._refuse(candidates, text)
+            return None
+        # A launch takes one of the list. With more types in it, the next round could
+        # replace the node again.
+        check = satisfies_min_values(cheaper.instance_types, cheaper.requirements)
+        most = max(_SPOT_TYPES, check.needed_types)
+        return attrs.evolve(cheaper, instance_types=cheaper.instance_types[:most])
+
+    def _is_available(self, instance_type: InstanceType, claim: ProposedClaim) -> bool:
+        return any(
+            offering.available
+            and claim.requirements.compatible(offering.requirements, self._well_known)
+            for offering in instance_type.offerings
+        )
+
+    def _cheaper(
+        self, candidates: Sequence[Candidate], claim: ProposedClaim
+    ) -> ProposedClaim | None:
+        price = source_price(candidates)
+        cheaper, problem = cheaper_types(claim, price, self._well_known)
+        if problem:
+            self._refuse(candidates, f"Filtering by price: {problem}")
+            return None
+        if not cheaper.instance_types:
+            self._refuse(candidates, _NOT_CHEAPER)
+            return None
+        return cheaper
+
+    def _refuse(self, candidates: Sequence[Candidate], text: str) -> None:
+        """Report why a node cannot go; nothing if there are several."""
+        if len(candidates) == 1:
+            report_node(self._report, candidates[0].node, UNCONSOLIDATABLE, text)
+
+
+def cheaper_types(
+    claim: ProposedClaim, price: float, well_known: frozenset[str]
+) -> tuple[ProposedClaim, str]:
+    """Return a claim with the types whose launch surely costs less than a price.
+
+    Returns:
+        The claim, and why these types are too few, or empty.
+    """
+    types = [
+        each
+        for each in claim.instance_types
+        if worst_launch_price(
+            launchable(each.offerings), claim.requirements, well_known
+        )
+        < price
+    ]
+    check = satisfies_min_values(types, claim.requirements)
+    return attrs.evolve(claim, instance_types=types), check.problem
+
+
+def _as_spot(claim: ProposedClaim) -> ProposedClaim:
+    requirements: Requirements = claim.requirements.copy()
+    requirements.add([Requirement.of(CAPACITY_TYPE, "In", (SPOT,))])
+    return attrs.evolve(claim, requirements=requirements)

@@ -1,0 +1,55 @@
+"""What Karpenter reports about nodes that it may or may not remove.
+
+Mirrors ``pkg/controllers/disruption/events/events.go`` (sigs.k8s.io/karpenter v1.15).
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import attrs
+
+__all__ = [
+    "APPROVED",
+    "BLOCKED",
+    "CANDIDATE",
+    "UNCONSOLIDATABLE",
+    "DisruptionEvent",
+    "Report",
+    "ignore",
+    "sentence",
+]
+
+APPROVED: Final = "ConsolidationApproved"
+BLOCKED: Final = "DisruptionBlocked"
+CANDIDATE: Final = "ConsolidationCandidate"
+UNCONSOLIDATABLE: Final = "Unconsolidatable"
+
+
+@attrs.frozen
+class DisruptionEvent:
+    """An event.
+
+    Attributes:
+        kind: The kind of the object: ``Node``, ``NodeClaim`` or ``NodePool``.
+        name: Its name.
+        reason: The reason in one word.
+        message: The text.
+    """
+
+    kind: str
+    name: str
+    reason: str
+    message: str
+
+
+Report: TypeAlias = Callable[[DisruptionEvent], None]
+"""Gets events."""
+
+
+def ignore(_event: DisruptionEvent) -> None:
+    """Drop an event."""
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]

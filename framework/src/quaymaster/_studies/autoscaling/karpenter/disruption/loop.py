@@ -1,0 +1,128 @@
+"""Looks for nodes to disrupt, every ten seconds.
+
+Mirrors ``pkg/controllers/disruption/controller.go`` (sigs.k8s.io/karpenter v1.15). A
+method that found nothing looks again when the cluster has changed, as upstream; or when
+budgets may have changed, or after five minutes.
+"""
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
+from quaymaster._studies.autoscaling.karpenter.disruption.events import (
+    DisruptionEvent,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.methods import (
+    METHODS,
+    Method,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.queue import DisruptionQueue
+from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
+from quaymaster._studies.autoscaling.karpenter.disruption.validation import validated
+
+__all__ = ["DisruptionLoop"]
+
+_PERIOD_SECONDS: Final = 10.0
+_SOON_SECONDS: Final = 0.1
+_LONGEST_QUIET: Final = 300.0
+
+
+class DisruptionLoop:
+    """Disrupts nodes, one command at a time.
+
+    Args:
+        cluster: The cluster.
+        queue: Carries out commands.
+        prepare: Brings conditions of claims up to date.
+        survey: Returns a look at the cluster.
+        report: Gets events.
+        chance: Draws the order of pools.
+        may_begin: Returns whether all orders have been accepted.
+        read_facts: Returns what a look depends on, apart from time.
+    """
+
+    def __init__(
+        self,
+        cluster: InMemoryCluster,
+        queue: DisruptionQueue,
+        *,
+        prepare: Callable[[], None],
+        survey: Callable[[], Survey],
+        report: Callable[[DisruptionEvent], None],
+        chance: random.Random,
+        may_begin: Callable[[], bool],
+        read_facts: Callable[[], object],
+    ) -> None:
+        self._clock = cluster.clock
+        self._queue = queue
+        self._prepare = prepare
+        self._survey = survey
+        self._report = report
+        self._chance = chance
+        self._may_begin = may_begin
+        self._facts = read_facts
+        self._seen: object = None
+        self._seen_at = 0.0
+        self.is_validating = False
+
+    def start(self) -> None:
+        """Set the first timer."""
+        self._run_in(_PERIOD_SECONDS)
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether it has found nothing to do in the cluster as it is."""
+        return not self.is_validating and self._seen == self._facts()
+
+    def _run_in(self, seconds: float) -> None:
+        self._clock.call_later(seconds, self._run, background=True)
+
+    def _run(self) -> None:
+        if not self._may_begin():
+            self._run_in(_SOON_SECONDS)
+            return
+        self._prepare()
+        if self._is_quiet() or not self._begin():
+            self._run_in(_PERIOD_SECONDS)
+
+    def _is_quiet(self) -> bool:
+        """Return whether nothing has changed since nothing was found."""
+        now = self._clock.now()
+        is_same_minute = now // 60 == self._seen_at // 60
+        is_recent = now - self._seen_at < _LONGEST_QUIET and is_same_minute
+        return is_recent and self._facts() == self._seen
+
+    def _begin(self) -> bool:
+        """Begin with the command of the first method that finds one."""
+        survey = self._survey()
+        for method in METHODS:
+            look = method.look(survey, self._report, self._chance)
+            if look.command is None:
+                continue
+            if method.delay:
+                self._validate_later(look.command, method)
+            else:
+                self._start(look.command, method)
+            return True
+        self._seen, self._seen_at = self._facts(), self._clock.now()
+        return False
+
+    def _validate_later(self, command: Command, method: Method) -> None:
+        """Check a command again after its delay; the loop waits until then."""
+        self.is_validating = True
+        self._clock.call_later(method.delay, lambda: self._validate(command, method))
+
+    def _validate(self, command: Command, method: Method) -> None:
+        self.is_validating = False
+        self._prepare()
+        valid = validated(command, method, self._survey())
+        if valid is None:
+            self._run_in(_PERIOD_SECONDS)
+        else:
+            self._start(valid, method)
+
+    def _start(self, command: Command, method: Method) -> None:
+        self._queue.start(command, method.reason)
+        self._run_in(_SOON_SECONDS)

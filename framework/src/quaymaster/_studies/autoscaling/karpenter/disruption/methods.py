@@ -1,0 +1,245 @@
+"""The methods of disruption, in the order in which Karpenter tries them.
+
+Mirrors ``pkg/controllers/disruption/controller.go``, ``emptiness.go`` and
+``singlenodeconsolidation.go`` (sigs.k8s.io/karpenter v1.15).
+"""
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from quaymaster._studies.autoscaling.karpenter.disruption.balanced import (
+    PoolTotals,
+    may_pass,
+    pool_totals,
+    verdict_on,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
+    DRIFTED,
+    EMPTY,
+    UNDERUTILIZED,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
+from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
+from quaymaster._studies.autoscaling.karpenter.disruption.consolidation import (
+    Consolidation,
+    is_consolidatable,
+    is_removable_when_empty,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.drift import (
+    drift_command,
+    is_drifted,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.events import (
+    APPROVED,
+    Report,
+    ignore,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.multi_node import (
+    multi_node_command,
+    within_budgets,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
+    Survey,
+    report_node,
+)
+from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
+
+__all__ = ["DRIFT", "METHODS", "Look", "Method", "in_order", "interleaved"]
+
+
+@attrs.frozen(kw_only=True)
+class Look:
+    """What a method finds.
+
+    Attributes:
+        eligible: The nodes that it considers.
+        budgets: How many more nodes of each pool may be disrupted.
+        totals: The sums over pools; empty without eligible nodes.
+        command: What it would do, or None.
+    """
+
+    eligible: Sequence[Candidate]
+    budgets: Mapping[str, int]
+    totals: Mapping[str, PoolTotals]
+    command: Command | None
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Task:
+    """What a method works with."""
+
+    survey: Survey
+    eligible: Sequence[Candidate]
+    budgets: Mapping[str, int]
+    totals: Mapping[str, PoolTotals]
+    report: Report
+    chance: random.Random | None
+
+    @property
+    def consolidation(self) -> Consolidation:
+        return Consolidation(self.survey, self.report)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Method:
+    """A way to disrupt nodes.
+
+    Attributes:
+        name: Its name.
+        reason: The reason for budgets.
+        ignores_pods: Whether pods do not block if the claim limits its drain.
+        delay: After how many seconds its command is checked again; 0 for not at all.
+    """
+
+    name: str
+    reason: str
+    ignores_pods: bool = False
+    delay: float = 0.0
+    _is_eligible: Callable[[Candidate, Report], bool]
+    _command: Callable[[_Task], Command | None]
+
+    def look(
+        self,
+        survey: Survey,
+        report: Report = ignore,
+        chance: random.Random | None = None,
+    ) -> Look:
+        """Return what it would do.
+
+        Args:
+            survey: The cluster.
+            report: Gets events.
+            chance: Draws the order of pools; None for that of their names.
+        """
+        survey.report_blocked(report, ignores_pods=self.ignores_pods)
+        candidates = survey.candidates(ignores_pods=self.ignores_pods)
+        eligible = [each for each in candidates if self._is_eligible(each, report)]
+        budgets = survey.budgets(self.reason, report)
+        if not eligible:
+            return Look(eligible=(), budgets=budgets, totals={}, command=None)
+        totals = pool_totals(survey.state, candidates, survey.finder)
+        task = _Task(
+            survey=survey,
+            eligible=eligible,
+            budgets=budgets,
+            totals=totals,
+            report=report,
+            chance=chance,
+        )
+        command = self._command(task)
+        return Look(eligible=eligible, budgets=budgets, totals=totals, command=command)
+
+    def still_eligible(self, survey: Survey) -> Mapping[str, Candidate]:
+        """Return the nodes that it considers now, by name."""
+        candidates = survey.candidates(ignores_pods=self.ignores_pods)
+        return {
+            each.name: each for each in candidates if self._is_eligible(each, ignore)
+        }
+
+
+def in_order(candidates: Iterable[Candidate]) -> Sequence[Candidate]:
+    """Return nodes by price for each unit of cost, the highest first."""
+    return sort_slice(candidates, lambda each: -each.ratio)
+
+
+def interleaved(
+    candidates: Iterable[Candidate], chance: random.Random | None
+) -> Sequence[Candidate]:
+    """Return nodes in order, but one of each pool after the other.
+
+    Upstream leaves the order of pools to chance.
+    """
+    by_pool: dict[str, list[Candidate]] = {}
+    for candidate in in_order(candidates):
+        by_pool.setdefault(candidate.pool.name, []).append(candidate)
+    names = sorted(by_pool)
+    if chance is not None:
+        chance.shuffle(names)
+    most = max(map(len, by_pool.values()), default=0)
+    return [
+        by_pool[name][place]
+        for place in range(most)
+        for name in names
+        if place < len(by_pool[name])
+    ]
+
+
+def _emptiness(task: _Task) -> Command | None:
+    allowed = within_budgets(in_order(task.eligible), task.budgets)
+    return Command(candidates=allowed) if allowed else None
+
+
+def _drift(task: _Task) -> Command | None:
+    return drift_command(task.eligible, task.budgets, task.survey, task.report)
+
+
+def _multi_node(task: _Task) -> Command | None:
+    return multi_node_command(
+        within_budgets(in_order(task.eligible), task.budgets),
+        task.consolidation,
+        task.totals,
+        task.report,
+        task.survey.options.well_known_labels,
+    )
+
+
+def _single_node(task: _Task) -> Command | None:
+    consolidation = task.consolidation
+    for candidate in interleaved(task.eligible, task.chance):
+        if not task.budgets.get(candidate.pool.name):
+            continue
+        if not may_pass(candidate, task.totals):
+            continue
+        command = consolidation.command([candidate])
+        if command is not None and _is_approved(command, task):
+            return command
+    return None
+
+
+def _is_approved(command: Command, task: _Task) -> bool:
+    verdict = verdict_on(command, task.totals)
+    [candidate] = command.candidates
+    score = verdict.scores.get(candidate.pool.name)
+    if score is not None and score.is_approved:
+        report_node(task.report, candidate.node, APPROVED, str(score))
+    return verdict.holds
+
+
+_VALIDATION_SECONDS: Final = 15.0
+
+DRIFT: Final = Method(
+    name="drift",
+    reason=DRIFTED,
+    ignores_pods=True,
+    is_eligible=lambda candidate, _report: is_drifted(candidate),
+    command=_drift,
+)
+
+METHODS: Final = (
+    Method(
+        name="empty",
+        reason=EMPTY,
+        delay=_VALIDATION_SECONDS,
+        is_eligible=is_removable_when_empty,
+        command=_emptiness,
+    ),
+    DRIFT,
+    Method(
+        name="multi",
+        reason=UNDERUTILIZED,
+        delay=_VALIDATION_SECONDS,
+        is_eligible=is_consolidatable,
+        command=_multi_node,
+    ),
+    Method(
+        name="single",
+        reason=UNDERUTILIZED,
+        delay=_VALIDATION_SECONDS,
+        is_eligible=is_consolidatable,
+        command=_single_node,
+    ),
+)
+"""The methods in order."""

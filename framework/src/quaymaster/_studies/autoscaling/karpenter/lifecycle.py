@@ -1,0 +1,241 @@
+"""Claims and their machines from the order to the end, in virtual time.
+
+Mirrors ``pkg/controllers/nodeclaim/lifecycle`` (sigs.k8s.io/karpenter v1.15); what the
+cloud and the kubelet take is in `LaunchTimes`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Node
+from quaymaster._api.objects.meta import ApiObject
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import EventNote, NotFoundError
+from quaymaster._studies.autoscaling.karpenter.claim_objects import (
+    FINALIZER,
+    as_initialized,
+    as_launched,
+    as_ready,
+    new_claim,
+    new_node,
+    with_condition,
+)
+from quaymaster._studies.autoscaling.karpenter.labels import NODE_POOL
+from quaymaster._studies.autoscaling.karpenter.machines import (
+    LaunchTimes,
+    Machine,
+    Stock,
+)
+from quaymaster._studies.autoscaling.karpenter.objects import NodeClaim
+from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
+
+__all__ = ["Lifecycle"]
+
+_REPORTER: Final = "karpenter"
+_ACTION: Final = "Scaling"
+
+
+class Lifecycle:
+    """Launches claims and ends them.
+
+    Args:
+        cluster: The cluster.
+        stock: What the cloud has.
+        times: How long it takes.
+        changed: Called when a claim has failed or its node is initialised.
+
+    Attributes:
+        machines: The machine of each claim; the last one if a name came again.
+        all_machines: All machines that ever were, in the order of their orders.
+    """
+
+    def __init__(
+        self,
+        cluster: InMemoryCluster,
+        stock: Stock,
+        times: LaunchTimes,
+        changed: Callable[[], None],
+    ) -> None:
+        self._cluster = cluster
+        self._clock = cluster.clock
+        self._stock = stock
+        self._times = times
+        self._changed = changed
+        self.machines: dict[str, Machine] = {}
+        self.all_machines: list[Machine] = []
+        self._launching: set[str] = set()
+
+    @property
+    def is_launching(self) -> bool:
+        """Whether the cloud has not answered to some order yet."""
+        return bool(self._launching)
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a machine is on its way."""
+        return any(
+            each.ready is None and each.ended is None for each in self.machines.values()
+        )
+
+    def running(self) -> Iterator[Machine]:
+        """Yield the machines that exist."""
+        return (each for each in self.machines.values() if each.ended is None)
+
+    def adopt(self, claim: NodeClaim, node: Node | None, price: float | None) -> None:
+        """Take over a machine that was there from the beginning."""
+        now = self._clock.now()
+        machine = Machine(
+            claim=claim.name,
+            pool=claim.labels.get(NODE_POOL, ""),
+            ordered=now,
+            price=price,
+            node=claim.name if node is None else node.name,
+            registered=None if node is None else now,
+            ready=None if node is None else now,
+            is_original=True,
+        )
+        self._add(machine)
+
+    def order(self, solved: ProposedClaim, reason: str) -> str:
+        """Create a claim, and order its machine.
+
+        Args:
+            solved: The claim.
+            reason: Why, for results.
+
+        Returns:
+            The name of the claim.
+        """
+        now = self._clock.now()
+        claim = self._cluster.create(new_claim(solved, now))
+        machine = Machine(
+            claim=claim.name,
+            pool=solved.pool.name,
+            ordered=now,
+            node=claim.name,
+            added_for=reason,
+        )
+        self._add(machine)
+        self._launching.add(claim.name)
+        self._clock.call_later(
+            self._times.launch, lambda: self._launch(claim.name, solved)
+        )
+        return claim.name
+
+    def _add(self, machine: Machine) -> None:
+        self.machines[machine.claim] = machine
+        self.all_machines.append(machine)
+
+    def _launch(self, name: str, solved: ProposedClaim) -> None:
+        self._launching.discard(name)
+        claim = self.claim(name)
+        if claim is None:
+            return
+        if claim.metadata.deletion_timestamp is not None:
+            self.end(name, "deleted before its launch")
+            return
+        now = self._clock.now()
+        chosen = self._stock.choose(solved, now)
+        if chosen is None:
+            text = "creating instance, insufficient capacity"
+            self.record(claim, "InsufficientCapacityError", text, "Warning")
+            self.end(name, "insufficient capacity")
+            self._changed()
+            return
+        instance_type, offering = chosen
+        self.machines[name].price = offering.price
+        self._cluster.update(as_launched(claim, instance_type, offering, now))
+        self._clock.call_later(self._times.registration, lambda: self._register(name))
+
+    def _register(self, name: str) -> None:
+        claim = self.claim(name)
+        if claim is None or name not in self.machines:
+            return
+        now = self._clock.now()
+        self.machines[name].registered = now
+        self._cluster.create(new_node(claim, now))
+        named = replace(claim, status=replace(claim.status, node_name=name))
+        self._cluster.update(with_condition(named, "Registered", now))
+        self._clock.call_later(self._times.readiness, lambda: self._be_ready(name))
+
+    def _be_ready(self, name: str) -> None:
+        node = self.node(name)
+        if node is None:
+            return
+        now = self._clock.now()
+        self.machines[name].ready = now
+        self._cluster.update(as_ready(node, now))
+        claim = self.claim(name)
+        waits = claim is not None and claim.spec.startup_taints
+        seconds = self._times.startup_taints if waits else 0.0
+        self._clock.call_later(seconds, lambda: self._initialize(name))
+
+    def _initialize(self, name: str) -> None:
+        node, claim = self.node(name), self.claim(name)
+        if node is None or claim is None:
+            return
+        now = self._clock.now()
+        self._cluster.update(as_initialized(node, claim))
+        ready = with_condition(with_condition(claim, "Initialized", now), "Ready", now)
+        self._cluster.update(ready)
+        self._changed()
+
+    def end(self, name: str, reason: str) -> None:
+        """Remove a machine, its node and its claim."""
+        machine = self.machines.get(name)
+        if machine is not None and machine.ended is None:
+            machine.ended = self._clock.now()
+            machine.removed_for = machine.removed_for or reason
+        node = self.node(machine.node) if machine is not None else None
+        if node is not None:
+            self._remove(node)
+        claim = self.claim(name)
+        if claim is not None:
+            self._remove(claim)
+
+    def _remove(self, obj: ApiObject) -> None:
+        """Delete an object, whatever holds it."""
+        kept = tuple(f for f in obj.metadata.finalizers if f != FINALIZER)
+        if kept != obj.metadata.finalizers:
+            metadata = replace(obj.metadata, finalizers=kept)
+            self._cluster.update(replace(obj, metadata=metadata))
+        # A deleted object has gone with its last finalizer.
+        try:
+            self._cluster.delete(type(obj), obj.key)
+        except NotFoundError:
+            return
+
+    def claim(self, name: str) -> NodeClaim | None:
+        """Return a claim, or None."""
+        try:
+            return self._cluster.get(NodeClaim, name)
+        except NotFoundError:
+            return None
+
+    def node(self, name: str) -> Node | None:
+        """Return a node, or None."""
+        try:
+            return self._cluster.get(Node, name)
+        except NotFoundError:
+            return None
+
+    def prices(self) -> Mapping[str, float | None]:
+        """Return the prices of the machines that exist, by node."""
+        return {each.node: each.price for each in self.running()}
+
+    def record(
+        self, obj: ApiObject, reason: str, text: str, kind: str = "Normal"
+    ) -> None:
+        """Write an event of Karpenter."""
+        self._cluster.record(
+            EventNote(
+                regarding=obj,
+                type=kind,
+                reason=reason,
+                action=_ACTION,
+                note=text,
+                reporter=_REPORTER,
+            )
+        )

@@ -1,0 +1,149 @@
+"""Orders machines for pending pods, round by round.
+
+Mirrors ``pkg/controllers/provisioning/provisioner.go``, ``batcher.go`` and
+``controller.go`` (sigs.k8s.io/karpenter v1.15).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from quaymaster._api.objects import Pod
+from quaymaster._base.errors import counted
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.clock import Timer
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
+from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
+from quaymaster._studies.autoscaling.karpenter.solve.claims import as_created
+from quaymaster._studies.autoscaling.karpenter.solve.pending import (
+    PodsToSchedule,
+    pods_to_schedule,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.scheduler import solve
+
+__all__ = ["Provisioner"]
+
+_REPEAT_SECONDS: Final = 10.0
+_SYNC_SECONDS: Final = 1.0
+_SHORTEST_NOMINATION: Final = 10.0
+
+
+class Provisioner:
+    """Looks at pending pods, and orders machines.
+
+    Args:
+        cluster: The cluster.
+        lifecycle: Orders machines.
+        options: The options of Karpenter.
+        read_state: Returns the state of the cluster.
+        read_facts: Returns what a round depends on, apart from time.
+
+    Attributes:
+        nominated: Until when pods are expected on nodes, by name.
+        problems: Key of a pod that no machine helps -> why.
+    """
+
+    def __init__(
+        self,
+        cluster: InMemoryCluster,
+        lifecycle: Lifecycle,
+        options: KarpenterOptions,
+        read_state: Callable[[], ClusterState],
+        read_facts: Callable[[], object],
+    ) -> None:
+        self._cluster = cluster
+        self._clock = cluster.clock
+        self._lifecycle = lifecycle
+        self._options = options
+        self._read_state = read_state
+        self._facts = read_facts
+        self.nominated: dict[str, float] = {}
+        self.problems: Mapping[str, str] = {}
+        self._idle: Timer | None = None
+        self._latest = 0.0
+        self._seen: object = None
+        self._expected: Sequence[str] = ()
+        self._reported: Mapping[str, str] = {}
+        self._repeat: Timer | None = None
+
+    def trigger(self) -> None:
+        """Begin a round soon: when no more pods come for some time."""
+        now, options = self._clock.now(), self._options
+        if self._idle is None:
+            self._latest = now + options.batch_max_duration
+        else:
+            self._idle.cancel()
+        due = min(now + options.batch_idle_duration, self._latest)
+        self._idle = self._clock.call_at(due, self._run, background=True)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a round will begin that may find something new."""
+        return self._idle is not None and self._facts() != self._seen
+
+    def nominate(self, nodes: Sequence[str]) -> None:
+        """Note that pods are expected on nodes."""
+        seconds = max(2 * self._options.batch_max_duration, _SHORTEST_NOMINATION)
+        until = self._clock.now() + seconds
+        self.nominated.update(dict.fromkeys(nodes, until))
+
+    def _run(self) -> None:
+        self._idle = None
+        if self._lifecycle.is_launching:
+            self._try_later()
+            return
+        facts = self._facts()
+        if facts == self._seen:
+            self.nominate(self._expected)
+        else:
+            self._solve()
+            self._seen = self._facts()
+        if self._repeat is None and self._expects_pods():
+            self._repeat = self._clock.call_later(
+                _REPEAT_SECONDS, self._again, background=True
+            )
+
+    def _try_later(self) -> None:
+        self._latest = self._clock.now() + self._options.batch_max_duration
+        self._idle = self._clock.call_later(_SYNC_SECONDS, self._run, background=True)
+
+    def _again(self) -> None:
+        self._repeat = None
+        self.trigger()
+
+    def _expects_pods(self) -> bool:
+        return any(is_provisionable(pod) for pod in self._cluster.list(Pod).items)
+
+    def _solve(self) -> None:
+        state = self._read_state()
+        pods = pods_to_schedule(state, self._options)
+        self.problems = pods.rejected
+        self._expected = ()
+        if not pods.all_pods:
+            return
+        result = solve(state, pods.all_pods, self._options)
+        self._expected = [name for name, pods in result.existing.items() if pods]
+        self.nominate(self._expected)
+        self._report_problems(pods, result.errors)
+        for claim in result.new_claims:
+            created = as_created(claim, self._options)
+            self._lifecycle.order(created, _reason(claim.pods))
+
+    def _report_problems(self, pods: PodsToSchedule, errors: Mapping[str, str]) -> None:
+        problems = {
+            **pods.rejected,
+            **{p.key: errors[p.key] for p in pods.pending if p.key in errors},
+        }
+        for pod in pods.pending:
+            # Upstream repeats an event once in five minutes.
+            if pod.key in problems and problems[pod.key] != self._reported.get(pod.key):
+                text = f"Failed to schedule pod, {problems[pod.key]}"
+                self._lifecycle.record(pod, "FailedScheduling", text, "Warning")
+        self.problems = self._reported = problems
+
+
+def _reason(pods: Sequence[Pod]) -> str:
+    """Return for which pods a machine is ordered."""
+    others = len(pods) - 1
+    return f"{pods[0].key} and {counted(others, 'other')}" if others else pods[0].key

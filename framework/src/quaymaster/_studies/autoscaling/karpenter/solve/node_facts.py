@@ -1,0 +1,226 @@
+"""The nodes of a cluster before a solve, read once for many solves.
+
+Mirrors ``NewExistingNode`` and ``calculateExistingNodeClaims`` (sigs.k8s.io/karpenter
+v1.15, ``pkg/controllers/provisioning/scheduling``).
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from quaymaster._studies.autoscaling.karpenter.amounts import (
+    Amounts,
+    added,
+    requests_of,
+    subtract_from,
+    subtracted,
+)
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
+from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
+from quaymaster._studies.autoscaling.karpenter.labels import HOSTNAME, INSTANCE_TYPE
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
+from quaymaster._studies.autoscaling.karpenter.requirements import (
+    Requirement,
+    Requirements,
+)
+from quaymaster._studies.autoscaling.karpenter.solve.daemon_groups import DaemonPods
+from quaymaster._studies.autoscaling.karpenter.solve.node_table import NodeTable
+from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply
+from quaymaster._studies.autoscaling.karpenter.solve.topology_filter import NodeFilter
+from quaymaster._studies.autoscaling.karpenter.solve.volumes import has_claims
+
+__all__ = ["NodeFacts", "NodesOfSolve", "nodes_of_solve"]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class NodeFacts:
+    """What a node is like before a solve.
+
+    Attributes:
+        node: The node.
+        requirements: Its labels.
+        node_labels: The labels of its Node; None until it has registered.
+        free: What its pods and its DaemonSets leave.
+        volume_limits: How many volumes a node of its type can attach.
+        has_volumes: Whether its pods have volumes behind claims.
+    """
+
+    node: StateNode
+    requirements: Requirements
+    node_labels: Requirements | None
+    free: Amounts
+    volume_limits: Mapping[str, int]
+    has_volumes: bool
+
+
+class _AllNodes:
+    """All nodes that stay, those that have started first, then by name."""
+
+    def __init__(
+        self,
+        nodes: Sequence[StateNode],
+        supply: Supply,
+        before: Mapping[int, NodeFacts],
+    ) -> None:
+        self.supply = supply
+        self.facts = [
+            before.get(id(node)) or _facts(node, supply.daemons, supply.types)
+            for node in nodes
+        ]
+        self.places = {node.name: place for place, node in enumerate(nodes)}
+        self.hosts = Counter(node.host_name for node in nodes)
+        self.table = NodeTable(
+            [each.requirements for each in self.facts],
+            [each.node.taints for each in self.facts],
+            [each.free for each in self.facts],
+        )
+        self.capacity: dict[str, Amounts] = {}
+        for node in nodes:
+            if node.pool:
+                total = self.capacity.get(node.pool, {})
+                self.capacity[node.pool] = added(total, node.capacity)
+        self._domains: dict[str, Counter[str]] = {}
+
+    def domains(self, key: str) -> Counter[str]:
+        """Return how many nodes have each value of a label; do not change it."""
+        if key not in self._domains:
+            self._domains[key] = Counter(
+                each.node.labels[key]
+                for each in self.facts
+                if each.node_labels is not None and key in each.node.labels
+            )
+        return self._domains[key]
+
+
+class NodesOfSolve:
+    """The nodes that pods may go to: all but those that will be gone.
+
+    Args:
+        nodes: All nodes.
+        excluded: Names of the others.
+    """
+
+    def __init__(self, nodes: _AllNodes, excluded: Collection[str]) -> None:
+        self._nodes = nodes
+        self.facts: Sequence[NodeFacts] = nodes.facts
+        self._left_out = {
+            nodes.places[name] for name in excluded if name in nodes.places
+        }
+
+    def included(self) -> Iterator[NodeFacts]:
+        """Yield the nodes."""
+        for place, each in enumerate(self.facts):
+            if place not in self._left_out:
+                yield each
+
+    def table(self) -> NodeTable:
+        """Return a table of all nodes that can be changed."""
+        return self._nodes.table.copy()
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return which nodes of the table pods may go to."""
+        mask = np.ones(len(self.facts), dtype=np.bool_)
+        mask[[*self._left_out]] = False
+        return mask
+
+    def hosts(self) -> Collection[str]:
+        """Return the names of the hosts."""
+        left_out = (self.facts[place].node.host_name for place in self._left_out)
+        return _without(self._nodes.hosts, Counter(left_out))
+
+    def domains(self, key: str, node_filter: NodeFilter) -> Collection[str]:
+        """Return the values of a label of the nodes that count."""
+        if not node_filter.matches_all:
+            return {
+                each.node.labels[key]
+                for each in self.included()
+                if each.node_labels is not None
+                and each.node.node is not None
+                and key in each.node.labels
+                and node_filter.matches(each.node.node.spec.taints, each.node_labels)
+            }
+        left_out = Counter(
+            each.node.labels[key]
+            for each in map(self.facts.__getitem__, self._left_out)
+            if each.node_labels is not None and key in each.node.labels
+        )
+        return _without(self._nodes.domains(key), left_out)
+
+    def capacity(self, pool: str) -> Amounts:
+        """Return the capacity of the nodes of a pool."""
+        total = self._nodes.capacity.get(pool, {})
+        for place in self._left_out:
+            node = self.facts[place].node
+            if node.pool == pool:
+                total = subtracted(total, node.capacity)
+        return total
+
+
+def _without(values: Counter[str], left_out: Counter[str]) -> Collection[str]:
+    """Return the values that occur more often than they are left out."""
+    gone = {value for value, count in left_out.items() if values[value] <= count}
+    return values.keys() - gone if gone else values.keys()
+
+
+def nodes_of_solve(
+    state: ClusterState,
+    options: KarpenterOptions,
+    supply: Supply,
+    excluded: Collection[str],
+) -> NodesOfSolve:
+    """Return the nodes that pods may go to; most of it is computed once for a state."""
+    key = ("nodes", options)
+    if key not in state.cache:
+        state.cache[key] = _all_nodes(state, supply, state.carried.get(key))
+    nodes = state.cache[key]
+    assert isinstance(nodes, _AllNodes)
+    return NodesOfSolve(nodes, excluded)
+
+
+def _all_nodes(state: ClusterState, supply: Supply, before: object) -> _AllNodes:
+    """Return all nodes that stay, with facts from an earlier state."""
+    nodes = [node for node in state.nodes if not node.marked_for_deletion]
+    nodes.sort(key=lambda node: (not node.is_initialized, node.name))
+    # Identity: facts hold for the same pools, types and DaemonSets, and the same nodes.
+    if not isinstance(before, _AllNodes) or before.supply is not supply:
+        return _AllNodes(nodes, supply, {})
+    facts = {id(each.node): each for each in before.facts}
+    if [*facts] == [id(node) for node in nodes]:
+        return before
+    return _AllNodes(nodes, supply, facts)
+
+
+def _facts(
+    node: StateNode,
+    daemons: DaemonPods,
+    types: Mapping[str, Sequence[InstanceType]],
+) -> NodeFacts:
+    labels = Requirements.from_labels(node.labels)
+    expected = requests_of(*daemons.on_node(labels, node.taints))
+    subtract_from(expected, node.daemon_requests)
+    # DaemonSets that should not run there do not give room back.
+    missing = {name: max(amount, 0) for name, amount in expected.items()}
+    requirements = labels.copy()
+    requirements.add([Requirement.of(HOSTNAME, "In", (node.host_name,))])
+    own_type = node.labels.get(INSTANCE_TYPE)
+    listed = types.get(node.pool, ()) if node.is_managed else ()
+    limits = next((each.volume_limits for each in listed if each.name == own_type), {})
+    return NodeFacts(
+        node=node,
+        requirements=requirements,
+        node_labels=_labels_of(node, labels),
+        free=subtracted(node.available, missing),
+        volume_limits=limits,
+        has_volumes=any(map(has_claims, node.pods)),
+    )
+
+
+def _labels_of(node: StateNode, labels: Requirements) -> Requirements | None:
+    if node.node is None:
+        return None
+    if node.is_registered:
+        return labels
+    return Requirements.from_labels(node.node.labels)

@@ -1,0 +1,31 @@
+"""What tests see of Karpenter's disruption."""
+
+from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
+    allowed_disruptions,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
+    Blocked as BlockedNode,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
+from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
+    eviction_cost,
+    reschedule_cost,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.events import DisruptionEvent
+from quaymaster._studies.autoscaling.karpenter.disruption.methods import (
+    METHODS,
+    Method,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
+
+__all__ = [
+    "METHODS",
+    "BlockedNode",
+    "Command",
+    "DisruptionEvent",
+    "Method",
+    "Survey",
+    "allowed_disruptions",
+    "eviction_cost",
+    "reschedule_cost",
+]
