@@ -106,7 +106,9 @@ def _made(
     )
     assert cell.input.used is not None
     context = InputContext(
-        seed=cell.seed,
+        seed=cell.seed
+        if experiment.workload_seed is None
+        else experiment.workload_seed,
         folder=experiment.folder,
         kinds=declared_kinds(config, registry),
         kubernetes=config.kubernetes,
@@ -132,6 +134,7 @@ def _made(
             workload,
             metrics,
             departures_first=experiment.departures_first,
+            period=experiment.period,
         )
         warnings = _warnings(run, workload)
     _check_reads(experiment, cell, source, watch)
