@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from quaymaster import ApiObject
 from quaymaster.objects import (
@@ -442,3 +443,56 @@ def test_a_type_of_kwok_has_the_labels_of_its_name(
     labels = make_type(name, 4, 1.0).requirements
     assert labels.get("karpenter.kwok.sh/instance-family").single_value == family
     assert labels.get("karpenter.kwok.sh/instance-size").single_value == size
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"requirements": [{"key": HOSTNAME, "operator": "Exists"}]},
+        {"requirements": [{"key": "karpenter.sh/nodepool", "operator": "Exists"}]},
+        {"requirements": [{"key": ZONE, "operator": "In"}]},
+        {"requirements": [{"key": "x", "operator": "Gt", "values": ["a"]}]},
+        {"requirements": [{"key": CAPACITY_TYPE, "operator": "In", "values": ["x"]}]},
+        {"taints": [{"key": "a", "effect": "Never"}]},
+        {"taints": 2 * [{"key": "a", "effect": "NoSchedule"}]},
+    ],
+)
+def test_a_pool_that_would_not_become_ready_makes_no_claims(template: Tree) -> None:
+    result = solved(make_pool(template=template), make_pool("other"), make_pod("p"))
+    assert [*result.pools_left_out] == ["pool"]
+    assert [claim.pool.name for claim in result.new_claims] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ({"replicas": 2}, "it has a fixed number of nodes"),
+        (
+            {
+                "template": {
+                    "requirements": [
+                        {"key": ZONE, "operator": "In", "values": ["nowhere"]}
+                    ]
+                }
+            },
+            "its requirements leave no instance type",
+        ),
+    ],
+)
+def test_a_pool_is_left_out_with_a_reason(spec: Tree, reason: str) -> None:
+    assert solved(make_pool(**spec), make_pod("p")).pools_left_out == {"pool": reason}
+
+
+def test_an_overlay_that_adds_cpu_does_nothing() -> None:
+    options = KarpenterOptions(
+        well_known_labels=KWOK_WELL_KNOWN_LABELS, node_overlay=True
+    )
+    wrong = overlay(price="0.01", capacity={"cpu": "1"})
+    result = solved(make_pool(), make_pod("p"), wrong, options=options)
+    assert types_of(result) == [["m-2", "m-4", "m-8"]]
+
+
+def test_pods_of_manifests_need_no_uid() -> None:
+    pods = [make_pod(f"p{number}") for number in range(2)]
+    bare = [replace(p, metadata=replace(p.metadata, uid="")) for p in pods]
+    assert claimed_pods(solved(make_pool(), *bare)) == [["p0", "p1"]]

@@ -1,222 +1,33 @@
 """The state of a cluster as Karpenter sees it.
 
-Mirrors ``pkg/controllers/state`` (sigs.k8s.io/karpenter v1.15): a node and its claim
-are one state node, known by the ID that the cloud gave to the machine.
+Mirrors ``pkg/controllers/state/cluster.go`` (sigs.k8s.io/karpenter v1.15).
 """
 
 import functools
-import operator
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
-from quaymaster._api.objects import DaemonSet, Node, Pod, PodDisruptionBudget, Taint
+from quaymaster._api.objects import DaemonSet, Node, Pod, PodDisruptionBudget
 from quaymaster._api.objects.meta import ApiObject
-from quaymaster._studies.autoscaling.karpenter.amounts import (
-    NODES,
-    ONE_NODE,
-    Amounts,
-    added,
-    amounts_of,
-    requests_of,
-    subtracted,
-)
+from quaymaster._studies.autoscaling.karpenter.amounts import Amounts, added
 from quaymaster._studies.autoscaling.karpenter.disruption_limits import (
     DisruptionLimits,
 )
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
-from quaymaster._studies.autoscaling.karpenter.labels import (
-    HOSTNAME,
-    INITIALIZED,
-    INSTANCE_TYPE,
-    NODE_POOL,
-    REGISTERED,
+from quaymaster._studies.autoscaling.karpenter.objects import NodePool
+from quaymaster._studies.autoscaling.karpenter.pods import has_required_anti_affinity
+from quaymaster._studies.autoscaling.karpenter.state_node import (
+    StateNode,
+    reused,
+    state_nodes,
 )
-from quaymaster._studies.autoscaling.karpenter.objects import (
-    NodeClaim,
-    NodePool,
-    condition,
-    is_true,
-)
-from quaymaster._studies.autoscaling.karpenter.pods import (
-    has_required_anti_affinity,
-    is_daemon_pod,
-)
-from quaymaster._studies.autoscaling.karpenter.taints import lasting_taints
 
 __all__ = ["ClusterState", "StateNode"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
-
-_TRUE: Final = "true"
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class StateNode:
-    """A machine: its claim, its node, or both.
-
-    Attributes:
-        node: The node; None until the machine has registered.
-        claim: The claim; None for nodes that Karpenter does not manage.
-        pods: The pods that are bound to the node and have not ended.
-        marked: Whether a disruption is about to delete it.
-        nominated_until: Until when pending pods are expected on it.
-    """
-
-    node: Node | None = None
-    claim: NodeClaim | None = None
-    pods: Sequence[Pod] = ()
-    marked: bool = False
-    nominated_until: float = 0.0
-
-    @property
-    def is_managed(self) -> bool:
-        """Whether Karpenter has made it."""
-        return self.claim is not None
-
-    @property
-    def is_registered(self) -> bool:
-        """Whether the node has joined the cluster."""
-        return self._has_label(REGISTERED)
-
-    @property
-    def is_initialized(self) -> bool:
-        """Whether the node is ready for pods."""
-        return self._has_label(INITIALIZED)
-
-    def _has_label(self, key: str) -> bool:
-        if self.claim is None:
-            return True
-        return self.node is not None and self.node.labels.get(key) == _TRUE
-
-    @property
-    def _named(self) -> ApiObject:
-        """The object that names and labels it: the claim until it is registered."""
-        if self.node is not None and (self.claim is None or self.is_registered):
-            return self.node
-        assert self.claim is not None  # a state node has one of them
-        return self.claim
-
-    @functools.cached_property
-    def name(self) -> str:
-        """Its name."""
-        return self._named.name
-
-    @functools.cached_property
-    def labels(self) -> Mapping[str, str]:
-        """Its labels."""
-        return self._named.labels
-
-    @property
-    def annotations(self) -> Mapping[str, str]:
-        """Its annotations."""
-        return self._named.annotations
-
-    @property
-    def provider_id(self) -> str:
-        """The ID of the machine."""
-        if self.node is not None:
-            return self.node.spec.provider_id or self.node.name
-        assert self.claim is not None  # a state node has one of them
-        return self.claim.status.provider_id
-
-    @property
-    def host_name(self) -> str:
-        """The value of its label for the host name, or its name."""
-        return self.labels.get(HOSTNAME) or self.name
-
-    @property
-    def pool(self) -> str:
-        """The name of its pool, or empty."""
-        return self.labels.get(NODE_POOL, "")
-
-    @functools.cached_property
-    def taints(self) -> Sequence[Taint]:
-        """Its taints, without those that vanish while it starts."""
-        claim, node = self.claim, self.node
-        if node is None or (claim is not None and not self.is_registered):
-            assert claim is not None  # a state node has one of them
-            taints = claim.spec.taints
-        else:
-            taints = node.spec.taints
-        if claim is not None and (not self.is_initialized or self.is_rebooting):
-            return lasting_taints(taints, claim.spec.startup_taints)
-        return taints
-
-    @property
-    def is_rebooting(self) -> bool:
-        """Whether the machine is being restarted."""
-        return self.claim is not None and is_true(
-            self.claim.status.conditions, "Rebooting"
-        )
-
-    @functools.cached_property
-    def capacity(self) -> Amounts:
-        """What it has, and one node."""
-        return {**self._amounts("capacity"), NODES: ONE_NODE}
-
-    @functools.cached_property
-    def allocatable(self) -> Amounts:
-        """What pods can use."""
-        return self._amounts("allocatable")
-
-    def _amounts(self, field: str) -> Amounts:
-        """Return amounts of the node; until it is ready, missing ones of the claim."""
-        node, claim = self.node, self.claim
-        own = amounts_of(getattr(node.status, field)) if node is not None else {}
-        if claim is None or self.is_initialized:
-            return own
-        promised = amounts_of(getattr(claim.status, field))
-        return own | {k: v for k, v in promised.items() if not own.get(k)}
-
-    @functools.cached_property
-    def pod_requests(self) -> Amounts:
-        """The sum of the requests of its pods."""
-        return requests_of(*self.pods) if self.pods else {}
-
-    @functools.cached_property
-    def daemon_requests(self) -> Amounts:
-        """The sum of the requests of its pods of DaemonSets."""
-        pods = [pod for pod in self.pods if is_daemon_pod(pod)]
-        return requests_of(*pods) if pods else {}
-
-    @functools.cached_property
-    def available(self) -> Amounts:
-        """What its pods leave."""
-        return subtracted(self.allocatable, self.pod_requests)
-
-    @property
-    def is_deleted(self) -> bool:
-        """Whether it has been deleted."""
-        if self.claim is not None:
-            return self.claim.metadata.deletion_timestamp is not None or is_true(
-                self.claim.status.conditions, "InstanceTerminating"
-            )
-        node = self.node
-        return node is not None and node.metadata.deletion_timestamp is not None
-
-    @property
-    def marked_for_deletion(self) -> bool:
-        """Whether it will soon be gone."""
-        return self.marked or self.is_deleted
-
-    def is_nominated(self, now: float) -> bool:
-        """Return whether pending pods are expected on it."""
-        return self.nominated_until > now
-
-    def is_under_consolidate_after(self, pool: NodePool | None, now: float) -> bool:
-        """Return whether its pods have changed too recently for a consolidation."""
-        if pool is None or self.claim is None:
-            return False
-        seconds = pool.spec.disruption.consolidate_after_seconds
-        initialized = condition(self.claim.status.conditions, "Initialized")
-        if not seconds or initialized is None or initialized.status != "True":
-            return False
-        last = self.claim.status.last_pod_event_time
-        since = last if last is not None else initialized.last_transition_time
-        return now - (since or 0.0) < seconds
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -266,9 +77,9 @@ class ClusterState:
             by_kind[type(each)][each.key] = each
         if not isinstance(instance_types, Mapping):
             instance_types = dict.fromkeys(by_kind[NodePool], instance_types)
-        nodes = _state_nodes(by_kind, frozenset(marked), nominated or {})
+        nodes = state_nodes(by_kind, frozenset(marked), nominated or {})
         if previous is not None:
-            nodes = [_reused(each, previous.node_by_name) for each in nodes]
+            nodes = [reused(each, previous.node_by_name) for each in nodes]
         state = cls(
             objects=dict(by_kind), nodes=nodes, instance_types=instance_types, now=now
         )
@@ -351,66 +162,3 @@ class ClusterState:
 
 def _created(pod: Pod) -> float:
     return pod.metadata.creation_timestamp or 0.0
-
-
-def _state_nodes(
-    by_kind: Mapping[type[ApiObject], Mapping[str, ApiObject]],
-    marked: frozenset[str],
-    nominated: Mapping[str, float],
-) -> list[StateNode]:
-    claims = {
-        claim.status.provider_id: claim
-        for claim in by_kind.get(NodeClaim, {}).values()
-        if isinstance(claim, NodeClaim) and claim.status.provider_id
-    }
-    bound = _pods_by_node(by_kind.get(Pod, {}).values())
-    state_nodes = []
-    for node in by_kind.get(Node, {}).values():
-        if not isinstance(node, Node) or not _is_tracked(node):
-            continue
-        claim = claims.pop(node.spec.provider_id or node.name, None)
-        pods = bound.get(node.name, ())
-        state_nodes.append(StateNode(node=node, claim=claim, pods=pods))
-    state_nodes += [StateNode(claim=claim) for claim in claims.values()]
-    return [
-        attrs.evolve(
-            each,
-            marked=each.name in marked,
-            nominated_until=nominated.get(each.name, 0.0),
-        )
-        for each in state_nodes
-    ]
-
-
-def _reused(node: StateNode, previous: Mapping[str, StateNode]) -> StateNode:
-    """Return the node of an earlier state if it is the same, with what it computed."""
-    before = previous.get(node.name)
-    # Identity: an object of the cluster that has changed is another object.
-    if (
-        before is not None
-        and before.node is node.node
-        and before.claim == node.claim
-        and before.marked == node.marked
-        and before.nominated_until == node.nominated_until
-        and len(before.pods) == len(node.pods)
-        and all(map(operator.is_, before.pods, node.pods))
-    ):
-        return before
-    return node
-
-
-def _is_tracked(node: Node) -> bool:
-    """Return whether Karpenter looks at a node; not until it knows its machine."""
-    if not node.labels.get(NODE_POOL):
-        return True
-    if not node.spec.provider_id:
-        return False
-    return bool(node.labels.get(INSTANCE_TYPE) or node.labels.get(INITIALIZED))
-
-
-def _pods_by_node(pods: Iterable[ApiObject]) -> Mapping[str, Sequence[Pod]]:
-    bound: dict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        if isinstance(pod, Pod) and pod.node_name and not pod.is_finished:
-            bound[pod.node_name].append(pod)
-    return bound

@@ -1,8 +1,7 @@
 """The pods that a round is for.
 
 Mirrors ``GetPendingPods``, ``Validate`` and ``Schedule`` (sigs.k8s.io/karpenter v1.15,
-``pkg/controllers/provisioning/provisioner.go``) and ``ValidateRequirement``
-(``pkg/apis/v1/nodeclaim_validation.go``).
+``pkg/controllers/provisioning/provisioner.go``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,21 +10,11 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import NodeSelectorTerm, Pod
-from quaymaster._api.objects.requirements import (
-    is_label_key,
-    is_label_value,
-    parse_int64,
-)
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
-from quaymaster._studies.autoscaling.karpenter.labels import (
-    CAPACITY_TYPE,
-    NODE_POOL,
-    NORMALIZED_LABELS,
-    ON_DEMAND,
-    RESERVED,
-    SPOT,
-    is_restricted,
+from quaymaster._studies.autoscaling.karpenter.label_rules import (
+    requirement_problems,
 )
+from quaymaster._studies.autoscaling.karpenter.labels import NODE_POOL
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
 from quaymaster._studies.autoscaling.karpenter.solve.pod_requirements import (
@@ -35,11 +24,6 @@ from quaymaster._studies.autoscaling.karpenter.solve.volumes import claim_proble
 
 __all__ = ["PodsToSchedule", "pods_to_schedule"]
 
-_OPERATORS: Final = frozenset(
-    {"In", "NotIn", "Gt", "Lt", "Gte", "Lte", "Exists", "DoesNotExist"}
-)
-_COMPARISONS: Final = frozenset({"Gt", "Lt", "Gte", "Lte"})
-_CAPACITY_TYPES: Final = frozenset({ON_DEMAND, RESERVED, SPOT})
 _NOT_HERE: Final = (
     "configured to not run on a Karpenter provisioned node "
     f"(requirement={NODE_POOL} DoesNotExist)"
@@ -93,7 +77,7 @@ def _problem_with(state: ClusterState, pod: Pod, options: KarpenterOptions) -> s
     if own_pool.operator == "DoesNotExist":
         problems.append(_NOT_HERE)
     for key, value in pod.spec.node_selector.items():
-        problems += _label_problems(key, "In", (value,), options)
+        problems += requirement_problems(key, "In", (value,), options)
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     required = (
         affinity.required_during_scheduling_ignored_during_execution
@@ -110,54 +94,6 @@ def _term_problems(term: NodeSelectorTerm, options: KarpenterOptions) -> Iterato
     if term.match_fields:
         yield "node selector term with matchFields is not supported"
     for condition in term.match_expressions:
-        yield from _label_problems(
+        yield from requirement_problems(
             condition.key, condition.operator, condition.values, options
         )
-
-
-def _label_problems(
-    key: str, operator: str, values: Sequence[str], options: KarpenterOptions
-) -> Iterator[str]:
-    key = NORMALIZED_LABELS.get(key, key)
-    if operator not in _OPERATORS:
-        names = " ".join(sorted(_OPERATORS))
-        yield f"key {key} has an unsupported operator {operator} not in [{names}]"
-    if is_restricted(key, options.well_known_labels, options.restricted_domains):
-        yield _restricted_text(key, options)
-    if key == CAPACITY_TYPE and operator == "In" and not _CAPACITY_TYPES & {*values}:
-        expected = " ".join(sorted(_CAPACITY_TYPES))
-        listed = " ".join(values)
-        yield (
-            f"no valid values found in [{listed}] for {key}, "
-            f"expected one of: map[{expected}], got: [{listed}]"
-        )
-    if not is_label_key(key):
-        yield f"key {key} is not a qualified name"
-    for value in values:
-        if not is_label_value(value):
-            yield f"invalid value {value} for key {key}"
-    if operator == "In" and not values:
-        yield f"key {key} with operator {operator} must have a value defined"
-    if operator in _COMPARISONS and not _is_natural(values):
-        yield (
-            f"key {key} with operator {operator} "
-            "must have a single positive integer value"
-        )
-
-
-def _is_natural(values: Sequence[str]) -> bool:
-    return (
-        len(values) == 1
-        and (parse_int64(values[0]) or 0) >= 0
-        and (parse_int64(values[0]) is not None)
-    )
-
-
-def _restricted_text(key: str, options: KarpenterOptions) -> str:
-    labels = " ".join(sorted(options.well_known_labels))
-    domains = " ".join(sorted(options.restricted_domains))
-    return (
-        f"using label {key} is not allowed as it might interfere with the internal "
-        f"provisioning logic; specify a well known label: [{labels}], or a custom "
-        f"label that does not use a restricted domain: [{domains}]"
-    )

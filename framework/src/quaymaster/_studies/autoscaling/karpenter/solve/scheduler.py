@@ -7,6 +7,7 @@ Mirrors ``scheduler.go`` (sigs.k8s.io/karpenter v1.15,
 from collections.abc import Collection, Mapping, Sequence
 
 import attrs
+from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
 from quaymaster._studies.autoscaling.karpenter.amounts import (
@@ -73,6 +74,7 @@ class SolveResult:
         errors: Why the other pods go nowhere, by their keys.
         deferred: The keys of those that only wait for reserved capacity.
         final: The keys of those that Karpenter does not serve at all.
+        pools_left_out: Why no claim can be of some pools, by their names.
     """
 
     new_claims: Sequence[ProposedClaim] = ()
@@ -80,6 +82,7 @@ class SolveResult:
     errors: Mapping[str, str] = attrs.field(factory=dict)
     deferred: frozenset[str] = frozenset()
     final: frozenset[str] = frozenset()
+    pools_left_out: Mapping[str, str] = attrs.field(factory=dict)
 
 
 def solve(
@@ -106,7 +109,9 @@ def solve(
     """
     supply = supply_of(state, options)
     if not supply.pools:
-        return SolveResult(errors={pod.key: _NO_POOLS for pod in pods})
+        return SolveResult(
+            errors={pod.key: _NO_POOLS for pod in pods}, pools_left_out=supply.left_out
+        )
     scheduler = _Scheduler(
         state,
         pods,
@@ -135,7 +140,11 @@ class _Scheduler:
         self._options = options
         self._chance = Chance(options.seed)
         self._reservations = reservations
-        self._pods = with_default_spread(state, pods, options.default_constraints)
+        named = [pod if pod.uid else _with_uid(pod) for pod in pods]
+        self._pods = with_default_spread(state, named, options.default_constraints)
+        self._originals = {
+            pod.uid: original for pod, original in zip(named, pods, strict=True)
+        }
         self._claims: list[OpenClaim] = []
         self._hosts = 0
         self._data: dict[str, PodData] = {}
@@ -300,7 +309,7 @@ class _Scheduler:
         errors = {key: str(refusal) for key, refusal in refusals.items()}
         claims = []
         # Upstream returns copies without the preferences that were given up.
-        originals = {pod.uid: pod for pod in self._pods}
+        originals = self._originals
         for claim in self._claims:
             proposed = claim.completed(self._chance)
             own = tuple(originals[pod.uid] for pod in proposed.pods)
@@ -329,4 +338,10 @@ class _Scheduler:
             errors=errors,
             deferred=frozenset(k for k, r in refusals.items() if r.is_deferral),
             final=frozenset(k for k, r in refusals.items() if r.is_final),
+            pools_left_out=self._supply.left_out,
         )
+
+
+def _with_uid(pod: Pod) -> Pod:
+    """Return a pod of a manifest, which has no uid yet, with one of its own."""
+    return replace(pod, metadata=replace(pod.metadata, uid=pod.key))

@@ -15,13 +15,21 @@ from quaymaster._studies.autoscaling.karpenter.instance_types import (
     InstanceType,
     satisfies_min_values,
 )
+from quaymaster._studies.autoscaling.karpenter.label_rules import (
+    overlay_problems,
+    pool_problems,
+)
 from quaymaster._studies.autoscaling.karpenter.labels import (
     INITIALIZED,
     NODE_POOL,
     REGISTERED,
     node_class_label,
 )
-from quaymaster._studies.autoscaling.karpenter.objects import NodeOverlay, NodePool
+from quaymaster._studies.autoscaling.karpenter.objects import (
+    NodeOverlay,
+    NodePool,
+    condition,
+)
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.overlays import with_overlays
 from quaymaster._studies.autoscaling.karpenter.requirements import (
@@ -40,6 +48,8 @@ from quaymaster._studies.autoscaling.karpenter.solve.type_index import (
 )
 
 __all__ = ["SIMULATED_LABELS", "PoolTemplate", "Supply", "supply_of", "types_of_pools"]
+
+_NO_TYPES = "its requirements leave no instance type"
 
 SIMULATED_LABELS = frozenset({REGISTERED, INITIALIZED})
 """Labels of nodes that have started, which claims do not require."""
@@ -85,6 +95,7 @@ class Supply:
         domains: The values that their nodes can have, by label.
         daemons: The pods of DaemonSets.
         prefers_no_pods: Whether a pool has a taint that only prefers.
+        left_out: Why no node can be of other pools, by their names.
         sources: The objects that all of this follows from.
     """
 
@@ -94,6 +105,7 @@ class Supply:
     domains: Mapping[str, DomainGroup]
     daemons: DaemonPods
     prefers_no_pods: bool
+    left_out: Mapping[str, str]
     sources: Sequence[object]
 
 
@@ -138,14 +150,18 @@ def types_of_pools(
     }
     if not options.node_overlay:
         return types
-    overlays = state.all_of(NodeOverlay)
+    overlays = [
+        overlay
+        for overlay in state.all_of(NodeOverlay)
+        if not any(overlay_problems(overlay, options))
+    ]
     return with_overlays(types, pools, overlays, options.well_known_labels)
 
 
 def _supply(
     state: ClusterState, options: KarpenterOptions, sources: Sequence[object]
 ) -> Supply:
-    pools = _usable_pools(state, options)
+    pools, left_out = _usable_pools(state, options)
     types = types_of_pools(state, options, pools)
     daemons = DaemonPods(state)
     indexes: dict[int, TypeIndex] = {}
@@ -158,7 +174,9 @@ def _supply(
             index = TypeIndex(listed, options.well_known_labels)
             indexes[id(listed)] = index
         template = _template(pool, index, daemons, options)
-        if template is not None:
+        if template is None:
+            left_out[pool.name] = _NO_TYPES
+        else:
             templates.append(template)
     return Supply(
         pools=pools,
@@ -171,22 +189,42 @@ def _supply(
             for pool in pools
             for taint in pool.spec.template.spec.taints
         ),
+        left_out=left_out,
         sources=sources,
     )
 
 
-def _usable_pools(state: ClusterState, options: KarpenterOptions) -> list[NodePool]:
-    """Return the pools that new nodes can be of, by weight, then by name from z."""
-    classes = options.node_classes
-    pools = [
-        pool
+def _usable_pools(
+    state: ClusterState, options: KarpenterOptions
+) -> tuple[list[NodePool], dict[str, str]]:
+    """Return the pools that new nodes can be of, and why others are left out.
+
+    They are in order of weight, and then of their names from z to a.
+    """
+    left_out = {
+        pool.name: reason
         for pool in state.pools.values()
-        if pool.is_ready
-        and not pool.is_static
-        and pool.metadata.deletion_timestamp is None
-        and (classes is None or _class_of(pool) in classes)
-    ]
-    return sorted(pools, key=lambda pool: (pool.weight, pool.name), reverse=True)
+        if (reason := _why_left_out(pool, options))
+    }
+    pools = [pool for name, pool in state.pools.items() if name not in left_out]
+    pools.sort(key=lambda pool: (pool.weight, pool.name), reverse=True)
+    return pools, left_out
+
+
+def _why_left_out(pool: NodePool, options: KarpenterOptions) -> str:
+    """Return why new nodes cannot be of a pool, or empty."""
+    classes = options.node_classes
+    if pool.is_static:
+        return "it has a fixed number of nodes"
+    if pool.metadata.deletion_timestamp is not None:
+        return "it is being deleted"
+    if classes is not None and _class_of(pool) not in classes:
+        return "its node class belongs to another provider"
+    ready = condition(pool.status.conditions, "Ready")
+    if ready is not None:
+        return "" if ready.status == "True" else f"it is not ready: {ready.message}"
+    # A manifest has no status yet, so what upstream would find out is found out here.
+    return "; ".join(pool_problems(pool, options))
 
 
 def _class_of(pool: NodePool) -> tuple[str, str]:
