@@ -4,6 +4,7 @@ from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment, Part
 from quaymaster._studies.experiments.inputs import (
     Arrival,
+    Disruption,
     ExperimentInput,
     InputContext,
     Workload,
@@ -32,6 +33,7 @@ __all__ = [
     "Cell",
     "Contender",
     "Curve",
+    "Disruption",
     "Experiment",
     "ExperimentErrors",
     "ExperimentInput",

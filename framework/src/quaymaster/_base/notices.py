@@ -46,6 +46,9 @@ class NoticeReason(enum.StrEnum):
     ASSUMED_PROVISIONER = "AssumedProvisioner"
     """The nodes that can reach the volumes of a provisioner are assumed."""
 
+    ASSUMED_CONTROLLERS = "AssumedControllers"
+    """The owners of pods are assumed, since the input lacks them."""
+
     ASSUMED_SIZES = "AssumedSizes"
     """The sizes of workloads depend on metrics, and are assumed to stay."""
 

@@ -89,6 +89,9 @@ def _print(result: Consolidation, *, wide: bool) -> None:
         f"{counted(len(result.staying), 'node')} at the end, "
         f"{counted(len(result.moved), 'pod')} moved, {len(result.pending)} pending"
     )
+    if result.ended:
+        ended = counted(len(result.ended), "pod")
+        print_line(f"{ended} ended with a node: no controller creates them again")
     if result.saving is not None:
         print_line(f"saving per hour: {result.saving:.2f}")
 
@@ -98,6 +101,7 @@ def _document(result: Consolidation) -> dict[str, object]:
         "removed": _REMOVED.documents(result.removed),
         "added": _ADDED.documents(result.added),
         "moved": _MOVED.documents(result.moved),
+        "ended": _MOVED.documents(result.ended),
         "staying": _STAYING.documents(result.staying),
         "pending": list(result.pending),
         "saving": result.saving,

@@ -56,14 +56,15 @@ def test_pod_without_a_controller_keeps_its_node() -> None:
     )
 
 
-def test_annotation_lets_a_pod_move() -> None:
+def test_annotation_lets_a_pod_end_with_its_node() -> None:
     safe = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
     result = outcome(
         running("node-0", "lonely", "1", annotations=safe),
         running("node-1", "busy", "3"),
     )
     assert [life.node for life in result.removed] == ["node-0"]
-    assert [moved.pod for moved in result.moved] == ["default/lonely"]
+    assert result.moved == ()
+    assert [ended.pod for ended in result.ended] == ["default/lonely"]
 
 
 def test_smallest_size_is_a_reason_to_stay() -> None:

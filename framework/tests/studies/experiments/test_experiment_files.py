@@ -184,9 +184,9 @@ metrics:
     expected = (
         "seeds[1]: expected a seed of its own, got that of seeds[0]",
         "inputs[0].parameters.copis: unknown field; did you mean 'copies'?",
-        "inputs[1].use: expected an input (installed: manifests, swf, trace) or a class as",
+        "inputs[1].use: expected an input (installed: manifests, swf, trace) or a",
         "metrics[0].parameters.every: expected an integer, 0 or more, got -1",
-        "metrics[1].name: expected a metric (installed: cost, disruptions,",
+        "metrics[1].name: expected a metric (installed: completion, cost,",
         "no such file, nor a shipped profile",
     )
     assert len(problems) == len(expected)

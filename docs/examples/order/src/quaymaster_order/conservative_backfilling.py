@@ -48,7 +48,7 @@ class ConservativeBackfilling:
         return self._backfilling.gate(pod)
 
     @hookimpl
-    def queue_sort(self, queued: QueuedPodInfo) -> int:
+    def queue_sort(self, queued: QueuedPodInfo) -> tuple[int]:
         return self._line.rank(queued.pod)
 
     @hookimpl

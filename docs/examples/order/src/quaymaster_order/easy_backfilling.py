@@ -52,7 +52,7 @@ class EasyBackfilling:
         return self._backfilling.gate(pod)
 
     @hookimpl
-    def queue_sort(self, queued: QueuedPodInfo) -> int:
+    def queue_sort(self, queued: QueuedPodInfo) -> tuple[int]:
         return self._line.rank(queued.pod)
 
     @hookimpl

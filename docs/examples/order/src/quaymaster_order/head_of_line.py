@@ -41,7 +41,7 @@ class HeadOfLine:
         return self._line.gate(pod)[0]
 
     @hookimpl
-    def queue_sort(self, queued: QueuedPodInfo) -> int:
+    def queue_sort(self, queued: QueuedPodInfo) -> tuple[int]:
         return self._line.rank(queued.pod)
 
     @hookimpl

@@ -112,10 +112,14 @@ class Line:
         is_head = head is not None and head.pod.uid == pod.uid
         return is_head or pod.uid == self.allowed or bool(pod.group_key)
 
-    def rank(self, pod: Pod) -> int:
-        """Return the sort key of a pod that may be tried: the head comes first."""
+    def rank(self, pod: Pod) -> tuple[int]:
+        """Return the sort key of a pod that may be tried: the head comes first.
+
+        The queue compares tuples of numbers fastest.
+        """
         head = self.head
-        return _HEAD if head is not None and head.pod.uid == pod.uid else _BEHIND
+        is_head = head is not None and head.pod.uid == pod.uid
+        return (_HEAD if is_head else _BEHIND,)
 
     def place(self, pod: Pod) -> Status | None:
         """Note that a pod has a node; reject it if it is not its turn."""

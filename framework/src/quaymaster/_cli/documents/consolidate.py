@@ -81,7 +81,8 @@ class ConsolidateDocument(DocumentPart, frozen=True):
     Attributes:
         removed: The nodes that go, in order.
         added: The nodes that come, for pending or moved pods.
-        moved: The pods of the nodes that go.
+        moved: The pods of the nodes that go which are created again elsewhere.
+        ended: The pods of the nodes that go which no controller creates again.
         staying: The nodes that stay, and why.
         pending: The namespaces and names of the pods without a node in the end.
         saving: The price per hour of the nodes that go, without those that come and
@@ -92,6 +93,7 @@ class ConsolidateDocument(DocumentPart, frozen=True):
     removed: list[RemovedNodePart]
     added: list[AddedNodePart]
     moved: list[MovedPodPart]
+    ended: list[MovedPodPart]
     staying: list[StayingNodePart]
     pending: list[str]
     saving: float | None

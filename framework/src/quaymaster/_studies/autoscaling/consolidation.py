@@ -1,16 +1,21 @@
 """Which nodes an autoscaler would remove, and why the others stay."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._base.notices import Notice
+from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.autoscaling.errors import AutoscalerError
+from quaymaster._studies.simulation.assumed_controllers import (
+    controller_of,
+    is_missing,
+)
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     Autoscaler,
@@ -59,7 +64,8 @@ class Consolidation:
     Attributes:
         removed: The nodes that go, in order, with their times in seconds.
         added: The nodes that come, for pending pods or for moved ones.
-        moved: The pods of removed nodes, which run elsewhere afterwards.
+        moved: The pods of removed nodes that are created again elsewhere.
+        ended: The pods of removed nodes that no controller creates again.
         staying: The nodes that stay, and why.
         pending: The keys of the pods that have no node in the end.
         notices: Warnings for the user.
@@ -68,6 +74,7 @@ class Consolidation:
     removed: tuple[AutoscaledNode, ...]
     added: tuple[AutoscaledNode, ...]
     moved: tuple[MovedPod, ...]
+    ended: tuple[MovedPod, ...] = ()
     staying: tuple[StayingNode, ...]
     pending: tuple[str, ...]
     notices: tuple[Notice, ...] = ()
@@ -127,7 +134,7 @@ def consolidate(
         times=times,
         autoscaler=autoscaler,
     ) as simulation:
-        places = _places(simulation)
+        lasting, ending = _partitioned(_pods(simulation), simulation.cluster)
         simulation.settle(on_progress)
         worker = simulation.autoscaler
         if worker is None:
@@ -137,20 +144,21 @@ def consolidate(
         return Consolidation(
             removed=tuple(sorted(removed, key=lambda life: life.removed or 0.0)),
             added=tuple(life for life in lives if life.ordered is not None),
-            moved=_moved(places, removed),
+            moved=_of_removed(lasting, removed),
+            ended=_of_removed(ending, removed),
             staying=_staying(simulation, worker, lives),
             pending=tuple(pod.pod for pod in simulation.result().unscheduled),
             notices=simulation.notices(),
         )
 
 
-def _places(simulation: Simulation) -> Mapping[str, str]:
-    """Return the nodes of the pods at the beginning."""
-    return {
-        pod.key: pod.node_name
+def _pods(simulation: Simulation) -> Sequence[Pod]:
+    """Return the pods that have a node at the beginning, but those of DaemonSets."""
+    return [
+        pod
         for pod in simulation.cluster.list(Pod).items
         if pod.node_name and not pod.is_finished and not _is_daemon(pod)
-    }
+    ]
 
 
 def _is_daemon(pod: Pod) -> bool:
@@ -158,12 +166,28 @@ def _is_daemon(pod: Pod) -> bool:
     return controller is not None and controller.kind == "DaemonSet"
 
 
-def _moved(
-    places: Mapping[str, str], removed: Iterable[AutoscaledNode]
+def _partitioned(
+    pods: Iterable[Pod], cluster: InMemoryCluster
+) -> tuple[Sequence[Pod], Sequence[Pod]]:
+    """Return the pods whose controller creates them again, and the others."""
+    lasting: list[Pod] = []
+    ending: list[Pod] = []
+    for pod in pods:
+        owner = controller_of(pod)
+        exists = owner is not None and not is_missing(owner, cluster)
+        (lasting if exists else ending).append(pod)
+    return lasting, ending
+
+
+def _of_removed(
+    pods: Iterable[Pod], removed: Iterable[AutoscaledNode]
 ) -> tuple[MovedPod, ...]:
+    """Return the pods that were on removed nodes."""
     gone = {life.node for life in removed}
     return tuple(
-        MovedPod(node=node, pod=key) for key, node in places.items() if node in gone
+        MovedPod(node=pod.node_name, pod=pod.key)
+        for pod in pods
+        if pod.node_name in gone
     )
 
 

@@ -1,18 +1,21 @@
 """Drives one run of an experiment: arrivals one by one, with measurements."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.engine.attempts import AttemptOutcome
-from quaymaster._studies.experiments.inputs import Arrival, Workload
+from quaymaster._studies.experiments.inputs import Arrival, Disruption, Workload
 from quaymaster._studies.experiments.metrics import Measured, Metric
+from quaymaster._studies.experiments.period import Period
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.steps import Step
 
 __all__ = ["drive"]
 
+_ENDLESS: Final = Period()
 _TURNED_AWAY: Final = frozenset({AttemptOutcome.UNSCHEDULABLE, AttemptOutcome.ERROR})
 
 
@@ -22,6 +25,7 @@ def drive(
     metrics: Mapping[str, Metric],
     *,
     departures_first: bool = True,
+    period: Period = _ENDLESS,
 ) -> dict[str, Measured]:
     """Create all arriving objects, and continue until the cluster has settled.
 
@@ -31,19 +35,24 @@ def drive(
         metrics: Name -> metric.
         departures_first: Whether everything that is due at one moment, such as the end
             of a pod, happens before an arrival at that moment.
+        period: When the run ends, and from when on it counts.
 
     Returns:
         Name -> the result of the metric.
     """
     drive_class = _Drive if departures_first else _ArrivalsFirst
-    return drive_class(run, workload, metrics).play()
+    return drive_class(run, workload, metrics, period).play()
 
 
 class _Drive:
     """A run in progress."""
 
     def __init__(
-        self, run: Run, workload: Workload, metrics: Mapping[str, Metric]
+        self,
+        run: Run,
+        workload: Workload,
+        metrics: Mapping[str, Metric],
+        period: Period,
     ) -> None:
         self._run = run
         self._scheduler = run.simulation.scheduler
@@ -57,6 +66,11 @@ class _Drive:
         self._step = _overriding(metrics, "step")
         self._time_passes = _overriding(metrics, "time_passes")
         self._turns_away = ""
+        began = clock.now()
+        self._horizon = period.horizon
+        self._end = began + period.horizon
+        self._warm = began + period.warm_up
+        self._is_warm = not period.warm_up
 
     def play(self) -> dict[str, Measured]:
         forget = self._clock.before_moving(self._before_moving)
@@ -65,10 +79,16 @@ class _Drive:
                 metric.begin(self._run)
             self._attempt()
             for arrival in self._workload.arrivals:
+                if arrival.at >= self._horizon:
+                    break
                 self._wait_for(arrival.at)
                 self._let_in(arrival)
             self._end_moment()
-            self._settle()
+            if self._horizon < math.inf:
+                self._wait_for(self._horizon)
+                self._end_moment()
+            else:
+                self._settle()
         finally:
             forget()
         return {name: metric.end(self._run) for name, metric in self._metrics.items()}
@@ -112,7 +132,11 @@ class _Drive:
     def _end_moment(self) -> None:
         """Handle what is left to do at this moment, after the last arrival."""
 
-    def _let_in(self, arrival: Arrival) -> None:
+    def _let_in(self, arrival: Arrival | Disruption) -> None:
+        if isinstance(arrival, Disruption):
+            arrival.change.apply(self._run.simulation)
+            self._attempt()
+            return
         stored = self._run.create(arrival.made())
         if self._workload.turn_away and isinstance(stored, Pod):
             self._turns_away = stored.metadata.uid
@@ -137,8 +161,14 @@ class _Drive:
             self._run.delete(step.pod)
 
     def _before_moving(self) -> None:
-        due = self._clock.next_due()
-        seconds = 0.0 if due is None else due - self._clock.now()
+        due, now = self._clock.next_due(), self._clock.now()
+        if due is None or due <= now:
+            return
+        if not self._is_warm and due >= self._warm:
+            self._is_warm = True
+            for metric in self._metrics.values():
+                metric.warm_up_ended(self._run, self._run.now + (self._warm - now))
+        seconds = due - max(now, self._warm) if self._is_warm else 0.0
         if seconds > 0:
             for note in self._time_passes:
                 note(self._run, seconds)

@@ -14,6 +14,7 @@ from quaymaster._studies.experiments.autoscalers import AutoscalerFile
 from quaymaster._studies.experiments.inputs import ExperimentInput
 from quaymaster._studies.experiments.metrics import Metric
 from quaymaster._studies.experiments.offers import Used, import_class
+from quaymaster._studies.experiments.period import Period
 
 __all__ = ["Cell", "Experiment", "Part", "registry_with"]
 
@@ -90,6 +91,8 @@ class Experiment:
         metrics: Name -> metric.
         departures_first: Whether everything that is due at one moment happens before an
             arrival at that moment.
+        period: When runs end, and from when on they count.
+        workload_seed: The seed of the inputs of all runs; None for that of the run.
     """
 
     name: str
@@ -106,6 +109,8 @@ class Experiment:
     repetitions: int = 1
     metrics: Mapping[str, Used[Metric]]
     departures_first: bool = True
+    period: Period = Period()
+    workload_seed: int | None = None
 
     @property
     def folder(self) -> Path:

@@ -66,6 +66,8 @@ class Fingerprints:
                 "options": repr(experiment.options),
                 "plugins": dict(experiment.plugins),
                 "departures first": experiment.departures_first,
+                "period": [str(experiment.period.horizon), experiment.period.warm_up],
+                "workload seed": experiment.workload_seed,
                 "metrics": {
                     name: [used.origin, dict(used.parameters)]
                     for name, used in experiment.metrics.items()

@@ -11,8 +11,9 @@ from quaymaster._api.objects import ApiObject
 from quaymaster._base.notices import Notice
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
+from quaymaster._studies.changes.change import ClusterChange
 
-__all__ = ["Arrival", "ExperimentInput", "InputContext", "Workload"]
+__all__ = ["Arrival", "Disruption", "ExperimentInput", "InputContext", "Workload"]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -45,20 +46,36 @@ class Arrival:
 
 
 @attrs.frozen(kw_only=True, eq=False)
+class Disruption:
+    """A change of the cluster during a run: a failure, a drain, a repair.
+
+    Attributes:
+        change: The change, such as `quaymaster.planning.FailNodes`, ``Drain``,
+            ``ReturnNodes`` or ``RemoveNodes``. A reclaimed spot node is a drain with a
+            short ``grace_period_seconds``, and its removal later.
+        at: When it happens, in seconds since the run began; see `Arrival.at`.
+    """
+
+    change: ClusterChange
+    at: float = 0.0
+
+
+@attrs.frozen(kw_only=True, eq=False)
 class Workload:
     """The objects of one run.
 
     Attributes:
         objects: Nodes and all else that exists at the beginning. Pods without a node
             are tried before anything arrives.
-        arrivals: The arrivals, in order; each is tried before the next one arrives.
+        arrivals: The arrivals and disruptions, in order. Ready pods are tried after
+            each of them.
         turn_away: Whether an arrived pod that found no node is deleted, instead of
             waiting for another attempt.
         notices: What the input contains and the workload leaves out.
     """
 
     objects: Sequence[ApiObject]
-    arrivals: Iterable[Arrival] = ()
+    arrivals: Iterable[Arrival | Disruption] = ()
     turn_away: bool = False
     notices: Sequence[Notice] = ()
 
@@ -68,7 +85,8 @@ class InputContext:
     """The context in which a workload is made.
 
     Attributes:
-        seed: The seed of the run, which is also that of the scheduler.
+        seed: The seed of the workload; by default that of the run, which is also that
+            of the scheduler.
         folder: The folder of the experiment file; relative paths begin there.
         kinds: The kinds of objects that the run's plugins declare, in addition to those
             of Kubernetes.

@@ -12,7 +12,14 @@ from quaymaster._studies.experiments.metrics import Measured, Metric, Value
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.history import History, PodLife
 
-__all__ = ["ALL", "LifeMetric", "group_of", "statistics"]
+__all__ = [
+    "ALL",
+    "NAMESPACE",
+    "LifeMetric",
+    "group_of",
+    "seconds_on_node",
+    "statistics",
+]
 
 ALL: Final = ""
 """The group of all pods."""
@@ -25,27 +32,34 @@ NAMESPACE: Final = "namespace"
 class LifeMetric(Metric):
     """A metric that is computed from the lives of pods, at the end.
 
-    Pods that have a node from the beginning are left out.
+    Pods that have a node from the beginning are left out, and those that were created
+    before the warm-up ended.
 
     Attributes:
         by: The label whose values are groups, or ``namespace``. Each column then occurs
             once for all pods and once for each group, as ``GROUP.COLUMN``. Pods without
             the label are in no group.
+        counts_from: When the warm-up ended, in seconds of the run.
     """
 
     by: str = ""
+    counts_from: float = attrs.field(init=False, default=0.0)
     _history: History | None = attrs.field(init=False, default=None)
 
     def begin(self, run: Run) -> None:
         """Begin to follow the pods."""
         self._history = History(run.cluster)
 
+    def warm_up_ended(self, _run: Run, at: float) -> None:
+        """Leave out the pods that were created before."""
+        self.counts_from = at
+
     def end(self, run: Run) -> Measured:
         """Return the numbers of all pods, and of each group."""
         history = self._history
         assert history is not None, "begin comes first"
         history.close()
-        groups = _groups(self._pods(history), self.by)
+        groups = _groups(self._pods(history), self._groups_by)
         values: dict[str, Value] = {}
         for group, lives in groups.items():
             for name, value in self._measure(run, lives).items():
@@ -54,7 +68,16 @@ class LifeMetric(Metric):
 
     def _pods(self, history: History) -> Iterable[PodLife]:
         """Return the lives that count."""
-        return (life for life in history.pods if not life.pod.node_name)
+        return (
+            life
+            for life in history.pods
+            if not life.pod.node_name and life.created >= self.counts_from
+        )
+
+    @property
+    def _groups_by(self) -> str:
+        """What columns are repeated by: a label, ``namespace``, or empty."""
+        return self.by
 
     @abstractmethod
     def _measure(self, run: Run, lives: Sequence[PodLife]) -> Mapping[str, Value]:
@@ -64,6 +87,14 @@ class LifeMetric(Metric):
 def group_of(pod: Pod, by: str) -> str | None:
     """Return the group of a pod by a label or by namespace; None if it has none."""
     return pod.namespace if by == NAMESPACE else pod.labels.get(by)
+
+
+def seconds_on_node(life: PodLife, now: float) -> float:
+    """Return for how many seconds a pod has been on its node up to now."""
+    if life.bound is None:
+        return 0.0
+    until = life.ran_until
+    return (now if until is None else until) - life.bound
 
 
 def _groups(lives: Iterable[PodLife], by: str) -> Mapping[str, Sequence[PodLife]]:

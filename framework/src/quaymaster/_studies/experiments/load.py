@@ -152,6 +152,8 @@ class _Loading:
             seeds=document.seeds,
             repetitions=document.repetitions,
             departures_first=document.departures_first,
+            period=document.period,
+            workload_seed=document.workload_seed,
             metrics={
                 name: metric for name, metric in metrics.items() if metric is not None
             },

@@ -87,6 +87,18 @@ class Metric(abc.ABC):
             seconds: The duration, more than 0.
         """
 
+    def warm_up_ended(self, run: Run, at: float, /) -> None:  # noqa: B027 - optional
+        """Note that the warm-up of the experiment has ended; without one, no call.
+
+        `time_passes` is not called before. Pods that were created before should not
+        count.
+
+        Args:
+            run: The run. Nothing has changed between the current time of the run and
+                the end of the warm-up.
+            at: When it ended, in seconds of the run.
+        """
+
     @abc.abstractmethod
     def end(self, run: Run, /) -> Measured:
         """Return the results after the cluster has settled.

@@ -1,14 +1,24 @@
 """The format of experiment files."""
 
+import math
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Final
 
 import attrs
 
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES
 from quaymaster._core.config.errors import ArgsError
-from quaymaster._core.config.fields import each, integer, matching, non_empty, one_of
+from quaymaster._core.config.fields import (
+    duration,
+    each,
+    integer,
+    matching,
+    non_empty,
+    one_of,
+)
 from quaymaster._studies.experiments.options_entry import OptionsEntry
+from quaymaster._studies.experiments.period import Period
 
 __all__ = [
     "API_VERSION",
@@ -139,6 +149,12 @@ class Document:
         departures_first: Whether everything that is due at one moment, such as the end
             of a pod, happens before an arrival at that moment. With false, arrivals
             come first, each is tried, and then everything else happens one by one.
+        horizon: The virtual time at which runs end; 0 to let the cluster settle. What
+            would arrive then or later does not arrive.
+        warm_up: The virtual time that does not count: means over time begin there, and
+            metrics of single pods leave out the pods that were created before.
+        workload_seed: The seed of the inputs of all runs; by default that of the run.
+            With it, ``seeds`` vary only the scheduler's choices.
     """
 
     api_version: str = attrs.field(validator=one_of(API_VERSION))
@@ -157,11 +173,27 @@ class Document:
     repetitions: int = attrs.field(default=1, validator=integer(1, 1_000_000))
     metrics: tuple[MetricEntry, ...]
     departures_first: bool = True
+    horizon: timedelta = attrs.field(
+        default=timedelta(), validator=duration(timedelta())
+    )
+    warm_up: timedelta = attrs.field(
+        default=timedelta(), validator=duration(timedelta())
+    )
+    workload_seed: int | None = attrs.field(default=None, validator=integer(0))
+
+    @property
+    def period(self) -> Period:
+        """When runs end, and from when on they count."""
+        horizon = self.horizon.total_seconds() or math.inf
+        return Period(horizon=horizon, warm_up=self.warm_up.total_seconds())
 
     def validate(self) -> "Sequence[ArgsError]":
-        """Check that no required list is empty."""
-        return [
+        """Check that no required list is empty, and that a part of runs counts."""
+        problems = [
             ArgsError(name, "expected at least one")
             for name in ("inputs", "profiles", "seeds", "metrics")
             if not getattr(self, name)
         ]
+        if self.horizon and self.warm_up >= self.horizon:
+            problems.append(ArgsError("warmUp", "expected less than the horizon"))
+        return problems

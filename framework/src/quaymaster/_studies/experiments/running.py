@@ -71,7 +71,9 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
     )
     assert cell.input.used is not None
     context = InputContext(
-        seed=cell.seed,
+        seed=cell.seed
+        if experiment.workload_seed is None
+        else experiment.workload_seed,
         folder=experiment.folder,
         kinds=declared_kinds(config, registry),
         kubernetes=config.kubernetes,
@@ -93,6 +95,7 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
             workload,
             metrics,
             departures_first=experiment.departures_first,
+            period=experiment.period,
         )
         warnings = _warnings(run, workload)
     return RunResult(

@@ -40,7 +40,7 @@ class Slowdown(LifeMetric):
         bounded: list[float] = []
         ended = 0
         for life in lives:
-            if life.bound is None or life.ended is None:
+            if life.bound is None or life.ended is None or not life.has_completed:
                 continue
             ended += 1
             total, seconds = life.ended - life.created, life.ended - life.bound

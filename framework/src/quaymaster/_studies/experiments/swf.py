@@ -144,38 +144,42 @@ def _job(file: str, line: int, texts: Sequence[str]) -> SwfJob:
     if len(texts) != len(_FIELDS):
         expected = f"expected {len(_FIELDS)} fields of a job"
         raise SwfError(file, line, f"{expected}, got {len(texts)}")
-    values = dict(zip(_FIELDS, texts, strict=True))
-
-    def number(field: str) -> float | None:
-        try:
-            value = float(values[field])
-        except ValueError as error:
-            message = f"{field}: expected a number, got {values[field]!r}"
-            raise SwfError(file, line, message) from error
-        return None if value < 0 else value
-
-    def whole(field: str) -> int | None:
-        value = number(field)
-        return None if value is None else int(value)
-
-    job, submitted = whole("job number"), number("submit time")
-    if job is None or submitted is None:
-        field = "job number" if job is None else "submit time"
-        message = f"{field}: expected a number from 0, got {values[field]!r}"
-        raise SwfError(file, line, message)
+    try:
+        numbers = [float(text) for text in texts]
+    except ValueError as error:
+        raise _not_a_number(file, line, texts) from error
+    if numbers[0] < 0 or numbers[1] < 0:
+        index = 0 if numbers[0] < 0 else 1
+        expected = f"{_FIELDS[index]}: expected a number from 0"
+        raise SwfError(file, line, f"{expected}, got {texts[index]!r}")
+    values = [None if number < 0 else number for number in numbers]
     return SwfJob(
-        number=job,
-        submitted=submitted,
-        run_seconds=number("run time"),
-        allocated=whole("allocated processors"),
-        requested=whole("requested processors"),
-        requested_seconds=number("requested time"),
-        used_memory=number("used memory"),
-        requested_memory=number("requested memory"),
-        user=whole("user"),
-        group=whole("group"),
-        executable=whole("executable"),
-        queue=whole("queue"),
-        partition=whole("partition"),
-        preceding=whole("preceding job"),
+        number=int(numbers[0]),
+        submitted=numbers[1],
+        run_seconds=values[3],
+        allocated=_whole(values[4]),
+        used_memory=values[6],
+        requested=_whole(values[7]),
+        requested_seconds=values[8],
+        requested_memory=values[9],
+        user=_whole(values[11]),
+        group=_whole(values[12]),
+        executable=_whole(values[13]),
+        queue=_whole(values[14]),
+        partition=_whole(values[15]),
+        preceding=_whole(values[16]),
     )
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
+
+
+def _not_a_number(file: str, line: int, texts: Sequence[str]) -> SwfError:
+    """Return the error about the first text that is not a number."""
+    for field, text in zip(_FIELDS, texts, strict=True):
+        try:
+            float(text)
+        except ValueError:
+            return SwfError(file, line, f"{field}: expected a number, got {text!r}")
+    raise AssertionError("all texts are numbers")

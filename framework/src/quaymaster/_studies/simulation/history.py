@@ -12,6 +12,7 @@ from quaymaster._studies.simulation.owners import Owner, owners_of
 __all__ = ["History", "NodeSpan", "PodLife"]
 
 _DELETED: Final = WatchEventType.DELETED
+_SUCCEEDED: Final = "Succeeded"
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -25,6 +26,7 @@ class PodLife:
         bound: When it got its node; None if it has none.
         node: The node's name.
         ended: When its containers had all ended; None if they have not.
+        has_succeeded: Whether they have ended with success.
         leaving: When it was deleted; from then on it has its grace period.
         gone: When the cluster removed it.
         lost: When its node was gone, if the node has not come back.
@@ -36,6 +38,7 @@ class PodLife:
     bound: float | None = None
     node: str = ""
     ended: float | None = None
+    has_succeeded: bool = False
     leaving: float | None = None
     gone: float | None = None
     lost: float | None = None
@@ -51,6 +54,13 @@ class PodLife:
         if self.bound is None:
             return None
         return _first(self.ended, self.gone, self.lost)
+
+    @property
+    def has_completed(self) -> bool:
+        """Whether it ended with success, before it was deleted or lost."""
+        if self.ended is None or not self.has_succeeded:
+            return False
+        return self.leaving is None or self.ended <= self.leaving
 
     @property
     def is_waiting(self) -> bool:
@@ -166,6 +176,7 @@ class History:
             self._on_node.setdefault(pod.node_name, {})[pod.uid] = life
         if pod.is_finished and life.ended is None:
             life.ended = now
+            life.has_succeeded = pod.status.phase == _SUCCEEDED
         if pod.is_terminating and life.leaving is None:
             life.leaving = now
         self._note(life)

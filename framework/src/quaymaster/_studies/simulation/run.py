@@ -126,6 +126,8 @@ class Simulation:
                 kubernetes=config.kubernetes,
                 times=times,
             )
+        # What an autoscaler evicts is created again, as in a real cluster.
+        self._assumed = _assumed(cluster) if autoscaler is not None else ()
         self.cluster = cluster
         self._record = Record(cluster)
         self.lost_nodes: dict[str, Node] = {}
@@ -420,19 +422,20 @@ class Simulation:
         )
 
     def notices(self) -> tuple[Notice, ...]:
-        """Return the notices of the cluster, and one about pods of no profile."""
+        """Return what is assumed, the cluster's notices, one about foreign pods."""
         profiles = self._scheduler.frameworks
         others = Counter(
             pod.spec.scheduler_name
             for pod in self._waiting()
             if pod.spec.scheduler_name not in profiles
         )
+        noted = (*self._assumed, *self.cluster.notices())
         if not others:
-            return self.cluster.notices()
+            return noted
         names = ", ".join(f"{name} x{count}" for name, count in sorted(others.items()))
         message = f"pods wait for schedulers that no profile has the name of: {names}"
         other = Notice(reason=NoticeReason.OTHER_SCHEDULERS, message=message)
-        return (*self.cluster.notices(), other)
+        return (*noted, other)
 
     def _waiting(self) -> list[Pod]:
         """Return the pods that need a node."""
@@ -485,6 +488,15 @@ def _run_observer() -> "RunObserver":
     )
 
     return RunObserver()
+
+
+def _assumed(cluster: InMemoryCluster) -> tuple[Notice, ...]:
+    # Few simulations have an autoscaler.
+    from quaymaster._studies.simulation.assumed_controllers import (  # noqa: PLC0415 - above
+        assume_controllers,
+    )
+
+    return assume_controllers(cluster)
 
 
 def _autoscaler(

@@ -12,6 +12,8 @@ __all__ = ["JOBS", "POLICIES", "PUBLISHED", "SEQUENCES", "experiment"]
 _PROFILES: Final = Path(__file__).parent / "profiles"
 _PLUGINS: Final = {"strict": "HeadOfLine", "easy": "EasyBackfilling"}
 
+_NEVER: Final = 1e9
+
 JOBS: Final = 1024
 """The number of jobs of a sequence."""
 
@@ -63,6 +65,8 @@ def experiment(
         "name": "rlscheduler",
         # The study's simulator lets arrivals in before departures of the same second.
         "departuresFirst": False,
+        # Only the end of a job makes room: it is useless to try again after some time.
+        "options": {"maxInUnschedulableSeconds": _NEVER},
         "plugins": {name: f"quaymaster_order:{name}" for name in _PLUGINS.values()},
         "inputs": [
             {

@@ -1,0 +1,75 @@
+"""The metric of fairness between namespaces, or between values of a label."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from quaymaster._api.objects.resources import pod_requests
+from quaymaster._core.config.fields import non_empty, number
+from quaymaster._studies.experiments.lives import (
+    NAMESPACE,
+    LifeMetric,
+    group_of,
+    seconds_on_node,
+)
+from quaymaster._studies.experiments.metrics import Value
+from quaymaster._studies.simulation.driven import Run
+from quaymaster._studies.simulation.history import PodLife
+
+__all__ = ["Fairness"]
+
+
+@attrs.define(kw_only=True, eq=False)
+class Fairness(LifeMetric):
+    """How evenly groups of pods are served.
+
+    Columns: ``service.jain`` and ``service.max_min`` compare how much of a resource
+    each group has used, amount times seconds; ``slowdown.jain`` and
+    ``slowdown.max_min`` compare the mean bounded slowdowns of groups, of pods that have
+    ended; ``groups``, their number. Jain's index is (sum x)² / (n sum x²): 1 if all
+    groups are equal, 1/n if one group has everything. ``max_min`` is the smallest value
+    divided by the largest. Both are empty without any value above 0.
+
+    Attributes:
+        by: The label whose values are groups, or ``namespace``.
+        resource: The resource that counts as service.
+        bound: The shortest run that counts for the bounded slowdown, in seconds.
+    """
+
+    by: str = attrs.field(default=NAMESPACE, validator=non_empty())
+    resource: str = attrs.field(default="cpu", validator=non_empty())
+    bound: float = attrs.field(default=10.0, validator=number(0))
+
+    @property
+    def _groups_by(self) -> str:
+        return ""
+
+    def _measure(self, run: Run, lives: Sequence[PodLife]) -> Mapping[str, Value]:
+        service: dict[str, float] = {}
+        slowdowns: dict[str, list[float]] = {}
+        for life in lives:
+            group = group_of(life.pod, self.by)
+            if not group:
+                continue
+            amount = pod_requests(life.pod).get(self.resource)
+            used = amount * seconds_on_node(life, run.now)
+            service[group] = service.get(group, 0.0) + used
+            if life.has_completed and life.bound is not None and life.ended is not None:
+                shortest = max(life.ended - life.bound, self.bound)
+                total = life.ended - life.created
+                slowdown = max(1.0, total / shortest) if shortest else 1.0
+                slowdowns.setdefault(group, []).append(slowdown)
+        means = [sum(numbers) / len(numbers) for numbers in slowdowns.values()]
+        return {
+            **_indices("service", service.values()),
+            **_indices("slowdown", means),
+            "groups": len(service),
+        }
+
+
+def _indices(name: str, numbers: Iterable[float]) -> Mapping[str, float | None]:
+    values = list(numbers)
+    squares = sum(value * value for value in values)
+    jain = sum(values) ** 2 / (len(values) * squares) if squares else None
+    max_min = min(values) / max(values) if squares else None
+    return {f"{name}.jain": jain, f"{name}.max_min": max_min}
