@@ -1,7 +1,7 @@
 """Karpenter as a controller in virtual time."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 import attrs
@@ -227,13 +227,12 @@ class KarpenterController:
 
     def reasons_not_to_grow(self) -> Mapping[str, Mapping[str, str]]:
         """Return why no pool helps pending pods: pod's key -> pool -> reason."""
+        pools = [pool.name for pool in self._cluster.list(NodePool).items]
+        reasons = {pool: self._provisioner.reasons(pool) for pool in pools}
         return {
-            key: dict.fromkeys(_pools_in(problem, self._pool_names()), problem)
-            for key, problem in self._provisioner.problems.items()
+            key: {pool: reasons[pool][key] for pool in pools}
+            for key in self._provisioner.problems
         }
-
-    def _pool_names(self) -> Sequence[str]:
-        return [pool.name for pool in self._cluster.list(NodePool).items]
 
     def close(self) -> None:
         """End its watches."""
@@ -341,9 +340,3 @@ def _add_pools(setup: KarpenterSetup, context: AutoscalerContext) -> None:
     for pool in setup.pools:
         if pool.name not in present:
             context.cluster.create(pool)
-
-
-def _pools_in(problem: str, pools: Sequence[str]) -> Iterator[str]:
-    """Yield the pools that a problem is about: all if it names none."""
-    named = [name for name in pools if f"NodePool={name}" in problem]
-    yield from named or pools
