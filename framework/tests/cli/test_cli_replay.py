@@ -14,6 +14,7 @@ from quaymaster.simulation import Simulation
 from quaymaster.testing import make_pod
 from tests.kit.gang_files import GATES, gang_yaml, rack_yaml, yaml_file
 from tests.kit.internals.cli import app
+from tests.kit.results import checked_result
 
 
 def run(*arguments: str) -> Result:
@@ -64,6 +65,40 @@ def test_simulation_is_recorded_and_replayed(tmp_path: Path) -> None:
     assert json.loads(result.output)["summary"]["same"] == 1
     with pytest.raises(RecordError, match="expected a new file"):
         run(*arguments)
+
+
+AUTOSCALER = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: ClusterAutoscaler
+flags: [--scan-interval=2s]
+groups:
+- name: big
+  max: 1
+  price: 1.5
+  registration: 1s
+  readiness: 1s
+  resources: {cpu: 16, memory: 8Gi}
+"""
+
+
+def test_an_autoscaler_may_decide_about_nodes_of_a_record(path: str) -> None:
+    file = Path(path).with_name("autoscaler.yaml")
+    file.write_text(AUTOSCALER)
+    options = ("--what-if", "--autoscaler", str(file))
+    output = run("replay", path, *options).output
+    rows = {line.partition("  ")[0]: line.split()[-2:] for line in output.splitlines()}
+    assert rows["pods placed"] == ["3", "2"]
+    assert rows["hours of nodes"] == ["0.02", "0.02"]
+    assert rows["pods evicted by the autoscaler"] == ["0", "-"]
+    document = json.loads(run("replay", path, *options, "-o", "json").output)
+    checked_result("replay-what-if", document)
+    assert [node["group"] for node in document["autoscaler"]["nodes"]] == ["big"]
+
+
+def test_an_autoscaler_needs_decisions_of_our_own(path: str) -> None:
+    result = run("replay", path, "--autoscaler", "autoscaler.yaml")
+    assert result.exit_code == 2
+    assert "--autoscaler needs --what-if" in result.output
 
 
 def test_replay_shows_both_nodes_and_their_scores(path: str) -> None:

@@ -6,6 +6,11 @@ from functools import partial
 import attrs
 import click
 
+from quaymaster._cli.autoscaler import (
+    ScaledRun,
+    autoscaler_option,
+    the_autoscaler,
+)
 from quaymaster._cli.configuration import ConfigSource, config_options, read_config
 from quaymaster._cli.notices import print_notices
 from quaymaster._cli.output import (
@@ -58,6 +63,7 @@ _TOP = 10
     is_flag=True,
     help="Apply our own decisions instead, and print the results for the pods.",
 )
+@autoscaler_option()
 @report_option()
 @output_option(
     OutputFormat.TABLE, OutputFormat.CSV, OutputFormat.JSON, OutputFormat.YAML
@@ -69,6 +75,7 @@ def command(
     require_same: bool,
     top: int,
     what_if: bool,
+    autoscaler_file: str | None,
     report_file: str | None,
     output: OutputFormat,
 ) -> None:
@@ -79,13 +86,20 @@ def command(
     on the same state. Then the replay applies the recorded decision, not ours.
 
     With --what-if, pods are created and deleted as recorded, and our scheduler places
-    them. Their waiting times and usage are printed beside the recorded ones.
+    them. Their waiting times and usage are printed beside the recorded ones. With
+    --autoscaler as well, nodes come and go as this autoscaler decides, beginning with
+    those that existed when the record began.
     """
     if what_if and require_same:
         raise click.UsageError(
             "--require-same compares decisions, and --what-if does not"
         )
-    registry = installed_plugins()
+    if autoscaler_file is not None and not what_if:
+        raise click.UsageError(
+            "--autoscaler needs --what-if: recorded decisions are about recorded nodes"
+        )
+    scaled = ScaledRun(the_autoscaler(autoscaler_file))
+    registry = installed_plugins().with_kinds(scaled.kinds)
     config, notices = read_config(configured, registry, asks_extenders=True)
     with progress_bar() as progress:
         task = progress.add_task("deciding", total=None)
@@ -93,13 +107,15 @@ def command(
         def follow(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        run = partial(rerun, observe=report_file is not None) if what_if else replay
+        observe = report_file is not None
+        again = partial(rerun, observe=observe, autoscaler=scaled.factory)
+        run = again if what_if else replay
         result = run(
             record, config=config, registry=registry, seed=seed, on_progress=follow
         )
     if report_file is not None:
         _report(result, report_file, record)
-    _print(result, top, output)
+    _print(result, top, output, scaled)
     print_notices((*notices, *result.notices))
     if require_same and isinstance(result, ReplayResult) and result.differing():
         sys.exit(SOME_DIFFER)
@@ -124,7 +140,12 @@ def _report(result: ReplayResult | RerunResult, file: str, record: str) -> None:
     write_report(file, [run], title=f"What if: {record}", tables=[table])
 
 
-def _print(result: ReplayResult | RerunResult, top: int, output: OutputFormat) -> None:
+def _print(
+    result: ReplayResult | RerunResult,
+    top: int,
+    output: OutputFormat,
+    scaled: ScaledRun,
+) -> None:
     if output is OutputFormat.CSV:
         if isinstance(result, ReplayResult):
             print_decisions_csv(result)
@@ -136,8 +157,9 @@ def _print(result: ReplayResult | RerunResult, top: int, output: OutputFormat) -
             if isinstance(result, ReplayResult)
             else rerun_document(result)
         )
-        print_document(document, output)
+        print_document(document | scaled.document(), output)
     elif isinstance(result, ReplayResult):
         print_replay(result, top=top)
     else:
         print_rerun(result)
+        scaled.print()

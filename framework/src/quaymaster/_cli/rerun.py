@@ -28,6 +28,7 @@ def print_rerun(result: RerunResult) -> None:
 def rerun_rows(result: RerunResult) -> list[tuple[str, str, str]]:
     """Return rows of texts: what is compared, our value and the recorded one."""
     ours, theirs = result.ours, result.theirs
+    scaled = result.scaled
     return [
         ("pods placed", str(ours.placed), str(theirs.placed)),
         ("pods pending at the end", str(ours.waiting), str(theirs.waiting)),
@@ -42,6 +43,18 @@ def rerun_rows(result: RerunResult) -> list[tuple[str, str, str]]:
         *(
             (f"{name} requested", f"{share:.1%}", f"{theirs.utilisation[name]:.1%}")
             for name, share in ours.utilisation.items()
+        ),
+        *(
+            ()
+            if scaled is None
+            else (
+                (
+                    "hours of nodes",
+                    f"{scaled.our_hours:.2f}",
+                    f"{scaled.their_hours:.2f}",
+                ),
+                ("pods evicted by the autoscaler", str(scaled.disruptions), "-"),
+            )
         ),
     ]
 

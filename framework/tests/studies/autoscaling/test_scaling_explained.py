@@ -257,6 +257,15 @@ def test_node_of_an_autoscaler_that_explains_nothing_has_its_reason_to_stay() ->
     assert explained.scaling.facts == ()
 
 
+def test_pod_of_such_an_autoscaler_shows_the_node_that_came_for_it() -> None:
+    setup = ClusterAutoscalerSetup(groups=[group("a")], options=QUICK)
+    explained = explain_pod("web", [web()], autoscaler=lambda each: Silent(setup(each)))
+    assert explained.scaling is not None
+    assert explained.scaling.summary == "a grows by the node a-0"
+    [verdict] = explained.scaling.groups
+    assert (verdict.fate, verdict.why) == (NodeGroupFate.GROWS, "a-0, for default/web")
+
+
 class Silent:
     """An autoscaler with the methods that every autoscaler has."""
 
@@ -264,4 +273,9 @@ class Silent:
         self.start, self.close = inner.start, inner.close
         self.nodes, self.reasons_to_stay = inner.nodes, inner.reasons_to_stay
         self.reasons_not_to_grow = inner.reasons_not_to_grow
-        self.is_settled = True
+        self._inner = inner
+
+    @property
+    def is_settled(self) -> bool:
+        """As the other one."""
+        return self._inner.is_settled

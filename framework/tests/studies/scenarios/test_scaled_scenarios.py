@@ -119,6 +119,32 @@ def test_pods_that_the_autoscaler_evicts_count_as_evicted() -> None:
     assert drained.passed
 
 
+BUSY = SPARE.replace("requests: {cpu: 1}", "requests: {cpu: 3}")
+ROTATION = """
+steps:
+- {name: rotate, at: 1m, rotateNodes: {nodes: pool=a, surge: 1, boot: 90s}}
+"""
+
+
+def test_rotated_nodes_stay_in_their_group() -> None:
+    text = f"{BUSY}{ROTATION}assertions: [{{cost: {{atLeast: 6, atMost: 6.1}}}}]"
+    result = played(text)
+    assert [each.passed for each in result.assertions] == [True]
+    assert {place.node for place in result.simulation.placements} >= {
+        "node-000-1",
+        "node-001-1",
+    }
+
+
+def test_a_lost_node_costs_nothing_and_is_replaced_for_its_pods() -> None:
+    lost = "steps: [{name: storm, at: 1m, failNodes: {nodes: node-000}}]"
+    text = f"{BUSY}{lost}\nassertions: [{{cost: {{atMost: 6}}}}, {{placed: {{}}}}]"
+    result = played(text)
+    assert [each.passed for each in result.assertions] == [True, True]
+    nodes = {place.node for place in result.simulation.placements}
+    assert "pool-0" in nodes
+
+
 @pytest.mark.parametrize(
     ("check", "problem"),
     [

@@ -2,6 +2,7 @@
 
 from msgspec import UNSET, UnsetType
 
+from quaymaster._cli.documents.autoscaler import AutoscalerPart
 from quaymaster._cli.documents.parts import (
     DecidedPart,
     DocumentPart,
@@ -155,9 +156,11 @@ class RerunDocument(SimulationPart, frozen=True):
         theirs: The same in the record.
         seconds: The length of the record.
         pod_groups: The PodGroups, if there are any and GenericWorkload is on.
+        autoscaler: The nodes that came and went, with --autoscaler.
     """
 
     ours: CoursePart
     theirs: CoursePart
     seconds: float
     pod_groups: list[PodGroupPart] | UnsetType = UNSET
+    autoscaler: AutoscalerPart | UnsetType = UNSET

@@ -101,10 +101,17 @@ class Cloud:
         self._instances: dict[str, Instance] = {}
         self._numbers = dict.fromkeys(self.groups, 0)
 
-    def adopt(self, group: str, node: str) -> None:
-        """Add a node that exists to a group; its target size grows by one."""
+    def adopt(self, group: str, node: str, reason: str = "") -> None:
+        """Add a node that exists to a group; its target size grows by one.
+
+        Args:
+            group: The group.
+            node: The name of the node.
+            reason: Why it came; empty if it was there from the beginning.
+        """
         now = self._cluster.clock.now()
-        instance = Instance(node, group, now, is_original=True)
+        instance = Instance(node, group, now, is_original=not reason)
+        instance.added_for = reason
         instance.registered = instance.ready = now
         self._add(instance)
         self.sizes[group] += 1
@@ -150,6 +157,18 @@ class Cloud:
         self.sizes[group] -= by
         for instance in waiting[::-1][:by]:
             self._remove(instance.name, "it did not register in time")
+
+    def lose(self, node: str, reason: str) -> None:
+        """Note that a node of a group was deleted by others; the group is smaller.
+
+        Args:
+            node: The name of the node; others than those of groups are ignored.
+            reason: Why, for results.
+        """
+        instance = self._instances.get(node)
+        if instance is not None and instance.is_registered:
+            self._remove(node, reason)
+            self.sizes[instance.group] -= 1
 
     def delete(self, nodes: Iterable[str], reason: str = "") -> None:
         """Delete machines and their nodes; their groups become smaller.

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from quaymaster._api.objects import (
     ApiObject,
+    Node,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
@@ -30,6 +31,13 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.recording.compared import ReplayProgress
 from quaymaster._studies.recording.files import RecordFile
 from quaymaster._studies.recording.notices import notices_of
+from quaymaster._studies.recording.scaled_reruns import (
+    NodeMeter,
+    ReturningPods,
+    ScaledRerun,
+    hours_of,
+    offered_by,
+)
 from quaymaster._studies.recording.state import Entry, RecordState
 from quaymaster._studies.recording.survey import Life, Survey, survey
 from quaymaster._studies.recording.usage import (
@@ -39,6 +47,7 @@ from quaymaster._studies.recording.usage import (
     RunMeter,
     course_of,
 )
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory, kinds_of
 from quaymaster._studies.simulation.history import History
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.results import SimulationResult
@@ -61,6 +70,7 @@ class RerunResult(Displayed):
         seconds: The length of the record.
         notices: What was left out or assumed.
         observed: Our observed run, if requested.
+        scaled: What our autoscaler did; None without one.
     """
 
     result: SimulationResult
@@ -69,6 +79,7 @@ class RerunResult(Displayed):
     seconds: float
     notices: tuple[Notice, ...] = ()
     observed: ObservedRun | None = attrs.field(default=None, eq=False, repr=False)
+    scaled: ScaledRerun | None = attrs.field(default=None, repr=False)
 
 
 def rerun(
@@ -79,12 +90,18 @@ def rerun(
     seed: int = 0,
     on_progress: ReplayProgress | None = None,
     observe: bool = False,
+    autoscaler: AutoscalerFactory | None = None,
 ) -> RerunResult:
     """Simulate the events of a record with our own decisions.
 
     Pods are created without a node and deleted at their recorded times. A pod that
     ended by itself runs as long as in the record, from when ours has bound it. Pods
     that had a node before the record, or were created with one, keep it.
+
+    With an autoscaler, only the nodes of the beginning are those of the record; from
+    then on the autoscaler adds and removes nodes. Pods that it evicts are created
+    again. Pods that were created on nodes of the record that do not exist here, such as
+    those of DaemonSets, are left out.
 
     Args:
         record: The file.
@@ -93,6 +110,8 @@ def rerun(
         seed: Decides the choice between equally good nodes.
         on_progress: Called with how many changes of the record have been applied.
         observe: Whether to observe the run, for a report.
+        autoscaler: Makes what adds and removes nodes; by default those of the record
+            come and go.
 
     Raises:
         RecordError: The file is unreadable, or not a record.
@@ -100,10 +119,12 @@ def rerun(
         ProfileError: A profile's plugins cannot be built.
     """
     config, registry = with_defaults(config, registry)
+    registry = registry.with_kinds(kinds_of(autoscaler))
     file = RecordFile(record)
     kinds = KindSet(declared_kinds(config, registry))
     state, meter, room = RecordState(kinds), RunMeter(), RoomMeter()
-    surveyed = survey(_metered(state.entries(file.lines()), meter, room))
+    hours = NodeMeter()
+    surveyed = survey(_metered(state.entries(file.lines()), meter, room, hours))
     end = state.end
     start = Time.parse(state.begins[0].time)
     cluster = InMemoryCluster(
@@ -111,10 +132,15 @@ def rerun(
     )
     entries = RecordState(kinds).entries(file.lines())
     first = _load(cluster, entries)
-    world = _Followed(cluster, surveyed)
+    world = _Followed(cluster, surveyed, is_scaled=autoscaler is not None)
     history = History(cluster)
     with Simulation(
-        cluster, config=config, registry=registry, seed=seed, observe=observe
+        cluster,
+        config=config,
+        registry=registry,
+        seed=seed,
+        observe=observe,
+        autoscaler=autoscaler,
     ) as run:
         for number, entry in enumerate(_chained(first, entries)):
             run.run_until(entry.at)
@@ -125,23 +151,40 @@ def rerun(
         history.catch_up()
         result = run.result()
         observed = run.observed("ours") if observe else None
+        scaled = _scaled(run, world, history, hours.hours(end))
     offered = room.offered(end)
+    our_offer = offered if scaled is None else offered_by(history, end)
     return RerunResult(
         result=result,
-        ours=_ours(history, result, offered, end),
+        ours=_ours(history, result, our_offer, end),
         theirs=_theirs(surveyed, meter, state, offered, end),
         seconds=end,
         observed=observed,
+        scaled=scaled,
         notices=(*notices_of(file, state), *result.notices, *world.notices()),
     )
 
 
+def _scaled(
+    run: Simulation, world: "_Followed", history: History, their_hours: float
+) -> ScaledRerun | None:
+    """Return what our autoscaler did, at the end of a run; None without one."""
+    if run.autoscaler is None or world.returning is None:
+        return None
+    return ScaledRerun(
+        nodes=tuple(run.autoscaler.nodes()),
+        our_hours=hours_of(history, run.now),
+        their_hours=their_hours,
+        disruptions=world.returning.count,
+    )
+
+
 def _metered(
-    entries: Iterator[Entry], meter: RunMeter, room: RoomMeter
+    entries: Iterator[Entry], *meters: RunMeter | RoomMeter | NodeMeter
 ) -> Iterator[Entry]:
     for entry in entries:
-        meter.take(entry)
-        room.take(entry)
+        for meter in meters:
+            meter.take(entry)
         yield entry
 
 
@@ -207,10 +250,20 @@ class _Followed:
     Args:
         cluster: The cluster.
         found: The decisions of the record.
+        is_scaled: Whether an autoscaler of ours adds and removes nodes.
+
+    Attributes:
+        returning: Creates the pods again that our autoscaler evicts; None without one.
     """
 
-    def __init__(self, cluster: InMemoryCluster, survey: Survey) -> None:
+    def __init__(
+        self, cluster: InMemoryCluster, survey: Survey, *, is_scaled: bool = False
+    ) -> None:
         self._cluster = cluster
+        self._is_scaled = is_scaled
+        self._ended: set[str] = set()
+        self._left_out = 0
+        self.returning = ReturningPods(cluster, self._has_ended) if is_scaled else None
         self._lives = survey.lives
         self._kept = {pod.uid for pod in cluster.list(Pod).items if pod.node_name}
         self._refused: Counter[str] = Counter()
@@ -230,21 +283,26 @@ class _Followed:
 
     def notices(self) -> Iterator[Notice]:
         """Return notices about rejected changes."""
+        if self._left_out:
+            pods = counted(self._left_out, "pod")
+            message = f"{pods} of nodes that only the record has were left out"
+            yield Notice(reason=NoticeReason.REFUSED_OBJECTS, message=message)
         for kind, count in sorted(self._refused.items()):
             message = f"{counted(count, 'change')} of {kind} objects were refused"
             yield Notice(reason=NoticeReason.REFUSED_OBJECTS, message=message)
 
+    def _has_ended(self, key: str) -> bool:
+        """Return whether a pod is gone in the record, or about to go."""
+        return key in self._ended
+
     def _pod(self, entry: Entry, old: Pod | None, new: Pod | None) -> None:
         cluster = self._cluster
+        self._note_end(entry.key, new)
         if new is None:
             if old is None or not self._ends_by_itself(old):
                 cluster.delete(Pod, entry.key, grace_period_seconds=0)
         elif old is None:
-            if new.node_name:
-                self._kept.add(new.uid)
-                cluster.create(_fresh(new))
-            else:
-                cluster.create(_waiting(new, self._lives.get(new.uid)))
+            self._create(new)
         elif new.uid in self._kept:
             cluster.update(_fresh(new))
         elif new.is_terminating and not old.is_terminating:
@@ -253,6 +311,32 @@ class _Followed:
                 cluster.delete(Pod, entry.key, grace_period_seconds=grace)
         elif _is_changed_by_users(old, new):
             self._change(entry.key, new)
+
+    def _note_end(self, key: str, new: Pod | None) -> None:
+        if new is None or new.is_terminating:
+            self._ended.add(key)
+        else:
+            self._ended.discard(key)
+
+    def _create(self, pod: Pod) -> None:
+        if not pod.node_name:
+            self._cluster.create(_waiting(pod, self._lives.get(pod.uid)))
+        elif self._is_elsewhere(pod):
+            self._left_out += 1
+        else:
+            self._kept.add(pod.uid)
+            self._cluster.create(_fresh(pod))
+
+    def _is_elsewhere(self, pod: Pod) -> bool:
+        """Whether a pod is on a node of the record that our autoscaler has not added.
+
+        Without an autoscaler, such a pod may come before its node.
+        """
+        if not self._is_scaled:
+            return False
+        return all(
+            node.name != pod.node_name for node in self._cluster.list(Node).items
+        )
 
     def _ends_by_itself(self, pod: Pod) -> bool:
         """Whether a pod will end here, as it did in the record."""
@@ -276,6 +360,8 @@ class _Followed:
 
     def _other(self, entry: Entry) -> None:
         new = entry.new
+        if self._is_scaled and entry.kind is Node:
+            return
         if new is None:
             self._cluster.delete(entry.kind, entry.key)
         elif entry.old is None:

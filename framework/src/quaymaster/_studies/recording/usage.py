@@ -10,9 +10,9 @@ from quaymaster._api.objects import Node, Pod
 from quaymaster._api.objects.pod_requests import pod_request_list
 from quaymaster._studies.recording.state import Entry
 
-__all__ = ["Course", "PodRun", "RoomMeter", "RunMeter", "course_of"]
+__all__ = ["RESOURCES", "Course", "PodRun", "RoomMeter", "RunMeter", "course_of"]
 
-_RESOURCES: Final = ("cpu", "memory")
+RESOURCES: Final = ("cpu", "memory")
 
 
 @attrs.frozen(kw_only=True)
@@ -86,7 +86,7 @@ class RoomMeter:
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[Node, float]] = {}
-        self._offered = dict.fromkeys(_RESOURCES, 0.0)
+        self._offered = dict.fromkeys(RESOURCES, 0.0)
 
     def take(self, entry: Entry) -> None:
         """Follow a change."""
@@ -108,7 +108,7 @@ class RoomMeter:
         if entry is None:
             return
         node, since = entry
-        for name in _RESOURCES:
+        for name in RESOURCES:
             amount = node.status.allocatable.get(name)
             if amount is not None:
                 self._offered[name] += (at - since) * amount.milli_value
@@ -130,11 +130,11 @@ def course_of(
         offered: The offer of the nodes, see `RoomMeter.offered`.
         end: The end, in seconds since the beginning.
     """
-    used = dict.fromkeys(_RESOURCES, 0.0)
+    used = dict.fromkeys(RESOURCES, 0.0)
     for run in runs:
         seconds = (end if run.until is None else min(run.until, end)) - run.since
         requested = pod_request_list(run.pod)
-        for name in _RESOURCES:
+        for name in RESOURCES:
             amount = requested.get(name)
             if amount is not None:
                 used[name] += max(0.0, seconds) * amount.milli_value
@@ -148,6 +148,6 @@ def course_of(
         pending_most=float(times[-1]),
         utilisation={
             name: used[name] / offered[name] if offered.get(name) else 0.0
-            for name in _RESOURCES
+            for name in RESOURCES
         },
     )

@@ -118,7 +118,7 @@ def explain_pod(
             return attrs.evolve(
                 explained,
                 terminating=terminating,
-                scaling=pod_scaling(worker, subject.key) if worker else None,
+                scaling=pod_scaling(worker, subject) if worker else None,
             )
     # Only one pod is followed, since an explanation takes time; names are the same.
     return explain_pod(
@@ -181,10 +181,10 @@ def _looked_at(wanted: Wanted, subject: Pod, worker: Autoscaler) -> Pod | None:
 
     None is returned, too, if the autoscaler has looked at the subject itself.
     """
-    if pod_scaling(worker, subject.key).groups:
+    if pod_scaling(worker, subject).groups:
         return None
     pods = (pod for pod in wanted.matching() if pod.key != subject.key)
-    return next((pod for pod in pods if pod_scaling(worker, pod.key).groups), None)
+    return next((pod for pod in pods if pod_scaling(worker, pod).groups), None)
 
 
 def without_node(objects: Sequence[ApiObject], pod: Pod) -> list[ApiObject]:

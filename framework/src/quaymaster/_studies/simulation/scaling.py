@@ -6,6 +6,7 @@ from typing import Final, Protocol, runtime_checkable
 
 import attrs
 
+from quaymaster._api.objects import Pod
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     Autoscaler,
@@ -190,24 +191,45 @@ def explaining(factory: AutoscalerFactory) -> AutoscalerFactory:
     return lambda context: factory(attrs.evolve(context, explains=True))
 
 
-def pod_scaling(autoscaler: Autoscaler, key: str) -> PodScaling:
+def pod_scaling(autoscaler: Autoscaler, pod: Pod) -> PodScaling:
     """Return what an autoscaler decided for a pod.
 
     Args:
         autoscaler: The autoscaler, at the end of its simulation.
-        key: The key of the pod.
+        pod: The pod.
     """
+    key = pod.key
     if isinstance(autoscaler, ExplainsScaling):
         scaling = autoscaler.scaling_of_pod(key)
         return scaling or PodScaling(pod=key, summary=_NEVER_PENDING)
     reasons = autoscaler.reasons_not_to_grow().get(key)
     if reasons is None:
-        return PodScaling(pod=key, summary="the autoscaler gives no reason")
+        return _by_its_node(autoscaler, pod)
     verdicts = (
         GroupVerdict(group=group, fate=NodeGroupFate.STAYS, why=why)
         for group, why in reasons.items()
     )
     return PodScaling(pod=key, summary=NO_GROUP_GROWS, groups=tuple(verdicts))
+
+
+def _by_its_node(autoscaler: Autoscaler, pod: Pod) -> PodScaling:
+    """Return what the node of a pod shows, if an autoscaler has ordered that node."""
+    life = _life_of(autoscaler.nodes(), pod.node_name)
+    if life is None or life.ordered is None:
+        return PodScaling(pod=pod.key, summary="the autoscaler gives no reason")
+    verdict = GroupVerdict(
+        group=life.group,
+        fate=NodeGroupFate.GROWS,
+        why=f"{life.node}, for {life.added_for}",
+        nodes=1,
+        price=life.price,
+    )
+    return PodScaling(
+        pod=pod.key,
+        summary=f"{life.group} grows by the node {life.node}",
+        decided=life.ordered,
+        groups=(verdict,),
+    )
 
 
 def node_scaling(autoscaler: Autoscaler, name: str) -> NodeScaling | None:

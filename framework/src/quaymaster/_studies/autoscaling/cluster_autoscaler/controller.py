@@ -36,6 +36,7 @@ from quaymaster._studies.autoscaling.group_settings import (
     members_of,
     scaled_groups,
 )
+from quaymaster._studies.autoscaling.outside_nodes import OutsideNodes
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     AutoscalerContext,
@@ -107,6 +108,8 @@ class ClusterAutoscalerController:
             explains=context.explains,
         )
         self._nodes = NodeLog() if context.explains else None
+        self._groups = setup.groups
+        self._outside: OutsideNodes | None = None
         self._timer: Timer | None = None
         self._written = 0
         self._version = -1
@@ -123,6 +126,7 @@ class ClusterAutoscalerController:
         for group, nodes in self._members.items():
             for node in nodes:
                 self.cloud.adopt(group, node.name)
+        self._outside = OutsideNodes(self._cluster, self.cloud, self._groups)
         self._changed_at = self._clock.now()
         self._run_in(self._options.scan_interval)
 
@@ -206,6 +210,8 @@ class ClusterAutoscalerController:
     def close(self) -> None:
         """Close the plugins."""
         self._pods.stop()
+        if self._outside is not None:
+            self._outside.close()
         self.autoscaler.close()
 
     @property
