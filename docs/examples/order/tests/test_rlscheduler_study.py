@@ -77,6 +77,17 @@ def test_published_orders_are_those_of_the_program() -> None:
     assert len(made.cells) == 2
 
 
+@pytest.mark.long
+def test_command_prints_the_mean_of_each_policy(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ["--policies", "SJF", "--sequences", "1", "--workers", "1"]
+    assert main(["--trace", str(TRACE), "--out", str(tmp_path), *arguments]) == 0
+    header, line, _ = capsys.readouterr().out.splitlines()
+    assert header.split() == ["policy", "reproduced"]
+    assert line.split() == ["SJF", "251.76"]
+
+
 def test_command_rejects_an_unknown_policy(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--trace", str(TRACE), "--policies", "LIFO"])

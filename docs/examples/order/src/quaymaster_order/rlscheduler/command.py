@@ -112,7 +112,7 @@ def _means(table: Path) -> Mapping[str, float]:
 
 
 def _lines(means: Mapping[str, float], published: Mapping[str, float]) -> Iterator[str]:
-    yield f"{'policy':8}{'reproduced':>12}{'published':>12}"
+    yield f"{'policy':8}{'reproduced':>12}{'published':>12}"[: 32 if published else 20]
     for name, mean in means.items():
         other = f"{published[name]:12.2f}" if name in published else ""
         yield f"{name:8}{mean:12.2f}{other}"
