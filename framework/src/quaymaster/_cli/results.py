@@ -122,7 +122,9 @@ def _state(result: SimulationResult) -> str:
 
 def duration(seconds: float) -> str:
     """A length of time such as ``1m30s``."""
-    return format_duration(timedelta(seconds=min(seconds, _LONGEST)))
+    # Sums of seconds since 1970 are exact to a quarter of a microsecond only.
+    rounded = round(min(seconds, _LONGEST), 3)
+    return format_duration(timedelta(seconds=rounded))
 
 
 def moment(seconds: float | None) -> str:

@@ -160,3 +160,21 @@ def test_group_without_resources_is_like_its_first_node() -> None:
         new = simulation.cluster.get(Node, "any-0")
         assert new.status.allocatable["cpu"] == Quantity("2")
         assert new.labels["pool"] == "small"
+
+
+def test_a_group_that_grows_in_vain_again_and_again_ends() -> None:
+    capacity = {"cpu": "4", "memory": "16Gi"}
+    nodes = [
+        make_node(name=name, labels={"pool": "a", "zone": zone}, capacity=capacity)
+        for name, zone in (("n-0", "one"), ("n-1", "two"))
+    ]
+    busy = make_pod(name="busy", node="n-1", requests={"cpu": "3"})
+    pod = make_pod(requests={"cpu": "2"}, node_selector={"zone": "two"})
+    # A new node copies n-0. The autoscaler tries the pod on a copy of n-1, on which it
+    # fits, so it orders a node, removes it as empty, and orders one again.
+    groups = [GroupSettings(name="a", max=3, nodes={"pool": "a"})]
+    setup = ClusterAutoscalerSetup(groups=groups)
+    with Simulation([*nodes, busy, pod], autoscaler=setup) as simulation:
+        simulation.settle()
+        result = simulation.result()
+    assert [each.pod for each in result.unscheduled] == [pod.key]

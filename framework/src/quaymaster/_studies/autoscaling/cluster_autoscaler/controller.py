@@ -36,6 +36,7 @@ from quaymaster._studies.autoscaling.group_settings import (
     members_of,
     scaled_groups,
 )
+from quaymaster._studies.autoscaling.outcomes import Outcomes
 from quaymaster._studies.autoscaling.outside_nodes import OutsideNodes
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
@@ -48,6 +49,7 @@ __all__ = ["ClusterAutoscalerController", "ClusterAutoscalerSetup"]
 _REPORTER: Final = "cluster-autoscaler"
 _ACTION: Final = "Scaling"
 _DIGITS: Final = 6
+_LONGEST_WAIT: Final = 1800.0
 _LOOP_SECONDS: Final = 0.1
 """How long a loop takes, so that the next one begins later; chosen, not measured."""
 
@@ -107,6 +109,7 @@ class ClusterAutoscalerController:
             seed=context.seed,
             explains=context.explains,
         )
+        self._outcomes = Outcomes(context.cluster, self._group_of)
         self._nodes = NodeLog() if context.explains else None
         self._groups = setup.groups
         self._outside: OutsideNodes | None = None
@@ -132,9 +135,17 @@ class ClusterAutoscalerController:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing has changed for longer than any of its delays."""
+        """Whether nothing has changed for longer than any of its delays.
+
+        Nodes that come and go again and again, without a new outcome, are not waited
+        for.
+        """
+        delay = self._longest_delay
+        _, without_progress = self._outcomes.look(delay)
+        if without_progress > max(_LONGEST_WAIT, 2 * delay):
+            return True
         quiet = self._clock.now() - self._changed_at
-        return quiet > self._longest_delay and self.autoscaler.is_idle
+        return quiet > delay and self.autoscaler.is_idle
 
     @property
     def events(self) -> Sequence[AutoscalerEvent]:
@@ -213,6 +224,10 @@ class ClusterAutoscalerController:
         if self._outside is not None:
             self._outside.close()
         self.autoscaler.close()
+
+    def _group_of(self, node: Node) -> str:
+        group = self.cloud.group_of(node.name)
+        return node.name if group is None else group.name
 
     @property
     def _longest_delay(self) -> float:

@@ -29,6 +29,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.staying import (
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
+from quaymaster._studies.autoscaling.karpenter.labels import INSTANCE_TYPE
 from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
 from quaymaster._studies.autoscaling.karpenter.machines import (
     Failure,
@@ -42,7 +43,6 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     NodePool,
 )
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
-from quaymaster._studies.autoscaling.karpenter.outcomes import Outcomes
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
 from quaymaster._studies.autoscaling.karpenter.pool_checks import check_pools
 from quaymaster._studies.autoscaling.karpenter.provisioner import Provisioner
@@ -52,6 +52,7 @@ from quaymaster._studies.autoscaling.karpenter.states import (
     StateReader,
 )
 from quaymaster._studies.autoscaling.karpenter.termination import Terminations
+from quaymaster._studies.autoscaling.outcomes import Outcomes
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     AutoscalerContext,
@@ -147,7 +148,7 @@ class KarpenterController:
         self._pods = cluster.watch(Pod, version, self._changed)
         self._claims = cluster.watch(NodeClaim, version, self._changed)
         self._nodes = cluster.watch(Node, version, self._changed)
-        self._outcomes = Outcomes(cluster)
+        self._outcomes = Outcomes(cluster, _type_of)
         self._state: ClusterState | None = None
         self._state_facts: object = None
 
@@ -207,6 +208,9 @@ class KarpenterController:
         def since(moment: float | None) -> float | None:
             return None if moment is None else round(moment - self._start, _DIGITS)
 
+        # Without capacity no machine was launched, which has a price from then on.
+        is_refused = machine.ended is not None and machine.price is None
+        has_no_cost = is_refused and not machine.is_original
         return AutoscaledNode(
             node=machine.node,
             group=machine.pool,
@@ -214,7 +218,7 @@ class KarpenterController:
             registered=since(machine.registered),
             ready=since(machine.ready),
             removed=since(machine.ended),
-            price=machine.price,
+            price=0.0 if has_no_cost else machine.price,
             until=self._clock.now() - self._start,
             added_for=machine.added_for,
             removed_for=machine.removed_for,
@@ -340,3 +344,7 @@ def _add_pools(setup: KarpenterSetup, context: AutoscalerContext) -> None:
     for pool in setup.pools:
         if pool.name not in present:
             context.cluster.create(pool)
+
+
+def _type_of(node: Node) -> str:
+    return node.labels.get(INSTANCE_TYPE, node.name)

@@ -1,26 +1,31 @@
 """Whether a cluster still gets anywhere."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from quaymaster._api.objects import Node, Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
-from quaymaster._studies.autoscaling.karpenter.labels import INSTANCE_TYPE
 
 __all__ = ["Outcomes"]
 
 
 class Outcomes:
-    """The outcomes that a cluster has had: its nodes by type, and its pods.
+    """The outcomes that a cluster has had: its nodes by kind, and its pods.
 
-    Nodes may come and go for ever, as when they expire soon, or when a launch fails
-    each time. Then the cluster changes, but no outcome is new.
+    Nodes may come and go for ever, as when they expire soon, when a launch fails each
+    time, or when new nodes do not help the pod that they were ordered for. Then the
+    cluster changes, but no outcome is new.
 
     Args:
         cluster: The cluster.
+        kind_of: Returns what nodes that are alike have in common, such as their group.
     """
 
-    def __init__(self, cluster: InMemoryCluster) -> None:
+    def __init__(
+        self, cluster: InMemoryCluster, kind_of: Callable[[Node], str]
+    ) -> None:
         self._cluster = cluster
+        self._kind_of = kind_of
         self._version = -1
         self._pods = -1
         self._seen: set[object] = set()
@@ -53,9 +58,9 @@ class Outcomes:
             self._pods = len(pods)
             self._forget(now)
         nodes = self._cluster.list(Node).items
-        types = Counter(node.labels.get(INSTANCE_TYPE, node.name) for node in nodes)
+        kinds = Counter(map(self._kind_of, nodes))
         bound = sum(bool(pod.node_name) for pod in pods)
-        outcome = (frozenset(types.items()), bound)
+        outcome = (frozenset(kinds.items()), bound)
         if outcome not in self._seen:
             self._seen.add(outcome)
             self._renewed = now
