@@ -22,6 +22,8 @@ _INTRO: Final = (
     "`apiVersion: simulation.quaymaster.io/v1alpha1` and `kind: Experiment`.\n"
     "`Document` is the whole file. The sections after `MetricEntry` are the parameters "
     "of the inputs and metrics that the framework has, by the names that `use` takes.\n"
+    "Each metric lists its columns, with their units and formulas. `RESOURCE` is "
+    "the name of a resource such as `cpu`, `pNN` a percentile such as `p99`.\n"
 )
 TUNING_PAGE: Final = PAGE.with_name("tuning-files.md")
 
@@ -50,11 +52,26 @@ def experiment_page() -> str:
     definitions: Mapping[str, Schema] = experiment_schema()["$defs"]  # type: ignore[assignment]  # JSON
     offered = dict(_offered())
     sections = [
-        section(offered.get(name, name), definition)
+        section(offered.get(name, name), definition) + _columns(offered.get(name, ""))
         for name, definition in definitions.items()
         if "properties" in definition
     ]
     return "\n".join([_INTRO, *sections])
+
+
+def _columns(metric: str) -> str:
+    """Return the table of the columns of a metric, by its name in files."""
+    points = entry_points(group=_GROUPS[1], name=metric)
+    columns = [column for point in points for column in point.load().columns]
+    if not columns:
+        return ""
+    head = "\n| column | unit | formula |\n| --- | --- | --- |\n"
+    rows = (
+        f"| `{'.'.join(filter(None, (metric, column.name)))}` | {column.unit} "
+        f"| {column.formula} |\n"
+        for column in columns
+    )
+    return head + "".join(rows)
 
 
 def tuning_page() -> str:

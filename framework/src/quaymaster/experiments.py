@@ -10,8 +10,14 @@ from quaymaster._studies.experiments.inputs import (
     Workload,
 )
 from quaymaster._studies.experiments.load import load_experiment, parse_experiment
-from quaymaster._studies.experiments.metrics import Curve, Measured, Metric
+from quaymaster._studies.experiments.metrics import (
+    Column,
+    Curve,
+    Measured,
+    Metric,
+)
 from quaymaster._studies.experiments.offers import Used
+from quaymaster._studies.experiments.repeating import RunCheck, check_first_run
 from quaymaster._studies.experiments.running import RunResult, run_cell
 from quaymaster._studies.experiments.schema import experiment_schema
 from quaymaster._studies.experiments.sweeping import (
@@ -31,6 +37,7 @@ from quaymaster._studies.tuning.tuning import Objective, Tuning
 __all__ = [
     "Arrival",
     "Cell",
+    "Column",
     "Contender",
     "Curve",
     "Disruption",
@@ -45,6 +52,7 @@ __all__ = [
     "Metric",
     "Objective",
     "Part",
+    "RunCheck",
     "RunResult",
     "SweepProgress",
     "SweepProgressFn",
@@ -56,6 +64,7 @@ __all__ = [
     "Tuning",
     "Used",
     "Workload",
+    "check_first_run",
     "experiment_schema",
     "load_experiment",
     "load_tuning",

@@ -1,6 +1,24 @@
 """What tests see of ``quaymaster._studies.experiments``."""
 
+import functools
+
+from quaymaster._studies.experiments import used_code
+from quaymaster._studies.experiments.fingerprints import Fingerprints, code_of
 from quaymaster._studies.experiments.swf_input import SwfInput
 from quaymaster._studies.experiments.tables import results_table
+from quaymaster._studies.experiments.watching import watch_files
 
-__all__ = ["SwfInput", "results_table"]
+__all__ = [
+    "Fingerprints",
+    "SwfInput",
+    "forget_code",
+    "results_table",
+    "watch_files",
+]
+
+
+def forget_code() -> None:
+    """Forget the hashes of code and the versions of distributions, as a new process."""
+    for function in (code_of, used_code._distribution):
+        assert isinstance(function, functools._lru_cache_wrapper)
+        function.cache_clear()

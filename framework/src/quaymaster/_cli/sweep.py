@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
-from quaymaster._cli.output import print_line
+from quaymaster._cli.output import print_line, warn
 from quaymaster._cli.pictures import picture_path
 from quaymaster._cli.progress import ProgressBar, progress_bar
 from quaymaster._cli.sweep_results import print_sweep
+from quaymaster._studies.experiments.experiment import Experiment
 from quaymaster._studies.experiments.load import load_experiment
 from quaymaster._studies.experiments.schema import experiment_schema
 from quaymaster._studies.experiments.sweeping import (
@@ -44,6 +45,12 @@ SOME_FAILED = 1
     "a run fails if anything differs.",
 )
 @click.option(
+    "--check",
+    is_flag=True,
+    help="First make the first run twice, in processes that order sets differently, "
+    "and stop if the results differ.",
+)
+@click.option(
     "--stop-at-failure", is_flag=True, help="Start no more runs after a failed one."
 )
 @click.option(
@@ -66,6 +73,7 @@ def command(
     workers: int | None,
     scheduler: str,
     verify: int,
+    check: bool,
     stop_at_failure: bool,
     only_list: bool,
     plot: str | None,
@@ -84,6 +92,8 @@ def command(
         for cell in experiment.cells:
             print_line(str(cell))
         return
+    if check and not _is_repeatable(experiment, verify):
+        sys.exit(SOME_FAILED)
     out = Path(file).name.partition(".")[0] + "-results" if folder is None else folder
     with progress_bar("runs") as progress:
         result = sweep(
@@ -100,6 +110,21 @@ def command(
         _draw(result, picture)
     if result.failed:
         sys.exit(SOME_FAILED)
+
+
+def _is_repeatable(experiment: Experiment, verify: int) -> bool:
+    """Make the first run twice; print what differs."""
+    # It starts processes of its own, which few sweeps need.
+    from quaymaster._studies.experiments.repeating import check_first_run  # noqa: PLC0415
+
+    result = check_first_run(experiment, verify=verify)
+    if result.is_same:
+        print_line(f"check: {result.cell}: the same result twice")
+        return True
+    warn(f"check: {result.cell}: {result.cause}")
+    for difference in result.differences:
+        warn(f"  {difference}")
+    return False
 
 
 def _draw(result: SweepResult, picture: Path) -> None:

@@ -75,6 +75,8 @@ def _print(tuning: Tuning, result: TuneResult) -> None:
         warn(f"failed: trial {failure.number}: {failure.cause}")
     for name, cause in result.judged.failed.items():
         warn(f"failed: {name}: {cause}")
+    for warning in result.warnings:
+        warn(f"warning: {warning}")
     pruned = sum(trial.outcome is TrialOutcome.PRUNED for trial in result.trials)
     print_line(
         f"{counted(len(result.trials), 'trial')}: {pruned} given up early, "

@@ -72,7 +72,15 @@ def test_a_pod_that_others_make_room_for_is_not_turned_away() -> None:
 
 def test_columns_are_named_after_the_metric() -> None:
     result = run_of("{pods: 3, turnAway: true}", "[{name: berths, use: placed}]")
-    assert result.values == {"berths": 2, "berths.arrivals": 3, "berths.pending": 0}
+    assert result.values == {
+        "berths": 2,
+        "berths.arrivals": 3,
+        "berths.pods": 3,
+        "berths.pending": 0,
+        "berths.standing": 2,
+        "berths.completed": 0,
+        "berths.lost": 0,
+    }
 
 
 def test_pods_that_wait_are_pending() -> None:
@@ -118,7 +126,10 @@ def test_waits_are_counted_in_virtual_time() -> None:
     result = run_of(
         "{pods: 3, stays: 100.0}", "[{name: wait, parameters: {percentiles: [50]}}]"
     )
-    assert list(result.values) == ["wait.mean", "wait.max", "wait.p50"]
+    assert list(result.values) == [
+        *("wait.mean", "wait.max", "wait.p50", "wait.censored", "wait.deleted"),
+        *("wait.mean.at_least", "wait.max.at_least", "wait.p50.at_least"),
+    ]
     assert result.values["wait.p50"] == 0.0
     waited = result.values["wait.max"]
     assert isinstance(waited, float)

@@ -79,7 +79,11 @@ def test_tables_have_a_row_for_each_run_and_for_each_point(file: Path) -> None:
             "repetition": 0,
             "placed": min(pods, 2),
             "placed.arrivals": pods,
+            "placed.pods": pods,
             "placed.pending": max(pods - 2, 0),
+            "placed.standing": min(pods, 2),
+            "placed.completed": 0,
+            "placed.lost": 0,
             "preemptions": 0,
         }
         for pods in (1, 3)

@@ -206,3 +206,17 @@ def test_exit_code_is_1_if_nothing_better_is_found(file: Path) -> None:
     done = run_program(words, file.parent, file.parent)
     assert done.code == 1, done.output + done.errors
     assert "no difference" in done.output
+
+
+def test_an_objective_that_leaves_out_pods_that_never_ran_is_reported(
+    file: Path,
+) -> None:
+    experiment = file.parent / "quay.yaml"
+    text = experiment.read_text().replace("{name: placed}", "{name: wait}")
+    experiment.write_text(text)
+    goals = "{metric: wait.mean, goal: min}, {metric: wait.deleted, goal: min}"
+    text = file.read_text().replace("{metric: utilisation.cpu, goal: max}", goals)
+    file.write_text(text.replace("trials: 8", "trials: 1").replace(", Odd]", "]"))
+    [warning] = tuned(file).warnings
+    assert warning.startswith("the objective wait.mean leaves out ")
+    assert "pods that never ran: wait.deleted is above 0 in " in warning

@@ -1,14 +1,15 @@
 """The metric of the cost of nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import ClassVar
 
 import attrs
 import numpy as np
 
 from quaymaster._core.config.fields import duration
 from quaymaster._studies.capacity.prices import Prices, total_price
-from quaymaster._studies.experiments.metrics import Measured, Metric, Value
+from quaymaster._studies.experiments.metrics import Column, Measured, Metric, Value
 from quaymaster._studies.experiments.scaling import nodes_over
 from quaymaster._studies.simulation.autoscaled_figures import total_cost
 from quaymaster._studies.simulation.driven import Run
@@ -22,12 +23,7 @@ _SECONDS: float = 3600.0
 class NodeCost(Metric):
     """The cost of the nodes, by their annotations or by their instance types.
 
-    Columns: ``per_hour`` for all nodes at the end, ``used_per_hour`` for those that
-    have pods; ``spent`` and ``used_spent`` for the same over the time of the run. All
-    are empty if no node has a price; a node without a price counts as 0.
-
-    With an autoscaler there is one more column, ``autoscaled``: the cost of its nodes,
-    by the prices in its file, from their orders on; empty if a price is unknown.
+    All columns are empty if no node has a price; a node without a price counts as 0.
 
     Attributes:
         prices: Instance type -> price per hour, for nodes without an annotation.
@@ -35,6 +31,35 @@ class NodeCost(Metric):
             from the beginning of the run; by default the whole run. If the run ends
             before, its nodes stay until then.
     """
+
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="per_hour",
+            unit="money per hour",
+            formula="sum of the prices of all nodes, at the end",
+        ),
+        Column(
+            name="used_per_hour",
+            unit="money per hour",
+            formula="sum of the prices of the nodes that have pods, at the end",
+        ),
+        Column(
+            name="spent",
+            unit="money",
+            formula="per_hour, integrated over the virtual time of the run",
+        ),
+        Column(
+            name="used_spent",
+            unit="money",
+            formula="used_per_hour, integrated over the virtual time of the run",
+        ),
+        Column(
+            name="autoscaled",
+            unit="money",
+            formula="only with an autoscaler: cost of its nodes, by the prices in its "
+            "file, from their orders on; empty if a price is unknown",
+        ),
+    )
 
     prices: Mapping[str, float] = attrs.field(factory=dict)
     over: timedelta | None = attrs.field(default=None, validator=duration(timedelta()))

@@ -14,7 +14,7 @@ from quaymaster._base.errors import Problem
 from quaymaster._studies.experiments.ended import Ended, RunFailure, try_cell
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment
-from quaymaster._studies.experiments.fingerprints import Code, code_of
+from quaymaster._studies.experiments.fingerprints import Surroundings
 from quaymaster._studies.experiments.running import RunResult
 
 __all__ = ["run_on_dask"]
@@ -30,7 +30,7 @@ def run_on_dask(
     cells: Sequence[Cell],
     *,
     scheduler: str,
-    code: Sequence[Code],
+    surroundings: Surroundings,
     verify: int = 0,
 ) -> Generator[Ended]:
     """Make runs on a Dask cluster, and yield each when it has ended.
@@ -43,7 +43,8 @@ def run_on_dask(
         experiment: The experiment.
         cells: The runs to make.
         scheduler: The address of the scheduler.
-        code: The packages in use, which must be the same on the workers.
+        surroundings: The code and the versions in use, which must be the same on the
+            workers.
         verify: As for `run_cell`.
 
     Raises:
@@ -54,7 +55,7 @@ def run_on_dask(
         placed = attrs.evolve(experiment, file=str(Path(experiment.file).absolute()))
         shared = client.submit(_same, placed, pure=False)
         futures = {
-            client.submit(_make, shared, cell, code, verify, pure=False): number
+            client.submit(_make, shared, cell, surroundings, verify, pure=False): number
             for number, cell in enumerate(cells)
         }
         for future in as_completed(futures, loop=client.loop):  # type: ignore[no-untyped-call]  # distributed is
@@ -98,14 +99,11 @@ def _same(experiment: Experiment) -> Experiment:
 
 
 def _make(
-    experiment: Experiment, cell: Cell, code: Sequence[Code], verify: int
+    experiment: Experiment, cell: Cell, surroundings: Surroundings, verify: int
 ) -> RunResult | RunFailure:
-    """Make a run on a worker, if its packages are those of the sweep."""
-    for expected in code:
-        name = expected.package
-        if code_of(name).sha256 != expected.sha256:
-            host = platform.node()
-            cause = f"worker on {host}: has another version of package {name!r}"
-            return RunFailure(cause=cause)
+    """Make a run on a worker, if its code and versions are those of the sweep."""
+    difference = surroundings.difference()
+    if difference:
+        return RunFailure(cause=f"worker on {platform.node()}: {difference}")
     with _ONE_AT_A_TIME:
         return try_cell(experiment, cell, verify)

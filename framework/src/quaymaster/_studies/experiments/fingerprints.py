@@ -5,7 +5,7 @@ import hashlib
 import importlib.util
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -23,8 +23,13 @@ from quaymaster._studies.experiments.experiment import (
     registry_with,
 )
 from quaymaster._studies.experiments.offers import INPUTS
+from quaymaster._studies.experiments.used_code import (
+    distribution_versions,
+    python_version,
+    used_code,
+)
 
-__all__ = ["Code", "Fingerprints", "code_of", "hash_of"]
+__all__ = ["Code", "Fingerprints", "Surroundings", "code_of", "hash_of"]
 
 _OWN: Final = "quaymaster"
 _DIGITS: Final = 32
@@ -43,6 +48,44 @@ class Code:
     sha256: str
 
 
+@attrs.frozen(kw_only=True)
+class Surroundings:
+    """The code and the versions that an experiment uses, which its results depend on.
+
+    Attributes:
+        python: The implementation and the version of Python.
+        packages: Package -> hash of its Python files, for the packages of the inputs,
+            metrics and plugins.
+        modules: Module -> hash of its file, for the modules that these import and that
+            no distribution has installed.
+        distributions: Distribution -> version, for all that this code needs.
+    """
+
+    python: str
+    packages: Mapping[str, str]
+    modules: Mapping[str, str]
+    distributions: Mapping[str, str]
+
+    def difference(self) -> str:
+        """Compare with this process; return what differs, or an empty text."""
+        python = python_version()
+        if python != self.python:
+            return f"has {python}, and not {self.python}"
+        for name, digest in self.packages.items():
+            if code_of(name).sha256 != digest:
+                return f"has another version of package {name!r}"
+        modules = used_code(self.modules).modules
+        for name, digest in self.modules.items():
+            if modules.get(name) != digest:
+                return f"has another version of module {name!r}"
+        versions = distribution_versions(self.distributions, ())
+        for name, version in self.distributions.items():
+            if versions.get(name) != version:
+                present = versions.get(name, "no version")
+                return f"has {present} of distribution {name!r}, and not {version}"
+        return ""
+
+
 class Fingerprints:
     """Hashes the parts of the runs of an experiment, each part once.
 
@@ -51,13 +94,13 @@ class Fingerprints:
 
     Attributes:
         files: Path -> hash, for the files that inputs read.
-        code: The packages that the experiment uses.
+        surroundings: The code and the versions that the experiment uses.
     """
 
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
         self.files: dict[str, str] = {}
-        self.code = tuple(map(code_of, sorted(_packages(experiment))))
+        self.surroundings = _surroundings(experiment)
         self._inputs = {id(part): self._input(part) for part in experiment.inputs}
         self._common = hash_of(
             {
@@ -72,7 +115,7 @@ class Fingerprints:
                     name: [used.origin, dict(used.parameters)]
                     for name, used in experiment.metrics.items()
                 },
-                "code": [[code.package, code.sha256] for code in self.code],
+                "surroundings": attrs.asdict(self.surroundings),
             }
         )
 
@@ -122,8 +165,8 @@ def code_of(package: str) -> Code:
     return Code(package=package, sha256=digest.hexdigest())
 
 
-def _packages(experiment: Experiment) -> set[str]:
-    """Return the top-level packages whose code the experiment uses."""
+def _surroundings(experiment: Experiment) -> Surroundings:
+    """Return the code and the versions that an experiment uses."""
     registry = registry_with(experiment.plugins)
     origins = [
         *(part.used.origin for part in experiment.inputs if part.used is not None),
@@ -134,7 +177,18 @@ def _packages(experiment: Experiment) -> set[str]:
         config = parse_config(part.config, registry, kubernetes=experiment.kubernetes)
         plugins.update(profile_plugins(config))
     origins += [registry[name].origin for name in plugins]
-    return {_OWN, *(origin.partition(".")[0].partition(":")[0] for origin in origins)}
+    modules = [origin.partition(":")[0] for origin in origins]
+    code = used_code(modules)
+    distributions = {_OWN, *(registry[name].distribution for name in plugins)}
+    return Surroundings(
+        python=python_version(),
+        packages={
+            name: code_of(name).sha256
+            for name in sorted({_OWN, *(name.partition(".")[0] for name in modules)})
+        },
+        modules=code.modules,
+        distributions=distribution_versions(filter(None, distributions), code.packages),
+    )
 
 
 def _sources(package: str) -> Iterator[Path]:

@@ -2,17 +2,49 @@
 
 import abc
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import attrs
 
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.steps import Step
 
-__all__ = ["Curve", "Measured", "Metric", "Value"]
+__all__ = ["Column", "Curve", "Measured", "Metric", "Value"]
 
 Value: TypeAlias = bool | int | float | str | None
 """A cell of the table of results; None and NaN are empty cells."""
+
+
+@attrs.frozen(kw_only=True)
+class Column:
+    """What a column of a metric holds, for the reference and for warnings.
+
+    Attributes:
+        name: Its name in the metric. ``pNN`` is a percentile such as ``p99``,
+            ``RESOURCE`` the name of a resource.
+        unit: Its unit.
+        formula: How it is computed.
+        leaves_out: The columns of the same metric that count the pods which this one
+            leaves out. `tune` warns about an objective that leaves out pods.
+    """
+
+    name: str
+    unit: str
+    formula: str
+    leaves_out: Sequence[str] = ()
+
+    def is_named(self, name: str) -> bool:
+        """Whether this is the column with a name."""
+        before, has_resource, after = self.name.partition("RESOURCE")
+        if has_resource:
+            is_longer = len(name) > len(before) + len(after)
+            return is_longer and name.startswith(before) and name.endswith(after)
+        parts, own = name.split("."), self.name.split(".")
+        return len(parts) == len(own) and all(map(_is_part, parts, own))
+
+
+def _is_part(part: str, own: str) -> bool:
+    return part == own or (own == "pNN" and part[:1] == "p" and part[1:].isdigit())
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -53,7 +85,14 @@ class Metric(abc.ABC):
     ``quaymaster.experiment_metrics``.
 
     The methods may read the run, and must not drive it.
+
+    Attributes:
+        columns: What its columns hold; empty if a class does not say.
+        is_reproducible: Whether equal runs have equal results; not so for real times.
     """
+
+    columns: ClassVar[Sequence[Column]] = ()
+    is_reproducible: ClassVar[bool] = True
 
     def begin(self, run: Run, /) -> None:  # noqa: B027 - optional
         """Begin: the objects of the input exist, and no pod was tried yet.

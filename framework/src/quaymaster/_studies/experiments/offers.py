@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Generic, TypeVar, cast
 
 import attrs
@@ -13,7 +13,7 @@ from quaymaster._core.config.converter import structure
 from quaymaster._core.config.findings import BrokenClassError, Findings
 from quaymaster._core.registry.offers import offers
 from quaymaster._studies.experiments.inputs import ExperimentInput
-from quaymaster._studies.experiments.metrics import Metric
+from quaymaster._studies.experiments.metrics import Column, Metric
 
 __all__ = ["INPUTS", "METRICS", "OfferedClasses", "Used", "import_class"]
 
@@ -79,6 +79,15 @@ class OfferedClasses(Generic[T]):
         instance, mistakes = structure(dict(used.parameters), self._class(used.origin))
         assert isinstance(instance, self.parent), mistakes
         return cast(T, instance)
+
+    def columns(self, used: Used[Metric]) -> Sequence[Column]:
+        """Return what the columns of a metric hold, if its class describes them."""
+        columns: Sequence[Column] = getattr(self._class(used.origin), "columns", ())
+        return columns
+
+    def is_reproducible(self, used: Used[Metric]) -> bool:
+        """Whether equal runs have equal results of a metric."""
+        return bool(getattr(self._class(used.origin), "is_reproducible", True))
 
     def _origin(self, use: str) -> str:
         if ":" in use:

@@ -1,30 +1,102 @@
 """Metrics of pods: placements, waiting times, preemptions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Final
 
 import attrs
 import numpy as np
 
+from quaymaster._api.objects import Pod
 from quaymaster._core.config.fields import each, integer
-from quaymaster._studies.experiments.metrics import Curve, Measured, Metric
+from quaymaster._studies.experiments.metrics import Column, Curve, Measured, Metric
 from quaymaster._studies.simulation.driven import Run
+from quaymaster._studies.simulation.steps import Step
 
 __all__ = ["PlacedPods", "PreemptedPods", "WaitingTime"]
 
 
+_OF_OTHERS: Final = "NoProfile"
+"""The reason of pods that another scheduler places."""
+
+
+def _statistics(
+    suffix: str, what: str, *, leaves_out: Sequence[str]
+) -> Iterator[Column]:
+    """Yield the columns of statistics of waits; empty without any wait."""
+    for name, formula in (
+        ("mean", f"mean of the {what}"),
+        ("max", f"longest of the {what}"),
+        ("pNN", f"NNth percentile of the {what}, interpolated between pods"),
+    ):
+        yield Column(
+            name=name + suffix, unit="seconds", formula=formula, leaves_out=leaves_out
+        )
+
+
+class _TriedPods:
+    """The pods that were tried, as far as they are not in the cluster any longer."""
+
+    def __init__(self) -> None:
+        self._uids: set[str] = set()
+
+    def note(self, step: Step) -> None:
+        """Note an attempt."""
+        self._uids.add(step.pod.uid)
+
+    def count(self, placed: int, waiting: int) -> int:
+        """Return how many pods there were, at least the placed and the waiting ones."""
+        return max(len(self._uids), placed + waiting)
+
+
 @attrs.define(kw_only=True, eq=False)
 class PlacedPods(Metric):
-    """How many pods got a node.
+    """How many pods got a node, and what became of them.
 
-    Columns: the number, including deleted pods; ``arrivals``; ``pending``, the pods
-        without a node at the end. The curve shows the number.
+    The curve shows the number of placed pods.
 
     Attributes:
         every: After how many arrivals a point of the curve is read; 0 for no curve.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="",
+            unit="pods",
+            formula="pods that were bound to a node, whatever became of them: "
+            "standing + completed + lost",
+        ),
+        Column(
+            name="arrivals",
+            unit="objects",
+            formula="arrived objects: a Deployment counts once, whatever its replicas",
+        ),
+        Column(
+            name="pods",
+            unit="pods",
+            formula="pods that needed a node: placed + pending + those that were "
+            "deleted before they got one, such as pods that were turned away",
+        ),
+        Column(name="pending", unit="pods", formula="pods without a node at the end"),
+        Column(
+            name="standing",
+            unit="pods",
+            formula="placed pods that are on their node at the end and have not ended",
+        ),
+        Column(
+            name="completed",
+            unit="pods",
+            formula="placed pods that have succeeded; their objects still exist",
+        ),
+        Column(
+            name="lost",
+            unit="pods",
+            formula="placed pods that failed or were removed before they had ended: "
+            "preempted, evicted, deleted, or gone with their node",
+        ),
+    )
     every: int = attrs.field(default=0, validator=integer(0))
     _arrivals: int = attrs.field(init=False, default=0)
+    _tried: _TriedPods = attrs.field(init=False, factory=_TriedPods)
     _x: list[float] = attrs.field(init=False, factory=list)
     _y: list[float] = attrs.field(init=False, factory=list)
 
@@ -35,21 +107,49 @@ class PlacedPods(Metric):
             self._x.append(self._arrivals)
             self._y.append(run.simulation.moment()[2])
 
+    def step(self, _run: Run, step: Step) -> None:
+        """Note a pod."""
+        self._tried.note(step)
+
     def end(self, run: Run) -> Measured:
-        """Return how many were placed, and how many are pending."""
+        """Return the numbers of pods."""
         state = run.observe()
+        running, completed = _present(run)
         curves = [Curve(x=self._x, y=self._y)] if self.every else []
         values = {
             "": state.placed,
             "arrivals": self._arrivals,
+            "pods": self._tried.count(state.placed, state.pending),
             "pending": state.pending,
+            "standing": running,
+            "completed": completed,
+            "lost": state.placed - running - completed,
         }
         return Measured(values=values, curves=curves)
 
 
+def _present(run: Run) -> tuple[int, int]:
+    """Return how many placed pods are on their nodes, and how many have succeeded."""
+    pods = {pod.key: pod for pod in run.cluster.list(Pod).items}
+    # A pod that was created again under the same name was placed last.
+    last = {placement.pod: placement.node for placement in run.result().placements}
+    present = [
+        pods[key]
+        for key, node in last.items()
+        if key in pods
+        if pods[key].node_name == node
+    ]
+    running = sum(not pod.is_finished for pod in present)
+    return running, sum(pod.status.phase == "Succeeded" for pod in present)
+
+
 @attrs.define(kw_only=True, eq=False)
 class PreemptedPods(Metric):
-    """The number of preempted pods. Column: the number."""
+    """The number of preempted pods."""
+
+    columns: ClassVar[Sequence[Column]] = (
+        Column(name="", unit="pods", formula="pods that were preempted for others"),
+    )
 
     def end(self, run: Run) -> Measured:
         """Return the number."""
@@ -60,23 +160,61 @@ class PreemptedPods(Metric):
 class WaitingTime(Metric):
     """How many seconds pods waited until they were bound.
 
-    Columns: ``mean``, ``max``, and a percentile each, such as ``p99``; empty if no pod
-    was bound.
+    A pod that still waits at the end has waited for at least as long as it exists: its
+    wait is *censored*. ``mean``, ``max`` and percentiles are those of bound pods, and
+    say nothing about pods that starve. The columns with ``at_least`` count them with
+    the time that they have waited so far, and so are lower bounds.
 
     Attributes:
         percentiles: The percentiles, from 1 to 100.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        *_statistics("", "waits of bound pods", leaves_out=("censored", "deleted")),
+        Column(
+            name="censored",
+            unit="pods",
+            formula="pods that wait at the end: their waits are not known",
+        ),
+        Column(
+            name="deleted",
+            unit="pods",
+            formula="pods that were deleted before they got a node, such as pods that "
+            "were turned away: they have no wait",
+        ),
+        *_statistics(
+            ".at_least",
+            "waits of bound pods, and waits so far of pods that wait at the end",
+            leaves_out=("deleted",),
+        ),
+    )
     percentiles: tuple[int, ...] = attrs.field(
         default=(50, 90, 99), validator=each(integer(1, 100))
     )
+    _tried: _TriedPods = attrs.field(init=False, factory=_TriedPods)
+
+    def step(self, _run: Run, step: Step) -> None:
+        """Note a pod."""
+        self._tried.note(step)
 
     def end(self, run: Run) -> Measured:
         """Return the waiting times."""
-        waits = [
-            placement.bound - placement.created for placement in run.result().placements
+        result = run.result()
+        waits = [placement.bound - placement.created for placement in result.placements]
+        so_far = [
+            run.now - pod.created
+            for pod in result.unscheduled
+            if pod.reason != _OF_OTHERS
         ]
-        return Measured(values=self._values(waits))
+        counts = {
+            "censored": len(so_far),
+            "deleted": self._tried.count(len(waits), len(so_far))
+            - len(waits)
+            - len(so_far),
+        }
+        bounds = self._values([*waits, *so_far])
+        at_least = {f"{name}.at_least": value for name, value in bounds.items()}
+        return Measured(values={**self._values(waits), **counts, **at_least})
 
     def _values(self, waits: Sequence[float]) -> dict[str, float | None]:
         names = ["mean", "max", *(f"p{percentile}" for percentile in self.percentiles)]

@@ -26,10 +26,14 @@ def provenance(
         session: Facts about the sweep itself.
     """
     registry = registry_with(experiment.plugins)
-    distributions = {name: metadata.version(name) for name in _LIBRARIES} | {
-        plugin.distribution: plugin.version
-        for plugin in registry.values()
-        if plugin.distribution
+    distributions = {
+        **fingerprints.surroundings.distributions,
+        **{name: metadata.version(name) for name in _LIBRARIES},
+        **{
+            plugin.distribution: plugin.version
+            for plugin in registry.values()
+            if plugin.distribution
+        },
     }
     document = {
         "experiment": experiment.name,
@@ -46,7 +50,8 @@ def provenance(
             for profile in experiment.profiles
         ],
         "files": dict(sorted(fingerprints.files.items())),
-        "code": {code.package: code.sha256 for code in fingerprints.code},
+        "code": fingerprints.surroundings.packages,
+        "modules": fingerprints.surroundings.modules,
         "distributions": dict(sorted(distributions.items())),
         "python": sys.version.split()[0],
         "platform": platform.platform(),

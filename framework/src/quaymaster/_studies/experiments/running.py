@@ -1,20 +1,34 @@
 """Makes one run of an experiment."""
 
+import os
 import platform
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import attrs
 import msgspec
 
+from quaymaster._base.errors import Problem
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import parse_config
 from quaymaster._studies.experiments.driving import drive
+from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment, registry_with
-from quaymaster._studies.experiments.inputs import InputContext, Workload
+from quaymaster._studies.experiments.inputs import (
+    ExperimentInput,
+    InputContext,
+    Workload,
+)
 from quaymaster._studies.experiments.metrics import Measured
 from quaymaster._studies.experiments.offers import INPUTS, METRICS
+from quaymaster._studies.experiments.used_files import UsedFiles
+from quaymaster._studies.experiments.watching import (
+    FileWatch,
+    loaded_files,
+    watch_files,
+)
 from quaymaster._studies.simulation.autoscaler import kinds_of
 from quaymaster._studies.simulation.driven import Run
 
@@ -36,6 +50,9 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
         cpu_seconds: Its processor time.
         host: The machine that made it.
         warnings: What its input contains and the result leaves out.
+        used: File -> hash, for the files and modules that it used, relative to the
+            folder of the experiment if they are there; an empty hash for a file that
+            did not exist. The run is repeated when one of them has changed.
     """
 
     values: dict[str, bool | int | float | str | None]
@@ -44,6 +61,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: float = 0.0
     host: str = ""
     warnings: tuple[str, ...] = ()
+    used: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResult:
@@ -60,6 +78,23 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
             inputs, metrics and plugins are not converted.
     """
     began, cpu_began = time.perf_counter(), time.process_time()
+    with watch_files() as watch:
+        result = _made(experiment, cell, watch, verify)
+    files: list[str | Path] = [*watch.input_files, *watch.other_files]
+    files += loaded_files(experiment.folder)
+    return msgspec.structs.replace(
+        result,
+        seconds=time.perf_counter() - began,
+        cpu_seconds=time.process_time() - cpu_began,
+        host=platform.node(),
+        used=UsedFiles(experiment.folder).hashes(files),
+    )
+
+
+def _made(
+    experiment: Experiment, cell: Cell, watch: FileWatch, verify: int
+) -> RunResult:
+    """Make a run whose files are watched."""
     scaler = cell.profile.autoscaler
     make_autoscaler = None if scaler is None else scaler.factory()
     registry = registry_with(experiment.plugins).with_kinds(kinds_of(make_autoscaler))
@@ -78,7 +113,11 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
         kinds=declared_kinds(config, registry),
         kubernetes=config.kubernetes,
     )
-    workload = INPUTS.build(cell.input.used).make(context)
+    source = INPUTS.build(cell.input.used)
+    with watch.input_reads():
+        workload = source.make(context)
+    workload = attrs.evolve(workload, arrivals=watch.arrivals(workload.arrivals))
+    _check_reads(experiment, cell, source, watch)
     metrics = {name: METRICS.build(used) for name, used in experiment.metrics.items()}
     with Run(
         workload.objects,
@@ -98,14 +137,33 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
             period=experiment.period,
         )
         warnings = _warnings(run, workload)
-    return RunResult(
-        values=_values(found),
-        curves=_curves(found),
-        seconds=time.perf_counter() - began,
-        cpu_seconds=time.process_time() - cpu_began,
-        host=platform.node(),
-        warnings=warnings,
-    )
+    _check_reads(experiment, cell, source, watch)
+    return RunResult(values=_values(found), curves=_curves(found), warnings=warnings)
+
+
+def _check_reads(
+    experiment: Experiment, cell: Cell, source: ExperimentInput, watch: FileWatch
+) -> None:
+    """Check that an input has read only the files that its `reads` returns.
+
+    Raises:
+        ExperimentErrors: It has read another file.
+    """
+    if not watch.input_files:
+        return
+    reads = [
+        Path(os.path.normpath(path.absolute()))
+        for path in source.reads(experiment.folder)
+    ]
+    for file in sorted(watch.input_files):
+        path = Path(file)
+        if path.is_file() and not any(path.is_relative_to(part) for part in reads):
+            message = (
+                f"make read {file}, which reads does not return: a change of this file "
+                "would not repeat the run"
+            )
+            where, place = experiment.file, f"input {cell.input.name}"
+            raise ExperimentErrors([Problem(where=where, path=place, message=message)])
 
 
 def _warnings(run: Run, workload: Workload) -> tuple[str, ...]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from typing import ClassVar
 
 import attrs
 
 from quaymaster._core.config.fields import duration
-from quaymaster._studies.experiments.metrics import Measured, Metric, Value
+from quaymaster._studies.experiments.metrics import Column, Measured, Metric, Value
 from quaymaster._studies.simulation.autoscaled_figures import clipped
 from quaymaster._studies.simulation.autoscaler import AutoscaledNode
 from quaymaster._studies.simulation.disruptions import Disruptions
@@ -19,15 +20,25 @@ __all__ = ["EvictedPods", "NodeHours", "nodes_over"]
 class NodeHours(Metric):
     """The hours of the nodes of an autoscaler, from their orders on.
 
-    Columns: the hours; ``added`` and ``removed``, how many nodes came and went;
-    ``most``, the largest number of nodes at a time. All are empty without an
-    autoscaler.
+    All columns are empty without an autoscaler.
 
     Attributes:
         over: The time that counts, such as ``24h``, from the beginning of the run; by
             default the whole run. If the run ends before, its nodes stay until then.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="",
+            unit="hours",
+            formula="sum over the nodes of the autoscaler, from order to removal",
+        ),
+        Column(name="added", unit="nodes", formula="ordered nodes"),
+        Column(name="removed", unit="nodes", formula="removed nodes"),
+        Column(
+            name="most", unit="nodes", formula="largest number of nodes at one time"
+        ),
+    )
     over: timedelta | None = attrs.field(default=None, validator=duration(timedelta()))
 
     def end(self, run: Run) -> Measured:
@@ -48,8 +59,12 @@ class NodeHours(Metric):
 class EvictedPods(Metric):
     """The number of pods that were evicted from their nodes.
 
-    Preempted pods do not count, nor do the pods of DaemonSets. Column: the number.
+    Preempted pods do not count, nor do the pods of DaemonSets.
     """
+
+    columns: ClassVar[Sequence[Column]] = (
+        Column(name="", unit="pods", formula="pods that were evicted from their nodes"),
+    )
 
     _disruptions: Disruptions | None = attrs.field(init=False, default=None)
 

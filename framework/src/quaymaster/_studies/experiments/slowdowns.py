@@ -1,16 +1,28 @@
 """The metric of slowdown: how much longer pods take because they wait."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 import attrs
 
 from quaymaster._core.config.fields import each, integer, number
 from quaymaster._studies.experiments.lives import LifeMetric, statistics
-from quaymaster._studies.experiments.metrics import Value
+from quaymaster._studies.experiments.metrics import Column, Value
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.history import PodLife
 
 __all__ = ["Slowdown"]
+
+
+def _statistics_of(prefix: str, formula: str) -> Iterator[Column]:
+    """Yield the columns of statistics over the pods that have ended."""
+    for name, what in (("mean", "mean"), ("max", "maximum"), ("pNN", "percentile")):
+        yield Column(
+            name=prefix + name,
+            unit="1",
+            formula=f"{what} of {formula} over the pods that have ended",
+            leaves_out=("censored",),
+        )
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -18,11 +30,7 @@ class Slowdown(LifeMetric):
     """How much longer pods take because they wait: (wait + run) / run.
 
     The wait of a pod lasts from its creation until it is bound, and its run from then
-    until it ends. Columns: ``mean``, ``max``, and a percentile each, such as ``p99``;
-    the same as ``bounded.mean`` and so on, where short runs count as ``bound`` seconds
-        in the denominator and the result is 1 at least; ``pods``, the number of pods
-        that have ended, which are counted; ``censored``, the number of all others,
-        whose slowdown is unknown. Numbers are empty if no pod has ended.
+    until it ends. Numbers are empty if no pod has ended.
 
     Attributes:
         bound: The shortest run that counts for the bounded slowdown, in seconds.
@@ -30,6 +38,16 @@ class Slowdown(LifeMetric):
         by: The label whose values are groups, or ``namespace``.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        *_statistics_of("", "(wait + run) / run"),
+        *_statistics_of("bounded.", "max(1, (wait + run) / max(run, bound))"),
+        Column(name="pods", unit="pods", formula="pods that have ended"),
+        Column(
+            name="censored",
+            unit="pods",
+            formula="all other pods, whose slowdown is unknown",
+        ),
+    )
     bound: float = attrs.field(default=10.0, validator=number(0))
     percentiles: tuple[int, ...] = attrs.field(
         default=(50, 90, 99), validator=each(integer(1, 100))

@@ -1,7 +1,8 @@
 """Metrics of how full nodes are: utilisation, imbalance, fragmentation."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -11,7 +12,7 @@ from quaymaster._core.state.arrays import RowArray
 from quaymaster._studies.capacity.columns import AmountColumns
 from quaymaster._studies.capacity.fragmentation import Fragmentation, fitting_shapes
 from quaymaster._studies.experiments.levels import Levels
-from quaymaster._studies.experiments.metrics import Measured, Metric
+from quaymaster._studies.experiments.metrics import Column, Measured, Metric
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["FragmentedRoom", "Imbalance", "LevelMetric", "Utilisation"]
@@ -49,11 +50,24 @@ class LevelMetric(Metric):
 class Utilisation(LevelMetric):
     """The requested part of what nodes offer, from 0 to 1, by resource.
 
-    Columns: ``cpu``, ``memory`` and so on at the end, ``cpu.mean`` over time.
-
     Attributes:
         every: After how many arrivals a point of the curves is read; 0 for no curves.
     """
+
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="RESOURCE",
+            unit="1",
+            formula="requests of the pods on nodes / allocatable of the nodes, at the "
+            "end",
+        ),
+        Column(
+            name="RESOURCE.mean",
+            unit="1",
+            formula="the same, as the mean over the virtual time of the run: the time "
+            "until all is filled and the time until all has ended count as well",
+        ),
+    )
 
     @staticmethod
     def _read(run: Run) -> Mapping[str, float]:
@@ -70,12 +84,23 @@ class Utilisation(LevelMetric):
 class Imbalance(LevelMetric):
     """How unevenly the nodes are filled, by resource.
 
-    It is the standard deviation of their utilisation, as `GroupRoom.imbalance`.
-    Columns: ``cpu``, ``memory`` and so on at the end, ``cpu.mean`` over time.
-
     Attributes:
         every: After how many arrivals a point of the curves is read; 0 for no curves.
     """
+
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="RESOURCE",
+            unit="1",
+            formula="standard deviation of the utilisation of nodes, at the end, as "
+            "`GroupRoom.imbalance`",
+        ),
+        Column(
+            name="RESOURCE.mean",
+            unit="1",
+            formula="the same, as the mean over the virtual time of the run",
+        ),
+    )
 
     @staticmethod
     def _read(run: Run) -> Mapping[str, float]:
@@ -91,13 +116,25 @@ class Imbalance(LevelMetric):
 class FragmentedRoom(LevelMetric):
     """The part of the free room that typical pods cannot use, by resource, 0 to 1.
 
-    It is `GroupRoom.fragmentation`, and ``stranded`` for what none of the typical pods
-    can use. The scheduler evaluates each kind of pods, which takes some milliseconds.
-    Columns: ``cpu``, ``cpu.stranded`` and so on, at the end.
+    The scheduler evaluates each kind of pods, which takes some milliseconds.
 
     Attributes:
         every: After how many arrivals a point of the curves is read; 0 for no curves.
     """
+
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="RESOURCE",
+            unit="1",
+            formula="free amount that a typical pod cannot use / free amount, as the "
+            "mean over typical pods, at the end: `GroupRoom.fragmentation`",
+        ),
+        Column(
+            name="RESOURCE.stranded",
+            unit="1",
+            formula="free amount that no typical pod can use / free amount, at the end",
+        ),
+    )
 
     @staticmethod
     def _read(run: Run) -> Mapping[str, float]:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,10 +10,17 @@ import msgspec
 
 from quaymaster._base.files import write_whole
 from quaymaster._studies.experiments.running import RunResult
+from quaymaster._studies.experiments.used_files import UsedFiles
 
 __all__ = ["ResultStore", "write_csv"]
 
 _FOLDER: Final = "done"
+
+
+class _Used(msgspec.Struct):
+    """The part of a result that says what its run used."""
+
+    used: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class ResultStore:
@@ -23,15 +30,25 @@ class ResultStore:
 
     Args:
         folder: The folder of the sweep; created if it is missing.
+        files: Hashes the files that runs have used.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: UsedFiles) -> None:
+        self._files = files
         self._folder = folder / _FOLDER
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def has(self, key: str) -> bool:
-        """Whether a run is done."""
-        return self._file(key).exists()
+        """Whether a run is done, and what it used has not changed since."""
+        try:
+            content = self._file(key).read_bytes()
+        except FileNotFoundError:
+            return False
+        return not self.changed(msgspec.json.decode(content, type=_Used).used)
+
+    def changed(self, used: Mapping[str, str]) -> str:
+        """Return a file that a run used and that has changed, or an empty text."""
+        return self._files.changed(used)
 
     def read(self, key: str) -> RunResult:
         """Return the result of a finished run."""

@@ -19,8 +19,10 @@ from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment
 from quaymaster._studies.experiments.fingerprints import Fingerprints
 from quaymaster._studies.experiments.provenance import provenance
+from quaymaster._studies.experiments.repeating import differing_repetitions
 from quaymaster._studies.experiments.running import RunResult
 from quaymaster._studies.experiments.store import ResultStore, write_csv
+from quaymaster._studies.experiments.used_files import UsedFiles
 from quaymaster._studies.experiments.workers import run_in_processes, usable_processors
 
 __all__ = ["FailedRun", "SweepProgress", "SweepProgressFn", "SweepResult", "sweep"]
@@ -144,7 +146,7 @@ class _Sweep:
         self._folder = folder
         try:
             self._fingerprints = Fingerprints(experiment)
-            self._store = ResultStore(folder)
+            self._store = ResultStore(folder, UsedFiles(experiment.folder))
         except OSError as error:
             where = str(error.filename or experiment.file)
             message = error.strerror or str(error)
@@ -200,7 +202,7 @@ class _Sweep:
             self._experiment,
             cells,
             scheduler=scheduler,
-            code=self._fingerprints.code,
+            surroundings=self._fingerprints.surroundings,
             verify=verify,
         )
 
@@ -209,11 +211,17 @@ class _Sweep:
         yield Ended(0, try_cell(self._experiment, self._cells[0], verify))
 
     def _note(self, number: int, ended: Ended) -> None:
-        if isinstance(ended.outcome, RunFailure):
-            self._failed[number] = ended.outcome
-        else:
-            self._store.write(self._keys[number], ended.outcome)
-            self._made += 1
+        outcome = ended.outcome
+        if isinstance(outcome, RunFailure):
+            self._failed[number] = outcome
+            return
+        changed = self._store.changed(outcome.used)
+        if changed:
+            cause = f"its process on {outcome.host} used another version of {changed}"
+            self._failed[number] = RunFailure(cause=cause)
+            return
+        self._store.write(self._keys[number], outcome)
+        self._made += 1
 
     def _progress(self, missing: int) -> SweepProgress:
         over = self._made + len(self._failed)
@@ -237,6 +245,7 @@ class _Sweep:
             for number, key in enumerate(self._keys)
             if self._store.has(key)
         }
+        self._reject_differing(results)
         runs = [(self._cells[number], result) for number, result in results.items()]
         rows = [(cell.labels, result) for cell, result in runs]
         labels = self._experiment.labels
@@ -267,6 +276,15 @@ class _Sweep:
         self._write_provenance(sweep, scheduler or here)
         return sweep
 
+    def _reject_differing(self, results: dict[int, RunResult]) -> None:
+        """Count repetitions as failed whose results differ from the first one's."""
+        runs = [(self._cells[number], result) for number, result in results.items()]
+        numbers = {id(self._cells[number]): number for number in results}
+        for cell, cause in differing_repetitions(self._experiment, runs):
+            number = numbers[id(cell)]
+            self._failed[number] = RunFailure(cause=cause)
+            del results[number]
+
     def _line(self, number: int, result: RunResult | None) -> Sequence[object]:
         """Return the columns of a run in ``runs.csv``."""
         labels = self._cells[number].labels
@@ -284,6 +302,9 @@ class _Sweep:
             "runs": result.total,
             "failed": len(result.failed),
             "cpuSeconds": result.cpu_seconds,
+            "usedFiles": dict(
+                sorted(item for _, run in result.runs for item in run.used.items())
+            ),
             "lastSession": {
                 "began": self._began_at.isoformat(timespec="seconds"),
                 "seconds": result.seconds,

@@ -1,10 +1,12 @@
 """The metric of the duration of runs."""
 
 import time
+from collections.abc import Sequence
+from typing import ClassVar
 
 import attrs
 
-from quaymaster._studies.experiments.metrics import Measured, Metric
+from quaymaster._studies.experiments.metrics import Column, Measured, Metric
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["TimeTaken"]
@@ -14,10 +16,28 @@ __all__ = ["TimeTaken"]
 class TimeTaken(Metric):
     """The duration of a run on this machine, from the first attempt to the end.
 
-    Columns: ``seconds``; ``cpu_seconds``, of its process; ``attempts_per_second``. They
-        differ from run to run, so a table with them cannot be reproduced.
+    The columns differ from run to run, so a table with them cannot be reproduced.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="seconds",
+            unit="seconds",
+            formula="real time from the first attempt to the end",
+        ),
+        Column(
+            name="cpu_seconds",
+            unit="seconds",
+            formula="processor time of the process in that time",
+        ),
+        Column(
+            name="attempts_per_second",
+            unit="attempts per second",
+            formula="attempts / seconds",
+        ),
+    )
+
+    is_reproducible: ClassVar[bool] = False
     _began: float = attrs.field(init=False, default=0.0)
     _cpu_began: float = attrs.field(init=False, default=0.0)
 

@@ -13,7 +13,9 @@ from quaymaster._studies.experiments.experiment import Cell
 from quaymaster._studies.experiments.fingerprints import Fingerprints
 from quaymaster._studies.experiments.metrics import Value
 from quaymaster._studies.experiments.store import ResultStore
+from quaymaster._studies.experiments.used_files import UsedFiles
 from quaymaster._studies.experiments.workers import run_in_processes
+from quaymaster._studies.tuning.left_out import LeftOutPods
 from quaymaster._studies.tuning.tuning import Tuning
 
 __all__ = ["FailedRunError", "Runs"]
@@ -33,6 +35,7 @@ class Runs:
 
     Attributes:
         made: How many runs were made now.
+        leaving_out: What the objectives leave out, over all runs.
 
     Raises:
         ExperimentErrors: A file cannot be read, or the folder not be written to.
@@ -42,8 +45,9 @@ class Runs:
         self._tuning = tuning
         self._workers = workers
         self.made = 0
+        self.leaving_out = LeftOutPods(tuning)
         try:
-            self._store = ResultStore(folder)
+            self._store = ResultStore(folder, UsedFiles(tuning.experiment.folder))
             self._fingerprints = Fingerprints(tuning.experiment)
         except OSError as error:
             where = str(error.filename or tuning.file)
@@ -79,7 +83,9 @@ class Runs:
                     self._store.write(keys[missing[run.number]], run.outcome)
                     done.add(missing[run.number])
                     self.made += 1
-                yield self._objectives(cell, self._store.read(keys[number]).values)
+                values = self._store.read(keys[number]).values
+                self.leaving_out.note(values)
+                yield self._objectives(cell, values)
 
     def making(
         self, cells: Sequence[Cell]

@@ -33,6 +33,7 @@ class TuneResult:
         judged: The evaluated configurations and profiles.
         files: The files of the best configurations, in the order of ``judged.found``.
         made: How many runs were made now.
+        warnings: What the objectives leave out.
     """
 
     folder: Path
@@ -40,6 +41,7 @@ class TuneResult:
     judged: Judged
     files: Sequence[Path]
     made: int
+    warnings: Sequence[str] = ()
 
     @property
     def is_progress(self) -> bool:
@@ -106,6 +108,7 @@ def tune(
         judged=judged,
         files=write_found(tuning, judged, trials, place),
         made=runs.made,
+        warnings=runs.leaving_out.warnings(),
     )
 
 

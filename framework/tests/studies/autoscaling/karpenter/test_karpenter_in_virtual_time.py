@@ -141,6 +141,23 @@ def test_claim_and_node_have_the_objects_of_karpenter(tmp_path: Path) -> None:
     assert node.spec.taints == ()
 
 
+def test_each_pool_has_its_own_reason_not_to_grow(tmp_path: Path) -> None:
+    requirement = {"key": ZONE, "operator": "In", "values": ["nowhere"]}
+    taint = {"key": "team", "effect": "NoSchedule"}
+    pools = [node_pool(requirements=[requirement]), node_pool(taints=[taint])]
+    pools[1]["metadata"] = {"name": "team"}
+    run = Run(tmp_path, web(1), nodePools=pools)
+    run.settle()
+    assert run.simulation.autoscaler is not None
+    [reasons] = run.simulation.autoscaler.reasons_not_to_grow().values()
+    assert reasons == {
+        "general": (
+            "NodePool requirements filtered out all compatible available instance types"
+        ),
+        "team": "did not tolerate taint (taint=team:NoSchedule)",
+    }
+
+
 def test_limits_leave_pods_pending(tmp_path: Path) -> None:
     run = Run(tmp_path, web(9), nodePools=[node_pool(limits={"cpu": 4})])
     run.settle()

@@ -463,19 +463,20 @@ def test_a_pool_that_would_not_become_ready_makes_no_claims(template: Tree) -> N
     assert [claim.pool.name for claim in result.new_claims] == ["other"]
 
 
+NO_TYPES: Final = (
+    "NodePool requirements filtered out all compatible available instance types"
+)
+NOWHERE: Final = {"requirements": [{"key": ZONE, "operator": "In", "values": ["x"]}]}
+
+
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
         ({"replicas": 2}, "it has a fixed number of nodes"),
+        ({"template": NOWHERE}, NO_TYPES),
         (
-            {
-                "template": {
-                    "requirements": [
-                        {"key": ZONE, "operator": "In", "values": ["nowhere"]}
-                    ]
-                }
-            },
-            "its requirements leave no instance type",
+            {"template": least_values(9)},
+            f"{NO_TYPES} due to minValues incompatibility",
         ),
     ],
 )

@@ -1,7 +1,7 @@
 """Karpenter as a controller in virtual time."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 import attrs
@@ -42,6 +42,7 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     NodePool,
 )
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
+from quaymaster._studies.autoscaling.karpenter.outcomes import Outcomes
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
 from quaymaster._studies.autoscaling.karpenter.pool_checks import check_pools
 from quaymaster._studies.autoscaling.karpenter.provisioner import Provisioner
@@ -61,6 +62,9 @@ __all__ = ["KarpenterController", "KarpenterSetup"]
 _DIGITS: Final = 6
 _QUIET_SECONDS: Final = 60.0
 """How much longer than its own delays it must have been quiet to be settled."""
+
+_LONGEST_WAIT: Final = 1800.0
+"""After how many seconds without a new outcome it is settled in any case."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -143,8 +147,9 @@ class KarpenterController:
         self._pods = cluster.watch(Pod, version, self._changed)
         self._claims = cluster.watch(NodeClaim, version, self._changed)
         self._nodes = cluster.watch(Node, version, self._changed)
-        self._quiet_since = self._start
-        self._version = -1
+        self._outcomes = Outcomes(cluster)
+        self._state: ClusterState | None = None
+        self._state_facts: object = None
 
     def start(self) -> None:
         """Take over the nodes of the input, and begin to look."""
@@ -169,16 +174,24 @@ class KarpenterController:
 
         Expirations, and budgets that open at times, are not waited for.
         """
-        version = self._cluster.resource_version
-        if version != self._version:
-            self._version, self._quiet_since = version, self._clock.now()
-        if self._lifecycle.is_starting or len(self._queue):
-            return False
+        delay = self._longest_delay
+        unchanged, without_progress = self._outcomes.look(delay)
+        # What fails again and again is not waited for.
+        if without_progress > max(_LONGEST_WAIT, 2 * delay):
+            return True
+        return unchanged > delay and not self._is_busy
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether something is under way, or the cloud will have more again."""
         now = self._clock.now()
         is_missing = self._stock.missing(now) and self._stock.will_return(now)
-        if self._loop.is_validating or is_missing:
-            return False
-        return now - self._quiet_since > self._longest_delay
+        return (
+            self._lifecycle.is_starting
+            or len(self._queue) > 0
+            or self._loop.is_validating
+            or bool(is_missing)
+        )
 
     @property
     def _longest_delay(self) -> float:
@@ -214,13 +227,12 @@ class KarpenterController:
 
     def reasons_not_to_grow(self) -> Mapping[str, Mapping[str, str]]:
         """Return why no pool helps pending pods: pod's key -> pool -> reason."""
+        pools = [pool.name for pool in self._cluster.list(NodePool).items]
+        reasons = {pool: self._provisioner.reasons(pool) for pool in pools}
         return {
-            key: dict.fromkeys(_pools_in(problem, self._pool_names()), problem)
-            for key, problem in self._provisioner.problems.items()
+            key: {pool: reasons[pool][key] for pool in pools}
+            for key in self._provisioner.problems
         }
-
-    def _pool_names(self) -> Sequence[str]:
-        return [pool.name for pool in self._cluster.list(NodePool).items]
 
     def close(self) -> None:
         """End its watches."""
@@ -228,7 +240,13 @@ class KarpenterController:
             watch.stop()
 
     def _read_state(self) -> ClusterState:
-        return self._reader.state(self._queue.busy(), self._provisioner.nominated)
+        """Return the state of the cluster, the last one if nothing has changed."""
+        busy, nominated = self._queue.busy(), self._provisioner.nominated
+        facts = (self._facts(), self._clock.now(), busy, dict(nominated))
+        if self._state is None or self._state_facts != facts:
+            self._state = self._reader.state(busy, nominated)
+            self._state_facts = facts
+        return self._state
 
     def _facts(self) -> object:
         """Return all that decisions depend on, apart from time."""
@@ -322,9 +340,3 @@ def _add_pools(setup: KarpenterSetup, context: AutoscalerContext) -> None:
     for pool in setup.pools:
         if pool.name not in present:
             context.cluster.create(pool)
-
-
-def _pools_in(problem: str, pools: Sequence[str]) -> Iterator[str]:
-    """Yield the pools that a problem is about: all if it names none."""
-    named = [name for name in pools if f"NodePool={name}" in problem]
-    yield from named or pools

@@ -33,6 +33,7 @@ __all__ = [
     "Offering",
     "cheapest_launch_price",
     "compatible_offerings",
+    "launch_prices",
     "launchable",
     "order_by_price",
     "satisfies_min_values",
@@ -125,6 +126,16 @@ class InstanceType:
     offerings: Sequence[Offering]
     volume_limits: Mapping[str, int] = attrs.field(factory=dict)
     has_capacity_overlay: bool = False
+    launch_prices: dict[object, tuple[float, float]] = attrs.field(
+        factory=dict, init=False, repr=False
+    )
+    """The prices that `launch_prices` has computed."""
+
+    @functools.cached_property
+    def offering_labels(self) -> Sequence[str]:
+        """The labels that its offerings require."""
+        keys = {r.key: None for each in self.offerings for r in each.requirements}
+        return tuple(keys)
 
     @functools.cached_property
     def allocatable_offerings(self) -> Sequence[AllocatableOfferings]:
@@ -199,21 +210,35 @@ def compatible_offerings(
     ]
 
 
+def launch_prices(
+    instance_type: InstanceType,
+    requirements: Requirements,
+    well_known: frozenset[str] = WELL_KNOWN_LABELS,
+) -> tuple[float, float]:
+    """Return the lowest and the highest price that a launch may have, or infinity.
+
+    They are computed once for the same requirements on the labels of offerings.
+    """
+    by_key = requirements.by_key
+    # A consolidation compares the prices of all types for each node.
+    key = (well_known, *map(by_key.get, instance_type.offering_labels))
+    prices = instance_type.launch_prices.get(key)
+    if prices is None:
+        offerings = launchable(instance_type.offerings)
+        matching = compatible_offerings(offerings, requirements, well_known)
+        cheapest = min((each.price for each in matching), default=UNKNOWN_PRICE)
+        prices = cheapest, worst_launch_price(matching, requirements, well_known)
+        instance_type.launch_prices[key] = prices
+    return prices
+
+
 def cheapest_launch_price(
     instance_type: InstanceType,
     requirements: Requirements,
     well_known: frozenset[str] = WELL_KNOWN_LABELS,
 ) -> float:
     """Return the lowest price of the offerings that can be launched, or infinity."""
-    return min(
-        (
-            offering.price
-            for offering in instance_type.offerings
-            if offering.is_launchable
-            and requirements.compatible(offering.requirements, well_known)
-        ),
-        default=UNKNOWN_PRICE,
-    )
+    return launch_prices(instance_type, requirements, well_known)[0]
 
 
 def worst_launch_price(

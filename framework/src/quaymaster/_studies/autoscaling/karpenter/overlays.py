@@ -24,7 +24,7 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirements,
 )
 
-__all__ = ["adjusted_price", "conflicting_overlays", "with_overlays"]
+__all__ = ["adjusted_price", "with_overlays"]
 
 
 @attrs.define(eq=False)
@@ -141,17 +141,6 @@ def with_overlays(
         pool: [store.changed(pool, each) for each in listed]
         for pool, listed in types.items()
     }
-
-
-def conflicting_overlays(
-    types: Mapping[str, Sequence[InstanceType]],
-    pools: Sequence[NodePool],
-    overlays: Iterable[NodeOverlay],
-    well_known: frozenset[str] = WELL_KNOWN_LABELS,
-) -> Sequence[str]:
-    """Return the names of overlays that do nothing, as they conflict with others."""
-    store = _Store(pools, types, well_known)
-    return [overlay.name for overlay in _in_order(overlays) if store.add(overlay)]
 
 
 def _in_order(overlays: Iterable[NodeOverlay]) -> list[NodeOverlay]:

@@ -21,6 +21,7 @@ from quaymaster._studies.autoscaling.karpenter.solve.pending import (
     pods_to_schedule,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.scheduler import solve
+from quaymaster._studies.autoscaling.karpenter.solve.templates import NO_TYPES_REASONS
 
 __all__ = ["Provisioner"]
 
@@ -65,6 +66,8 @@ class Provisioner:
         self._seen: object = None
         self._expected: Sequence[str] = ()
         self._reported: Mapping[str, str] = {}
+        self._left_out: Mapping[str, str] = {}
+        self._by_pool: Mapping[str, Mapping[str, str]] = {}
         self._repeat: Timer | None = None
 
     def trigger(self) -> None:
@@ -81,6 +84,14 @@ class Provisioner:
     def is_waiting(self) -> bool:
         """Whether a round will begin that may find something new."""
         return self._idle is not None and self._facts() != self._seen
+
+    def reasons(self, pool: str) -> Mapping[str, str]:
+        """Return why a pool helps none of the pods with problems, by their keys."""
+        return {
+            key: self._left_out.get(pool)
+            or self._by_pool.get(key, {}).get(pool, problem)
+            for key, problem in self.problems.items()
+        }
 
     def nominate(self, nodes: Sequence[str]) -> None:
         """Note that pods are expected on nodes."""
@@ -126,6 +137,8 @@ class Provisioner:
         self._expected = [name for name, pods in result.existing.items() if pods]
         self.nominate(self._expected)
         self._report_problems(pods, result.errors)
+        self._by_pool = result.errors_by_pool
+        self._report_pools(state, result.pools_left_out)
         for claim in result.new_claims:
             created = as_created(claim, self._options)
             self._lifecycle.order(created, _reason(claim.pods))
@@ -141,6 +154,16 @@ class Provisioner:
                 text = f"Failed to schedule pod, {problems[pod.key]}"
                 self._lifecycle.record(pod, "FailedScheduling", text, "Warning")
         self.problems = self._reported = problems
+
+    def _report_pools(self, state: ClusterState, left_out: Mapping[str, str]) -> None:
+        """Write an event for each pool that has begun to have no types."""
+        for name, reason in left_out.items():
+            if reason in NO_TYPES_REASONS and reason != self._left_out.get(name):
+                pool = state.pools[name]
+                self._lifecycle.record(
+                    pool, "NoCompatibleInstanceTypes", reason, "Warning"
+                )
+        self._left_out = left_out
 
 
 def _reason(pods: Sequence[Pod]) -> str:

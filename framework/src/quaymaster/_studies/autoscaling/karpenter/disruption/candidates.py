@@ -93,11 +93,13 @@ class Blocked:
         node: The node.
         problem: The whole error.
         message: The text of the event, or empty without one.
+        is_by_pods: Whether only its pods block it.
     """
 
     node: StateNode
     problem: str
     message: str
+    is_by_pods: bool = False
 
 
 class CandidateFinder:
@@ -148,7 +150,7 @@ class CandidateFinder:
         is_bounded = claim.spec.termination_grace_period is not None
         if problem and not (ignores_pods and is_bounded):
             text = f"validating pod disruption, {problem} (Node={node.name})"
-            return Blocked(node, text, sentence(problem))
+            return Blocked(node, text, sentence(problem), is_by_pods=True)
         return self._made(node, claim, pool)
 
     def cost_of(self, node: StateNode) -> float:

@@ -27,10 +27,9 @@ from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
 )
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
     InstanceType,
-    launchable,
+    launch_prices,
     order_by_price,
     satisfies_min_values,
-    worst_launch_price,
 )
 from quaymaster._studies.autoscaling.karpenter.labels import (
     CAPACITY_TYPE,
@@ -245,13 +244,11 @@ def cheaper_types(
     Returns:
         The claim, and why these types are too few, or empty.
     """
+    requirements = claim.requirements
     types = [
         each
         for each in claim.instance_types
-        if worst_launch_price(
-            launchable(each.offerings), claim.requirements, well_known
-        )
-        < price
+        if launch_prices(each, requirements, well_known)[1] < price
     ]
     check = satisfies_min_values(types, claim.requirements)
     return attrs.evolve(claim, instance_types=types), check.problem

@@ -103,7 +103,10 @@ class Survey:
     @functools.cached_property
     def _judged_for_drift(self) -> Sequence[Candidate | Blocked]:
         return [
-            self.finder.candidate(node, ignores_pods=True) for node in self.state.nodes
+            self.finder.candidate(each.node, ignores_pods=True)
+            if isinstance(each, Blocked) and each.is_by_pods
+            else each
+            for each in self._judged
         ]
 
     def judged(self, *, ignores_pods: bool = False) -> Sequence[Candidate | Blocked]:

@@ -3,7 +3,7 @@
 Most refusals are never read, so their texts are made on request.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 
@@ -19,11 +19,14 @@ class Refusal:
         is_deferral: Whether the pod only waits for reserved capacity, so that nothing
             else is tried in this round.
         is_final: Whether relaxing the preferences of the pod cannot help.
+        by_pool: Why no new node of each pool helps, by its name; empty if it does not
+            depend on the pool.
     """
 
     text: Callable[[], str]
     is_deferral: bool = False
     is_final: bool = False
+    by_pool: Mapping[str, "Refusal"] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, text: str) -> "Refusal":

@@ -72,6 +72,7 @@ class SolveResult:
         new_claims: The claims to make.
         existing: The pods that each node gets, by its name.
         errors: Why the other pods go nowhere, by their keys.
+        errors_by_pool: The same for each pool, where it depends on the pool.
         deferred: The keys of those that only wait for reserved capacity.
         final: The keys of those that Karpenter does not serve at all.
         pools_left_out: Why no claim can be of some pools, by their names.
@@ -80,6 +81,7 @@ class SolveResult:
     new_claims: Sequence[ProposedClaim] = ()
     existing: Mapping[str, Sequence[Pod]] = attrs.field(factory=dict)
     errors: Mapping[str, str] = attrs.field(factory=dict)
+    errors_by_pool: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
     deferred: frozenset[str] = frozenset()
     final: frozenset[str] = frozenset()
     pools_left_out: Mapping[str, str] = attrs.field(factory=dict)
@@ -246,17 +248,18 @@ class _Scheduler:
 
     def _open(self, data: PodData) -> Refusal | None:
         """Make a claim of the first pool that can hold a pod."""
-        refusals: list[Refusal] = []
+        refusals: dict[str, Refusal] = {}
         for template in self._supply.templates:
             refusal = self._open_of(template, data)
             if refusal is None:
                 return None
-            refusals.append(refusal)
+            refusals[template.name] = refusal
             if refusal.is_deferral:
                 break
         return Refusal(
-            lambda: "; ".join(map(str, refusals)),
-            is_deferral=any(refusal.is_deferral for refusal in refusals),
+            lambda: "; ".join(map(str, refusals.values())),
+            is_deferral=any(refusal.is_deferral for refusal in refusals.values()),
+            by_pool=refusals,
         )
 
     def _open_of(self, template: PoolTemplate, data: PodData) -> Refusal | None:
@@ -336,6 +339,11 @@ class _Scheduler:
                 for name, pods in self._nodes.placed.items()
             },
             errors=errors,
+            errors_by_pool={
+                key: {pool: str(each) for pool, each in refusal.by_pool.items()}
+                for key, refusal in refusals.items()
+                if refusal.by_pool
+            },
             deferred=frozenset(k for k, r in refusals.items() if r.is_deferral),
             final=frozenset(k for k, r in refusals.items() if r.is_final),
             pools_left_out=self._supply.left_out,

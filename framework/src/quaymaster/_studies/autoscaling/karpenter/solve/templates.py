@@ -47,9 +47,20 @@ from quaymaster._studies.autoscaling.karpenter.solve.type_index import (
     places_of,
 )
 
-__all__ = ["SIMULATED_LABELS", "PoolTemplate", "Supply", "supply_of", "types_of_pools"]
+__all__ = [
+    "NO_TYPES_REASONS",
+    "SIMULATED_LABELS",
+    "PoolTemplate",
+    "Supply",
+    "supply_of",
+    "types_of_pools",
+]
 
-_NO_TYPES = "its requirements leave no instance type"
+_NO_TYPES = "NodePool requirements filtered out all compatible available instance types"
+_TOO_FEW_VALUES = f"{_NO_TYPES} due to minValues incompatibility"
+
+NO_TYPES_REASONS = frozenset({_NO_TYPES, _TOO_FEW_VALUES})
+"""Why a pool is left out that can have no type, in upstream's words."""
 
 SIMULATED_LABELS = frozenset({REGISTERED, INITIALIZED})
 """Labels of nodes that have started, which claims do not require."""
@@ -174,8 +185,8 @@ def _supply(
             index = TypeIndex(listed, options.well_known_labels)
             indexes[id(listed)] = index
         template = _template(pool, index, daemons, options)
-        if template is None:
-            left_out[pool.name] = _NO_TYPES
+        if isinstance(template, str):
+            left_out[pool.name] = template
         else:
             templates.append(template)
     return Supply(
@@ -234,15 +245,17 @@ def _class_of(pool: NodePool) -> tuple[str, str]:
 
 def _template(
     pool: NodePool, index: TypeIndex, daemons: DaemonPods, options: KarpenterOptions
-) -> PoolTemplate | None:
-    """Return the template of a pool, or None if it can have no type."""
+) -> PoolTemplate | str:
+    """Return the template of a pool, or why it can have no type."""
     labels = _labels(pool)
     requirements = Requirements.from_conditions(pool.spec.template.spec.requirements)
     requirements.add(Requirements.from_labels(labels))
     requirements.add(Requirement.of(key, "In", ("true",)) for key in SIMULATED_LABELS)
     types = index.filtered(requirements, {}, index.everything).all_met
-    if not types or _lacks_values(requirements, index.members(types), options):
-        return None
+    if not types:
+        return _NO_TYPES
+    if _lacks_values(requirements, index.members(types), options):
+        return _TOO_FEW_VALUES
     groups = daemons.groups(
         requirements,
         pool.spec.template.spec.taints,
