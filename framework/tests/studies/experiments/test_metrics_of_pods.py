@@ -67,9 +67,7 @@ _PARAMETERS = {"energy": '{watts: {"": [100, 200]}, carbon: [400]}'}
 
 
 @pytest.mark.parametrize(("name", "metric"), METRICS, ids=[name for name, _ in METRICS])
-def test_each_column_of_a_described_metric_is_described(
-    name: str, metric: type
-) -> None:
+def test_columns_of_described_metrics_are_described(name: str, metric: type) -> None:
     fields = _PARAMETERS.get(name, "{}")
     entry = f"{{name: {name}, parameters: {fields}}}"
     values = run_of("{pods: 3, stays: 100.0}", entry).values

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from quaymaster import Handle, Node, NodeInfo, Pod, PodUse, Scope, Status, hookimpl
 from quaymaster.config import parse_config
 from quaymaster.errors import VerificationError
-from quaymaster.experiments import Arrival, Workload
+from quaymaster.experiments import Arrival, Disruption, Workload
 from quaymaster.gym import (
     QueueEnv,
     SchedulerVectorEnv,
@@ -27,6 +27,7 @@ from quaymaster.gym import (
     small_workload,
     started_pods,
 )
+from quaymaster.planning import FailNodes
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import (
     make_affinity_term,
@@ -247,6 +248,30 @@ def test_it_plays_the_episodes_of_the_environment_of_nodes() -> None:
         assert bool(over[0]) == is_over
 
 
+@pytest.mark.long
+def test_runs_go_on_while_others_begin_with_new_clusters() -> None:
+    """States are numbered again after many clusters; running episodes continue."""
+
+    def workload(seed: int) -> Workload:
+        if not seed:
+            return queue_workload(0)
+        nodes = [a_node(f"node-{seed}"), *(a_node(name) for name in "abc")]
+        return Workload(objects=nodes, arrivals=[a_job("p"), a_job("big", cpu="5")])
+
+    envs = SchedulerVectorEnv(workload, 5, window=4, registry=REGISTRY)
+    _, info = envs.reset(seed=range(5))
+    alone = QueueEnv(queue_workload, window=4, registry=REGISTRY)
+    _, expected = alone.reset(seed=0)
+    for _ in range(150):  # every second step of each other run begins an episode
+        mask = info["action_mask"]
+        assert mask[0].tolist() == expected["action_mask"].tolist()
+        _, rewards, over, _, info = envs.step(mask.argmax(axis=1))
+        _, reward, is_over, _, expected = alone.step(int(mask[0].argmax()))
+        assert (rewards[0], over[0]) == (reward, is_over)
+        if is_over:
+            break
+
+
 # Rewards and observations -------------------------------------------------------------
 
 
@@ -308,6 +333,16 @@ def test_objects_other_than_pods_do_not_arrive() -> None:
         env.reset(seed=1)
 
 
+def test_disruptions_are_refused() -> None:
+    failure = Disruption(change=FailNodes(nodes="a"), at=5)
+    env = QueueEnv(
+        lambda _: Workload(objects=[a_node("a")], arrivals=[failure]),
+        registry=REGISTRY,
+    )
+    with pytest.raises(UnsupportedWorkloadError, match="disruption FailNodes"):
+        env.reset(seed=1)
+
+
 def test_gated_pods_are_refused() -> None:
     pod = make_pod(name="p", scheduling_gates=["wait"])
     with pytest.raises(UnsupportedWorkloadError, match="'SchedulingGates' gates it"):
@@ -358,8 +393,17 @@ def team_env(plugin: type) -> QueueEnv:
         make_pod(name=f"p-{place}", labels={"team": team}, requests={"cpu": "1"})
         for place, team in enumerate(["red", "blue", "red", "blue"])
     ]
-    arrivals = [Arrival(obj=pod, stays=5.0 + len(pod.name)) for pod in pods]
-    return an_env([a_node("a")], *arrivals, registry=registry, config=config)
+    return QueueEnv(
+        lambda _seed: Workload(
+            objects=[a_node("a")],
+            # An iterator, which can be read only once.
+            arrivals=(Arrival(obj=pod, stays=5.0) for pod in pods),
+        ),
+        window=4,
+        verify=1,
+        registry=registry,
+        config=config,
+    )
 
 
 def test_a_custom_filter_may_read_single_pods() -> None:
