@@ -7,7 +7,13 @@ import pytest
 
 from quaymaster import Pod
 from quaymaster.errors import QuaymasterError
-from quaymaster.experiments import InputContext, Workload, parse_experiment, run_cell
+from quaymaster.experiments import (
+    Arrival,
+    InputContext,
+    Workload,
+    parse_experiment,
+    run_cell,
+)
 from tests.kit.internals.experiments import SwfInput
 
 HEADER = """\
@@ -32,8 +38,12 @@ def workload(folder: Path, text: str = HEADER + JOBS, **fields: object) -> Workl
     return made.make(InputContext(seed=0, folder=folder))
 
 
+def arrivals_of(loaded: Workload) -> list[Arrival]:
+    return [each for each in loaded.arrivals if isinstance(each, Arrival)]
+
+
 def pods(loaded: Workload) -> list[Pod]:
-    arriving = [arrival.obj for arrival in loaded.arrivals]
+    arriving = [arrival.obj for arrival in arrivals_of(loaded)]
     assert all(isinstance(pod, Pod) for pod in arriving)
     return [pod for pod in arriving if isinstance(pod, Pod)]
 
@@ -45,7 +55,7 @@ def cpus(loaded: Workload) -> list[str]:
 
 
 def test_jobs_arrive_when_they_were_submitted_and_run_as_long(tmp_path: Path) -> None:
-    arrivals = list(workload(tmp_path).arrivals)
+    arrivals = arrivals_of(workload(tmp_path))
     assert [(arrival.at, arrival.stays) for arrival in arrivals] == [
         (0.0, 60.0),
         (30.0, 30.0),
