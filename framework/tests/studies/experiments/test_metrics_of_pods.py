@@ -63,7 +63,9 @@ def test_pods_that_have_succeeded_are_completed() -> None:
 
 
 @pytest.mark.parametrize(("name", "metric"), METRICS, ids=[name for name, _ in METRICS])
-def test_each_column_of_a_described_metric_is_described(name: str, metric: type) -> None:
+def test_each_column_of_a_described_metric_is_described(
+    name: str, metric: type
+) -> None:
     values = run_of("{pods: 3, stays: 100.0}", f"{{name: {name}}}").values
     columns: tuple[Column, ...] = metric.columns  # type: ignore[attr-defined]
     for label in values:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -28,6 +29,7 @@ class OverTime(Metric):
         every: The virtual time between two points of the curves; 0 for no curves.
     """
 
+    curves_over: ClassVar[str] = "virtual time (seconds)"
     every: timedelta = attrs.field(
         default=timedelta(seconds=60), validator=duration(timedelta())
     )
