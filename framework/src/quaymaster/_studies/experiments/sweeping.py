@@ -327,7 +327,7 @@ class _Sweep:
         return sweep
 
     def _metadata(self) -> Mapping[str, str]:
-        """Return the facts for Parquet files: the same whoever makes the runs."""
+        """Return the facts for Parquet files: the same for all who make the runs."""
         experiment = self._experiment
         runs = hashlib.sha256("\n".join(self._keys).encode()).hexdigest()
         return {

@@ -163,7 +163,7 @@ def _serve(pipe: _Pipe, experiment: Experiment, verify: int) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the sweep is killed: nobody reads its result then.
+    """End this process when the sweep is killed: its result would not be read.
 
     The thread only waits, so it does not slow the engine down.
     """
