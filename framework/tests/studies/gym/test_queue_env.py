@@ -247,6 +247,30 @@ def test_it_plays_the_episodes_of_the_environment_of_nodes() -> None:
         assert bool(over[0]) == is_over
 
 
+@pytest.mark.long
+def test_runs_go_on_while_others_begin_with_new_clusters() -> None:
+    """States are numbered again after many clusters; running episodes continue."""
+
+    def workload(seed: int) -> Workload:
+        if not seed:
+            return queue_workload(0)
+        nodes = [a_node(f"node-{seed}"), *(a_node(name) for name in "abc")]
+        return Workload(objects=nodes, arrivals=[a_job("p"), a_job("big", cpu="5")])
+
+    envs = SchedulerVectorEnv(workload, 5, window=4, registry=REGISTRY)
+    _, info = envs.reset(seed=range(5))
+    alone = QueueEnv(queue_workload, window=4, registry=REGISTRY)
+    _, expected = alone.reset(seed=0)
+    for _ in range(150):  # every second step of each other run begins an episode
+        mask = info["action_mask"]
+        assert mask[0].tolist() == expected["action_mask"].tolist()
+        _, rewards, over, _, info = envs.step(mask.argmax(axis=1))
+        _, reward, is_over, _, expected = alone.step(int(mask[0].argmax()))
+        assert (rewards[0], over[0]) == (reward, is_over)
+        if is_over:
+            break
+
+
 # Rewards and observations -------------------------------------------------------------
 
 
@@ -358,8 +382,17 @@ def team_env(plugin: type) -> QueueEnv:
         make_pod(name=f"p-{place}", labels={"team": team}, requests={"cpu": "1"})
         for place, team in enumerate(["red", "blue", "red", "blue"])
     ]
-    arrivals = [Arrival(obj=pod, stays=5.0 + len(pod.name)) for pod in pods]
-    return an_env([a_node("a")], *arrivals, registry=registry, config=config)
+    return QueueEnv(
+        lambda _seed: Workload(
+            objects=[a_node("a")],
+            # An iterator, which can be read only once.
+            arrivals=(Arrival(obj=pod, stays=5.0) for pod in pods),
+        ),
+        window=4,
+        verify=1,
+        registry=registry,
+        config=config,
+    )
 
 
 def test_a_custom_filter_may_read_single_pods() -> None:

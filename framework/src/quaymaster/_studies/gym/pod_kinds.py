@@ -103,7 +103,6 @@ class PodKinds:
         names = self._run.snapshot.nodes.names_at(self._run.snapshot.nodes.rows)
         if not self._unchecked or not names:
             return
-        self._unchecked.clear()
         snapshot = self._run.snapshot
         placed = [_on_node(kind.pod, names[0], kind.number) for kind in self]
         for pod in placed:
@@ -115,6 +114,7 @@ class PodKinds:
         finally:
             for pod in placed:
                 snapshot.remove_pod(pod)
+        self._unchecked.clear()
 
     def _new(self, pod: Pod) -> PodKind:
         admitted = self._run.cluster.admitted(pod)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+import attrs
 import gymnasium
 import numpy as np
 import numpy.typing as npt
@@ -203,7 +204,7 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
     def _begin(self, run: int, seed: int) -> None:
         if self._is_full():
             self._renumber(exact=self._table.exact)
-        workload = self._workload(seed)
+        workload = _with_list(self._workload(seed))
         compiled = self._compile(workload)
         if len(compiled.cluster.nodes) > self._nodes:
             raise ValueError(
@@ -317,6 +318,13 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
 
     def _fits(self, states: Int64Array) -> BoolArray:
         return self._view.fits(self._table, self._clusters.kinds, states)
+
+
+def _with_list(workload: Workload) -> Workload:
+    """Return a workload whose arrivals may be read again."""
+    if isinstance(workload.arrivals, Sequence):
+        return workload
+    return attrs.evolve(workload, arrivals=list(workload.arrivals))
 
 
 gymnasium.register(
