@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from quaymaster.experiments import Arrival
 from quaymaster.gym import QueueObservation
 
 from quaymaster_learned_policy.jobs import (
@@ -50,7 +51,7 @@ def test_jobs_have_their_columns_of_the_trace(tmp_path: Path) -> None:
 
 def test_a_sequence_begins_with_its_first_job() -> None:
     workload = sequence(JOBS, 1259, 3)
-    arrivals = list(workload.arrivals)
+    arrivals = [part for part in workload.arrivals if isinstance(part, Arrival)]
     assert arrivals[0].at == 0
     assert [arrival.obj.name for arrival in arrivals] == [
         f"job-{number}" for number in (1260, 1261, 1262)

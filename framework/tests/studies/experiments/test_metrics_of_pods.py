@@ -62,11 +62,15 @@ def test_pods_that_have_succeeded_are_completed() -> None:
     assert values["placed.lost"] == 0
 
 
+_PARAMETERS = {"energy": '{watts: {"": [100, 200]}, carbon: [400]}'}
+"""The parameters of metrics that cannot do without."""
+
+
 @pytest.mark.parametrize(("name", "metric"), METRICS, ids=[name for name, _ in METRICS])
-def test_each_column_of_a_described_metric_is_described(
-    name: str, metric: type
-) -> None:
-    values = run_of("{pods: 3, stays: 100.0}", f"{{name: {name}}}").values
+def test_columns_of_described_metrics_are_described(name: str, metric: type) -> None:
+    fields = _PARAMETERS.get(name, "{}")
+    entry = f"{{name: {name}, parameters: {fields}}}"
+    values = run_of("{pods: 3, stays: 100.0}", entry).values
     columns: tuple[Column, ...] = metric.columns  # type: ignore[attr-defined]
     for label in values:
         column = label.removeprefix(name).removeprefix(".")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from quaymaster import Handle, Node, NodeInfo, Pod, PodUse, Scope, Status, hookimpl
 from quaymaster.config import parse_config
 from quaymaster.errors import VerificationError
-from quaymaster.experiments import Arrival, Workload
+from quaymaster.experiments import Arrival, Disruption, Workload
 from quaymaster.gym import (
     QueueEnv,
     SchedulerVectorEnv,
@@ -27,6 +27,7 @@ from quaymaster.gym import (
     small_workload,
     started_pods,
 )
+from quaymaster.planning import FailNodes
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.testing import (
     make_affinity_term,
@@ -329,6 +330,16 @@ def test_pods_that_look_at_other_nodes_are_refused() -> None:
 def test_objects_other_than_pods_do_not_arrive() -> None:
     env = an_env([a_node("a")], Arrival(obj=a_node("late")))
     with pytest.raises(UnsupportedWorkloadError, match="Node 'late': only pods"):
+        env.reset(seed=1)
+
+
+def test_disruptions_are_refused() -> None:
+    failure = Disruption(change=FailNodes(nodes="a"), at=5)
+    env = QueueEnv(
+        lambda _: Workload(objects=[a_node("a")], arrivals=[failure]),
+        registry=REGISTRY,
+    )
+    with pytest.raises(UnsupportedWorkloadError, match="disruption FailNodes"):
         env.reset(seed=1)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from quaymaster import Node, NodeTable, Pod
 from quaymaster.columns import Float64Array, RowArray
 from quaymaster.config import SchedulerConfig, default_config, parse_config
-from quaymaster.experiments import Arrival, Workload
+from quaymaster.experiments import Arrival, Disruption, Workload
 from quaymaster.gym import (
     NodeActions,
     SchedulingEnv,
@@ -26,6 +26,7 @@ from quaymaster.gym import (
     score_plugins,
     small_workload,
 )
+from quaymaster.planning import RemoveNodes
 from quaymaster.scheduler import PluginRegistry, SchedulerOptions
 from quaymaster.simulation import Run, Step
 from quaymaster.testing import make_node, make_pod, profile_config
@@ -46,13 +47,13 @@ def a_pod(name: str, cpu: str = "1", **fields: Any) -> Pod:
 
 def an_env(
     nodes: Iterable[Node],
-    *arrivals: Pod | Arrival,
+    *arrivals: Pod | Arrival | Disruption,
     turn_away: bool = True,
     **settings: Any,
 ) -> SchedulingEnv:
     """Make an environment with the same arrivals in each episode."""
     came = [
-        arrival if isinstance(arrival, Arrival) else Arrival(obj=arrival)
+        Arrival(obj=arrival) if isinstance(arrival, Pod) else arrival
         for arrival in arrivals
     ]
     workload = Workload(objects=list(nodes), arrivals=came, turn_away=turn_away)
@@ -193,6 +194,18 @@ def test_pods_that_wait_come_again_once_there_is_room() -> None:
     *_, is_over, _, _ = env.step(0)
     assert is_over
     assert node_of(env, "waits") == "a"
+
+
+def test_disruptions_happen_at_their_time() -> None:
+    env = an_env(
+        map(a_node, "ab"),
+        a_pod("p"),
+        Disruption(change=RemoveNodes(nodes="a"), at=5),
+        Arrival(obj=a_pod("q"), at=10),
+    )
+    env.reset(seed=1)
+    env.step(1)
+    assert env.action_masks().tolist() == [False, True]
 
 
 def test_pods_that_fit_nowhere_may_preempt_others() -> None:

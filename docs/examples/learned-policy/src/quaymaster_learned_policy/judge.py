@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 import numpy as np
 from quaymaster.config import SchedulerConfig, default_config, parse_config
+from quaymaster.experiments import Arrival
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import Run
 
@@ -100,6 +101,7 @@ def judge(
         ) as run:
             share = 0.0
             for arrival in workload.arrivals:
+                assert isinstance(arrival, Arrival), "pods arrive, and nothing else"
                 pod = run.create(arrival.made())
                 step = run.attempt()
                 assert step is not None, "it has just arrived"

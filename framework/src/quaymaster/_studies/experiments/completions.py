@@ -1,12 +1,13 @@
 """The metric of completion times, makespan and throughput."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import attrs
 
 from quaymaster._core.config.fields import each, integer
 from quaymaster._studies.experiments.lives import LifeMetric, statistics
-from quaymaster._studies.experiments.metrics import Value
+from quaymaster._studies.experiments.metrics import Column, Value
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.history import PodLife
 
@@ -19,18 +20,54 @@ _HOUR = 3600.0
 class Completion(LifeMetric):
     """How long pods take from their creation to their end, in seconds.
 
-    Columns: ``mean``, ``max``, and a percentile each, such as ``p99``, of the time from
-    creation to end (the job completion time); ``makespan``, the time from the first
-    creation to the last end; ``per_hour``, the number of pods that have ended, divided
-    by the hours of the run after its warm-up; ``pods``, the number of pods that have
-    ended, which are counted; ``censored``, the number of all others, whose time is
-    unknown. Times are empty if no pod has ended.
+    Times are empty if no pod has ended.
 
     Attributes:
         percentiles: The percentiles, from 1 to 100.
         by: The label whose values are groups, or ``namespace``.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="mean",
+            unit="seconds",
+            formula="mean time from creation to end, of pods that have ended",
+            leaves_out=("censored",),
+        ),
+        Column(
+            name="max",
+            unit="seconds",
+            formula="longest time from creation to end of pods that have ended",
+            leaves_out=("censored",),
+        ),
+        Column(
+            name="pNN",
+            unit="seconds",
+            formula="NNth percentile of the times from creation to end",
+            leaves_out=("censored",),
+        ),
+        Column(
+            name="makespan",
+            unit="seconds",
+            formula="last end - first creation, of pods that have ended",
+            leaves_out=("censored",),
+        ),
+        Column(
+            name="per_hour",
+            unit="pods per hour",
+            formula="pods / hours of the run after its warm-up",
+        ),
+        Column(
+            name="pods",
+            unit="pods",
+            formula="pods that have ended with success",
+        ),
+        Column(
+            name="censored",
+            unit="pods",
+            formula="all other pods, whose time is unknown",
+        ),
+    )
     percentiles: tuple[int, ...] = attrs.field(
         default=(50, 90, 99), validator=each(integer(1, 100))
     )

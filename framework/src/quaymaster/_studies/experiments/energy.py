@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from quaymaster._core.config.errors import ArgsError
 from quaymaster._core.config.fields import duration, non_empty
 from quaymaster._core.state.node_info import NodeInfo
-from quaymaster._studies.experiments.metrics import Measured, Metric
+from quaymaster._studies.experiments.metrics import Column, Measured, Metric
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["Energy"]
@@ -25,9 +26,7 @@ class Energy(Metric):
     """The energy that nodes use, by power curves.
 
     A curve lists watts at equal steps of utilisation, from an empty node to a full one;
-    in between, the power is interpolated. Columns: ``kwh``; ``watts.mean`` over time,
-    empty if no time has passed; ``carbon.kg``, the emissions, if ``carbon`` is given;
-    ``nodes_without_curve``, the number of nodes at the end that count as 0 watts.
+    in between, the power is interpolated.
 
     Attributes:
         watts: Value of the label -> the curve of nodes with it. The empty text is for
@@ -39,6 +38,28 @@ class Energy(Metric):
         carbon_interval: How long each value of ``carbon`` holds.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="kwh",
+            unit="kWh",
+            formula="power of all nodes, integrated over virtual time",
+        ),
+        Column(
+            name="watts.mean",
+            unit="W",
+            formula="power of all nodes, mean over virtual time",
+        ),
+        Column(
+            name="carbon.kg",
+            unit="kg of CO2",
+            formula="power times intensity, integrated; only with carbon",
+        ),
+        Column(
+            name="nodes_without_curve",
+            unit="nodes",
+            formula="nodes at the end that count as 0 watts",
+        ),
+    )
     watts: Mapping[str, tuple[float, ...]]
     label: str = attrs.field(
         default="node.kubernetes.io/instance-type", validator=non_empty()

@@ -1,6 +1,7 @@
 """The metric of fairness between namespaces, or between values of a label."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
 import attrs
 
@@ -12,7 +13,7 @@ from quaymaster._studies.experiments.lives import (
     group_of,
     seconds_on_node,
 )
-from quaymaster._studies.experiments.metrics import Value
+from quaymaster._studies.experiments.metrics import Column, Value
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.history import PodLife
 
@@ -23,12 +24,8 @@ __all__ = ["Fairness"]
 class Fairness(LifeMetric):
     """How evenly groups of pods are served.
 
-    Columns: ``service.jain`` and ``service.max_min`` compare how much of a resource
-    each group has used, amount times seconds; ``slowdown.jain`` and
-    ``slowdown.max_min`` compare the mean bounded slowdowns of groups, of pods that have
-    ended; ``groups``, their number. Jain's index is (sum x)² / (n sum x²): 1 if all
-    groups are equal, 1/n if one group has everything. ``max_min`` is the smallest value
-    divided by the largest. Both are empty without any value above 0.
+    Jain's index is 1 if all groups are equal, and 1/n if one of n groups has
+    everything. Indices are empty without any value above 0.
 
     Attributes:
         by: The label whose values are groups, or ``namespace``.
@@ -36,6 +33,33 @@ class Fairness(LifeMetric):
         bound: The shortest run that counts for the bounded slowdown, in seconds.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="service.jain",
+            unit="1",
+            formula="(sum x)² / (n sum x²); x: what a group used, amount times seconds",
+        ),
+        Column(
+            name="service.max_min",
+            unit="1",
+            formula="smallest x / largest x",
+        ),
+        Column(
+            name="slowdown.jain",
+            unit="1",
+            formula="(sum y)² / (n sum y²); y: mean bounded slowdown of a group",
+        ),
+        Column(
+            name="slowdown.max_min",
+            unit="1",
+            formula="smallest y / largest y",
+        ),
+        Column(
+            name="groups",
+            unit="groups",
+            formula="groups that have pods",
+        ),
+    )
     by: str = attrs.field(default=NAMESPACE, validator=non_empty())
     resource: str = attrs.field(default="cpu", validator=non_empty())
     bound: float = attrs.field(default=10.0, validator=number(0))

@@ -1,13 +1,14 @@
 """The metric of goodput: useful work, and work that was lost."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import attrs
 
 from quaymaster._api.objects.resources import pod_requests
 from quaymaster._core.config.fields import non_empty
 from quaymaster._studies.experiments.lives import LifeMetric, seconds_on_node
-from quaymaster._studies.experiments.metrics import Value
+from quaymaster._studies.experiments.metrics import Column, Value
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.history import PodLife
 
@@ -22,16 +23,45 @@ class Goodput(LifeMetric):
 
     Work is useful if the pod ended by itself, and lost if it was preempted, evicted or
     deleted before, or its node was gone: such a pod begins again from the start, if at
-    all. Columns: ``useful``, ``lost``, and ``running``, the work so far of pods that
-    still run; ``share``, useful / (useful + lost), empty if both are 0;
-    ``preempted``, the part of the lost work that preemptions have cost;
-    ``lost_pods``, the number of pods that lost work. CPU counts in cores.
+    all. CPU counts in cores.
 
     Attributes:
         resource: The resource.
         by: The label whose values are groups, or ``namespace``.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="useful",
+            unit="amount times seconds",
+            formula="time on the node times requests, of pods that ended with success",
+        ),
+        Column(
+            name="lost",
+            unit="amount times seconds",
+            formula="the same of pods that were deleted or lost before, or failed",
+        ),
+        Column(
+            name="running",
+            unit="amount times seconds",
+            formula="the same so far of pods that still run",
+        ),
+        Column(
+            name="preempted",
+            unit="amount times seconds",
+            formula="the part of lost of pods that were preempted",
+        ),
+        Column(
+            name="share",
+            unit="1",
+            formula="useful / (useful + lost); empty if both are 0",
+        ),
+        Column(
+            name="lost_pods",
+            unit="pods",
+            formula="pods that lost work",
+        ),
+    )
     resource: str = attrs.field(default="cpu", validator=non_empty())
 
     def _measure(self, run: Run, lives: Sequence[PodLife]) -> Mapping[str, Value]:

@@ -3,7 +3,11 @@
 from typing import Final
 
 from quaymaster._core.config.type_schema import DIALECT, Definitions
+from quaymaster._studies.experiments.completions import Completion
 from quaymaster._studies.experiments.costs import NodeCost
+from quaymaster._studies.experiments.energy import Energy
+from quaymaster._studies.experiments.fairness import Fairness
+from quaymaster._studies.experiments.goodput import Goodput
 from quaymaster._studies.experiments.manifests import Manifests
 from quaymaster._studies.experiments.model import API_VERSION, KIND, Document
 from quaymaster._studies.experiments.outcomes import (
@@ -12,20 +16,25 @@ from quaymaster._studies.experiments.outcomes import (
     WaitingTime,
 )
 from quaymaster._studies.experiments.scaling import EvictedPods, NodeHours
+from quaymaster._studies.experiments.slowdowns import Slowdown
 from quaymaster._studies.experiments.states import (
     FragmentedRoom,
     Imbalance,
     Utilisation,
 )
+from quaymaster._studies.experiments.swf_input import SwfInput
+from quaymaster._studies.experiments.time_curves import OverTime
 from quaymaster._studies.experiments.times import TimeTaken
 from quaymaster._studies.experiments.trace_input import TraceInput
 
 __all__ = ["experiment_schema"]
 
 _PARAMETERS: Final = (
-    *(Manifests, TraceInput, PlacedPods, Utilisation, FragmentedRoom, Imbalance),
+    *(Manifests, TraceInput, SwfInput),
+    *(PlacedPods, Utilisation, FragmentedRoom, Imbalance),
     *(NodeCost, WaitingTime, PreemptedPods, TimeTaken),
     *(NodeHours, EvictedPods),
+    *(Completion, Slowdown, OverTime, Fairness, Goodput, Energy),
 )
 
 

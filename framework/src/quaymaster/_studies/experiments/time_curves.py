@@ -1,6 +1,6 @@
 """The metric of the queue and of utilisation over virtual time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from quaymaster._core.config.fields import duration
 from quaymaster._studies.capacity.columns import AmountColumns
-from quaymaster._studies.experiments.metrics import Curve, Measured, Metric
+from quaymaster._studies.experiments.metrics import Column, Curve, Measured, Metric
 from quaymaster._studies.simulation.driven import Run
 
 __all__ = ["OverTime"]
@@ -19,16 +19,40 @@ __all__ = ["OverTime"]
 class OverTime(Metric):
     """The queue and the utilisation over virtual time.
 
-    Columns: ``pending.mean``, the mean number of pods without a node over time, and
-    ``pending.max``; ``running.mean`` and ``running.max`` of pods with a node;
-    ``cpu.mean``, ``memory.mean`` and so on, the mean requested part of what nodes
-    offer, from 0 to 1. Means and maxima are empty if no time has passed. Curves:
-    ``pending``, ``running``, ``cpu`` and so on, one point each ``every`` seconds.
+    Means and maxima are empty if no time has passed. Curves: ``pending``, ``running``,
+    ``cpu`` and so on, one point each ``every`` seconds.
 
     Attributes:
         every: The virtual time between two points of the curves; 0 for no curves.
     """
 
+    columns: ClassVar[Sequence[Column]] = (
+        Column(
+            name="pending.mean",
+            unit="pods",
+            formula="pods without a node, mean over virtual time",
+        ),
+        Column(
+            name="pending.max",
+            unit="pods",
+            formula="most pods without a node at a time",
+        ),
+        Column(
+            name="running.mean",
+            unit="pods",
+            formula="pods with a node, mean over virtual time",
+        ),
+        Column(
+            name="running.max",
+            unit="pods",
+            formula="most pods with a node at a time",
+        ),
+        Column(
+            name="RESOURCE.mean",
+            unit="1",
+            formula="requested / allocatable of all nodes, mean over virtual time",
+        ),
+    )
     curves_over: ClassVar[str] = "virtual time (seconds)"
     every: timedelta = attrs.field(
         default=timedelta(seconds=60), validator=duration(timedelta())

@@ -9,7 +9,7 @@ import numpy as np
 from quaymaster._api.objects import Pod
 from quaymaster._clusters.inmemory.durations import run_seconds
 from quaymaster._core.state.arrays import Float64Array, Int64Array
-from quaymaster._studies.experiments.inputs import Arrival, Workload
+from quaymaster._studies.experiments.inputs import Arrival, Disruption, Workload
 from quaymaster._studies.gym.initial_clusters import InitialCluster, InitialClusters
 from quaymaster._studies.gym.pod_kinds import PodKind
 from quaymaster._studies.gym.unsupported import UnsupportedWorkloadError
@@ -79,7 +79,7 @@ def compile_workload(
     """
     cluster = clusters.of(workload.objects)
     waiting = [Arrival(obj=pod) for pod in cluster.pending]
-    arrivals = [*waiting, *workload.arrivals]
+    arrivals = [*waiting, *map(_arrival, workload.arrivals)]
     _refuse_names(arrivals)
     kinds = [cluster.kinds.of(_pod(arrival)) for arrival in arrivals]
     cluster.kinds.check()
@@ -96,6 +96,13 @@ def compile_workload(
         numbers=np.array([kind.number for kind in kinds], dtype=np.int64),
         features=_features(arrivals, kinds, cluster, resources, estimate),
     )
+
+
+def _arrival(event: Arrival | Disruption) -> Arrival:
+    if isinstance(event, Disruption):
+        name = type(event.change).__name__
+        raise UnsupportedWorkloadError(f"disruption {name}", "only pods may arrive")
+    return event
 
 
 def _pod(arrival: Arrival) -> Pod:

@@ -6,7 +6,7 @@ from quaymaster._api.objects import Pod
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.registry import PluginRegistry
-from quaymaster._studies.experiments.inputs import Workload
+from quaymaster._studies.experiments.inputs import Disruption, Workload
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.steps import Step
 from quaymaster._studies.simulation.upcoming import Upcoming
@@ -98,6 +98,10 @@ class Episode:
         yield from self._ready()
         for arrival in self._workload.arrivals:
             yield from self._until(arrival.at)
+            if isinstance(arrival, Disruption):
+                arrival.change.apply(self.run.simulation)
+                yield from self._ready()
+                continue
             stored = self.run.create(arrival.made())
             if self._workload.turn_away and isinstance(stored, Pod):
                 self._leaves = stored.metadata.uid
