@@ -18,6 +18,7 @@ from quaymaster._cli.plan_failures import unplaced_table
 from quaymaster._cli.plan_rounds import trade_off
 from quaymaster._cli.progress import progress_bar
 from quaymaster._cli.signals import stopping, waking
+from quaymaster._cli.sweep_progress import lines_of_progress
 from quaymaster._cli.tables import Fit, Heading, Message, Table
 from quaymaster._cli.terminal import bold, is_styled, line_width
 from quaymaster._cli.ui_studies import make_studies
@@ -47,6 +48,7 @@ __all__ = [
     "help_page",
     "is_styled",
     "line_width",
+    "lines_of_progress",
     "logging_to_stderr",
     "main",
     "make_studies",

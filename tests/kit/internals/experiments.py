@@ -3,17 +3,27 @@
 import functools
 
 from quaymaster._studies.experiments import used_code
+from quaymaster._studies.experiments.claims import Claims
 from quaymaster._studies.experiments.fingerprints import Fingerprints, code_of
+from quaymaster._studies.experiments.student import t_quantile, two_sided_p
+from quaymaster._studies.experiments.summary import Summary, summarise
+from quaymaster._studies.experiments.summary_files import write_summary
 from quaymaster._studies.experiments.swf_input import SwfInput
 from quaymaster._studies.experiments.tables import results_table
 from quaymaster._studies.experiments.watching import watch_files
 
 __all__ = [
+    "Claims",
     "Fingerprints",
+    "Summary",
     "SwfInput",
     "forget_code",
     "results_table",
+    "summarise",
+    "t_quantile",
+    "two_sided_p",
     "watch_files",
+    "write_summary",
 ]
 
 

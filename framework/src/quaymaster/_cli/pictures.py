@@ -8,7 +8,7 @@ from quaymaster._base.errors import QuaymasterError
 
 __all__ = ["picture_path"]
 
-_SUFFIXES: Final = (".png", ".svg")
+_SUFFIXES: Final = (".png", ".svg", ".pdf")
 
 
 def picture_path(file: str) -> Path:
@@ -19,7 +19,8 @@ def picture_path(file: str) -> Path:
     """
     path = Path(file)
     if path.suffix.lower() not in _SUFFIXES:
-        expected = f"expected a file that ends in {' or '.join(_SUFFIXES)}"
+        *others, last = _SUFFIXES
+        expected = f"expected a file that ends in {', '.join(others)} or {last}"
         raise QuaymasterError(f"--plot {file}: {expected}")
     # Part of the extra `plot`, which may not be installed.
     if importlib.util.find_spec("matplotlib") is None:

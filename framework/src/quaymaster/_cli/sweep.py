@@ -1,6 +1,7 @@
 """``quaymaster sweep``."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -8,21 +9,38 @@ import click
 from quaymaster._cli.experiment_options import OUT, WORKERS, schema_option
 from quaymaster._cli.output import print_line, warn
 from quaymaster._cli.pictures import picture_path
-from quaymaster._cli.progress import ProgressBar, progress_bar
+from quaymaster._cli.progress import progress_bar
+from quaymaster._cli.sweep_progress import showing_in
 from quaymaster._cli.sweep_results import print_sweep
+from quaymaster._studies.experiments.column_units import Axes, axes_of
 from quaymaster._studies.experiments.experiment import Experiment
 from quaymaster._studies.experiments.load import load_experiment
 from quaymaster._studies.experiments.schema import experiment_schema
-from quaymaster._studies.experiments.sweeping import (
-    SweepProgress,
-    SweepProgressFn,
-    SweepResult,
-    sweep,
+from quaymaster._studies.experiments.summary import summarise
+from quaymaster._studies.experiments.summary_files import (
+    SUMMARY_FORMATS,
+    write_summary,
 )
+from quaymaster._studies.experiments.sweeping import SweepResult, sweep
 
 __all__ = ["command"]
 
 SOME_FAILED = 1
+
+
+def _shard(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> tuple[int, int] | None:
+    """Read ``2/8``."""
+    if text is None:
+        return None
+    first, slash, second = text.partition("/")
+    if slash and first.isdecimal() and second.isdecimal():
+        shard = int(first), int(second)
+        if 1 <= shard[0] <= shard[1]:
+            return shard
+    message = f"expected I/N with I from 1 to N, such as 2/8, got {text!r}"
+    raise click.BadParameter(message)
 
 
 @click.command("sweep")
@@ -60,8 +78,21 @@ SOME_FAILED = 1
     "--plot",
     metavar="PATH",
     type=click.Path(),
-    help="Draw the means over seeds with 95 % confidence, as .png or .svg. Needs "
-    "the extra plot.",
+    help="Draw the means over seeds with 95 % confidence, as .png, .svg or .pdf. "
+    "Needs the extra plot.",
+)
+@click.option(
+    "--summary",
+    type=click.Choice(list(SUMMARY_FORMATS)),
+    help="Write the means, deviations and 95 % intervals, and the paired differences "
+    "of profiles, into the folder of the results.",
+)
+@click.option(
+    "--shard",
+    metavar="I/N",
+    callback=_shard,
+    help="Make only every Nth run, from the Ith on, as the tasks of a Slurm array do "
+    "that share a folder.",
 )
 @schema_option(
     experiment_schema,
@@ -77,6 +108,8 @@ def command(
     stop_at_failure: bool,
     only_list: bool,
     plot: str | None,
+    summary: str | None,
+    shard: tuple[int, int] | None,
 ) -> None:
     """Make all runs of an experiment: inputs x profiles x parameters x seeds.
 
@@ -103,11 +136,16 @@ def command(
             scheduler=scheduler,
             verify=verify,
             stop_at_failure=stop_at_failure,
-            on_progress=_showing_in(progress),
+            shard=shard,
+            on_progress=showing_in(progress),
         )
     print_sweep(result)
+    if summary is not None and result.runs:
+        for path in write_summary(summarise(result.runs), result.folder, summary):
+            print_line(f"summary: {path}")
     if picture is not None:
-        _draw(result, picture)
+        names = (name for _, run in result.runs for name in (*run.values, *run.curves))
+        _draw(result, picture, axes_of(experiment, names))
     if result.failed:
         sys.exit(SOME_FAILED)
 
@@ -127,39 +165,14 @@ def _is_repeatable(experiment: Experiment, verify: int) -> bool:
     return False
 
 
-def _draw(result: SweepResult, picture: Path) -> None:
+def _draw(result: SweepResult, picture: Path, axes: Mapping[str, Axes]) -> None:
     # Part of the extra `plot`, whose presence picture_path has checked.
     from quaymaster._studies.experiments.plot import draw_sweep  # noqa: PLC0415
 
     if not result.runs:
         return
     try:
-        draw_sweep(result.runs, picture)
+        draw_sweep(result.runs, picture, axes)
     except OSError as error:
         raise click.FileError(str(picture), error.strerror) from error
     print_line(f"picture: {picture}")
-
-
-def _showing_in(progress: ProgressBar) -> SweepProgressFn:
-    task = progress.add_task("", total=None)
-
-    def update(now: SweepProgress) -> None:
-        facts = [] if now.seconds_left is None else [f"{_span(now.seconds_left)} left"]
-        facts += [f"{now.failed} failed"] if now.failed else []
-        progress.update(
-            task,
-            completed=now.done + now.failed,
-            total=now.total,
-            description=", ".join(facts),
-        )
-
-    return update
-
-
-def _span(seconds: float) -> str:
-    """Format a time for people."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -89,6 +89,8 @@ def test_tables_have_a_row_for_each_run_and_for_each_point(file: Path) -> None:
         for pods in (1, 3)
         for seed in (1, 2)
     ]
+    schema = parquet.read_schema(result.folder / "results.parquet")
+    assert schema.metadata[b"quaymaster.experiment"] == b"voyages"
     points = parquet.read_table(result.folder / "curves.parquet").to_pylist()
     assert [
         (point["pods"], point["seed"], point["x"], point["y"]) for point in points
@@ -249,14 +251,17 @@ def test_the_command_draws_means_with_their_confidence(file: Path) -> None:
     assert ">placed<" in picture
     assert ">preemptions<" not in picture
     assert ">ships (pods 3)<" in picture
-    assert ">default<" in picture
+    assert ">default (n = 2)<" in picture
+    assert ">placed (pods)<" in picture
+    assert ">arrivals (objects)<" in picture
+    assert "95 % confidence intervals of the means" in picture
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("plot", "expected"),
     [
-        ("out.pdf", "--plot out.pdf: expected a file that ends in .png or .svg"),
+        ("out.gif", "--plot out.gif: expected a file that ends in .png, .svg or .pdf"),
         ("no/out.png", "no/out.png"),
     ],
 )

@@ -30,7 +30,8 @@ class EasyBackfilling:
     writes = ()
     opens_gates_itself = True
     contract_opt_outs: ClassVar[Mapping[str, str]] = {
-        "staleness": "the order depends on when pods arrived, and on the head before"
+        "interleaving": "attempts for other pods decide which pod is at the head",
+        "staleness": "the order depends on when pods arrived, and on the head before",
     }
 
     def __init__(self, args: EasyBackfillingArgs, handle: Handle) -> None:

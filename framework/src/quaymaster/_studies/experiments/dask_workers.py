@@ -1,5 +1,6 @@
 """Makes runs on the workers of a Dask cluster."""
 
+import logging
 import platform
 import threading
 from collections.abc import Generator, Sequence
@@ -50,6 +51,8 @@ def run_on_dask(
     Raises:
         ExperimentErrors: The scheduler cannot be reached, or is gone.
     """
+    # Its messages about a lost scheduler are long, and the error says the same.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with _connected(scheduler) as client:
         # The experiment is a task of its own, so that it is not lost with a worker.
         placed = attrs.evolve(experiment, file=str(Path(experiment.file).absolute()))

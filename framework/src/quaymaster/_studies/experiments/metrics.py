@@ -88,11 +88,13 @@ class Metric(abc.ABC):
 
     Attributes:
         columns: What its columns hold; empty if a class does not say.
+        curves_over: The x of its curves with its unit, for the axes of pictures.
         is_reproducible: Whether equal runs have equal results; not so for real times.
     """
 
     columns: ClassVar[Sequence[Column]] = ()
     is_reproducible: ClassVar[bool] = True
+    curves_over: ClassVar[str] = "x"
 
     def begin(self, run: Run, /) -> None:  # noqa: B027 - optional
         """Begin: the objects of the input exist, and no pod was tried yet.

@@ -85,6 +85,10 @@ class OfferedClasses(Generic[T]):
         columns: Sequence[Column] = getattr(self._class(used.origin), "columns", ())
         return columns
 
+    def curves_over(self, used: Used[Metric]) -> str:
+        """Return the x of the curves of a metric."""
+        return str(getattr(self._class(used.origin), "curves_over", "x"))
+
     def is_reproducible(self, used: Used[Metric]) -> bool:
         """Whether equal runs have equal results of a metric."""
         return bool(getattr(self._class(used.origin), "is_reproducible", True))

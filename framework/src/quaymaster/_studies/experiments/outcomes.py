@@ -94,6 +94,7 @@ class PlacedPods(Metric):
             "preempted, evicted, deleted, or gone with their node",
         ),
     )
+    curves_over: ClassVar[str] = "arrivals (objects)"
     every: int = attrs.field(default=0, validator=integer(0))
     _arrivals: int = attrs.field(init=False, default=0)
     _tried: _TriedPods = attrs.field(init=False, factory=_TriedPods)

@@ -8,12 +8,13 @@ from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.axes import Axes as PlotAxes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from quaymaster._base.files import write_whole
 from quaymaster._studies.comparing.estimates import Estimate, estimate
+from quaymaster._studies.experiments.column_units import Axes
 from quaymaster._studies.experiments.experiment import Cell
 from quaymaster._studies.experiments.running import RunResult
 from quaymaster._studies.perf.plot import metadata_of, style
@@ -27,6 +28,13 @@ _COLOURS: Final = (
     *("#4a4e69", "#e07a9a", "#2a9d8f"),
 )
 
+_NOTES: Final = {
+    "lines and bands": "lines: means over n runs (seeds and repetitions); "
+    "bands: 95 % confidence intervals of the means (Student's t)",
+    "bars": "points: means over n runs (seeds and repetitions); "
+    "bars: 95 % confidence intervals of the means (Student's t)",
+}
+
 Key: TypeAlias = tuple[str, str]
 
 
@@ -39,16 +47,22 @@ class Drawn:
         name: The curve, or the column.
         lines: Configuration -> the x values, and the estimates there. The only x of a
             column is 0.
+        counts: Configuration -> the number of runs.
         is_curve: Whether it is a curve.
     """
 
     title: str
     name: str
     lines: Mapping[str, tuple[Sequence[float], Sequence[Estimate]]]
+    counts: Mapping[str, int]
     is_curve: bool
 
 
-def draw_sweep(rows: Sequence[tuple[Cell, RunResult]], path: Path) -> None:
+def draw_sweep(
+    rows: Sequence[tuple[Cell, RunResult]],
+    path: Path,
+    axes: Mapping[str, Axes] | None = None,
+) -> None:
     """Draw a panel for each input and each curve, or each column without curves.
 
     A line is the mean over seeds and repetitions; the band is its 95 % confidence
@@ -57,6 +71,7 @@ def draw_sweep(rows: Sequence[tuple[Cell, RunResult]], path: Path) -> None:
     Args:
         rows: The runs.
         path: The file of the picture; its suffix selects the format.
+        axes: Column or curve -> its x and its unit, where they are defined.
 
     Raises:
         OSError: The file cannot be written.
@@ -71,11 +86,14 @@ def draw_sweep(rows: Sequence[tuple[Cell, RunResult]], path: Path) -> None:
         figure.subplots(lines, columns, squeeze=False)
         for panel, ax in zip(panels, figure.axes, strict=False):
             (_draw_curve if panel.is_curve else _draw_column)(ax, panel)
+            _label(ax, panel, (axes or {}).get(panel.name, ("x", "")))
         for ax in figure.axes[len(panels) :]:
             ax.set_axis_off()
+        kind = "lines and bands" if any(each.is_curve for each in panels) else "bars"
+        figure.supxlabel(_NOTES[kind], fontsize=8, color="#5a646b")
         picture = io.BytesIO()
-        kind = path.suffix.removeprefix(".").lower() or None
-        figure.savefig(picture, dpi=150, metadata=metadata_of(path), format=kind)
+        form = path.suffix.removeprefix(".").lower() or None
+        figure.savefig(picture, dpi=150, metadata=metadata_of(path), format=form)
     write_whole(path, picture.getvalue())
 
 
@@ -93,6 +111,7 @@ def panels_of(rows: Sequence[tuple[Cell, RunResult]]) -> Sequence[Drawn]:
             title=title,
             name=name,
             lines={line: _estimates(runs) for line, runs in lines.items()},
+            counts={line: len(runs) for line, runs in lines.items()},
             is_curve=has_curves,
         )
         for (title, name), lines in panels.items()
@@ -138,7 +157,7 @@ def _named(name: str, values: Mapping[str, object]) -> str:
     return f"{name} ({text})" if text else name
 
 
-def _draw_curve(ax: Axes, panel: Drawn) -> None:
+def _draw_curve(ax: PlotAxes, panel: Drawn) -> None:
     for number, (line, (places, estimates)) in enumerate(panel.lines.items()):
         colour = _COLOURS[number % len(_COLOURS)]
         means = np.array([estimate.mean for estimate in estimates])
@@ -146,12 +165,13 @@ def _draw_curve(ax: Axes, panel: Drawn) -> None:
         ax.fill_between(
             places, means - widths, means + widths, color=colour, alpha=0.2, linewidth=0
         )
-        ax.plot(places, means, color=colour, linewidth=1.4, label=line)
+        label = f"{line} (n = {panel.counts[line]})"
+        ax.plot(places, means, color=colour, linewidth=1.4, label=label)
     _title(ax, panel)
     ax.legend(frameon=False, fontsize=8)
 
 
-def _draw_column(ax: Axes, panel: Drawn) -> None:
+def _draw_column(ax: PlotAxes, panel: Drawn) -> None:
     for number, (_, estimates) in enumerate(panel.lines.values()):
         [estimate] = estimates
         ax.errorbar(
@@ -163,10 +183,18 @@ def _draw_column(ax: Axes, panel: Drawn) -> None:
             color=_COLOURS[number % len(_COLOURS)],
         )
     _title(ax, panel)
-    ax.set_xticks(range(len(panel.lines)), list(panel.lines), rotation=20, ha="right")
+    names = [f"{line}\n(n = {panel.counts[line]})" for line in panel.lines]
+    ax.set_xticks(range(len(names)), names, rotation=20, ha="right")
     ax.margins(x=0.2)
 
 
-def _title(ax: Axes, panel: Drawn) -> None:
+def _label(ax: PlotAxes, panel: Drawn, axes: Axes) -> None:
+    """Label the axes."""
+    over, unit = axes
+    ax.set_ylabel(f"{panel.name} ({unit})" if unit else panel.name, fontsize=9)
+    ax.set_xlabel(over if panel.is_curve else "profile", fontsize=9)
+
+
+def _title(ax: PlotAxes, panel: Drawn) -> None:
     ax.set_title(panel.name, loc="left", fontweight="bold", fontsize=10)
     ax.set_title(panel.title, loc="right", fontsize=9, color="#5a646b")

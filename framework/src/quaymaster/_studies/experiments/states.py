@@ -26,6 +26,7 @@ class LevelMetric(Metric):
         every: After how many arrivals a point of the curves is read; 0 for no curves.
     """
 
+    curves_over: ClassVar[str] = "arrivals (objects)"
     every: int = attrs.field(default=0, validator=integer(0))
     _levels: Levels = attrs.field(init=False)
 

@@ -31,12 +31,15 @@ class ResultStore:
     Args:
         folder: The folder of the sweep; created if it is missing.
         files: Hashes the files that runs have used.
+
+    Attributes:
+        folder: The folder of the finished runs.
     """
 
     def __init__(self, folder: Path, files: UsedFiles) -> None:
         self._files = files
-        self._folder = folder / _FOLDER
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder / _FOLDER
+        self.folder.mkdir(parents=True, exist_ok=True)
 
     def has(self, key: str) -> bool:
         """Whether a run is done, and what it used has not changed since."""
@@ -59,7 +62,7 @@ class ResultStore:
         write_whole(self._file(key), msgspec.json.encode(result))
 
     def _file(self, key: str) -> Path:
-        return self._folder / f"{key}.json"
+        return self.folder / f"{key}.json"
 
 
 def write_csv(

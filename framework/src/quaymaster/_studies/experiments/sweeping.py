@@ -1,10 +1,13 @@
 """Makes all runs of an experiment, and writes the tables of the results."""
 
+import hashlib
 import importlib.util
 import math
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
+from importlib import metadata
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -14,6 +17,7 @@ import attrs
 from quaymaster._base.displayed import Tabular
 from quaymaster._base.errors import Problem
 from quaymaster._base.files import write_whole
+from quaymaster._studies.experiments.claims import Claims
 from quaymaster._studies.experiments.ended import Ended, RunFailure, try_cell
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment
@@ -75,7 +79,8 @@ class SweepResult(Tabular):
         total: How many runs there are.
         made: How many runs were made now.
         failed: The failed runs.
-        missing: How many were not tried because the sweep stopped at a failure.
+        missing: How many were not tried because the sweep stopped at a failure, or
+            because other shards make them.
         seconds: The duration of this sweep.
         cpu_seconds: The processor time of all runs with a result, whenever they were
             made.
@@ -99,6 +104,7 @@ def sweep(
     scheduler: str = "",
     verify: int = 0,
     stop_at_failure: bool = False,
+    shard: tuple[int, int] | None = None,
     on_progress: SweepProgressFn | None = None,
 ) -> SweepResult:
     """Make all runs of an experiment that are not done yet, and write the tables.
@@ -122,17 +128,26 @@ def sweep(
         verify: Repeat every Nth decision with the plain algorithm; a run in which one
             differs fails. 0 for none. Finished runs are not repeated.
         stop_at_failure: Whether the first failed run ends the sweep.
+        shard: ``(2, 8)`` makes every eighth run, from the second on, unless another
+            process is making it; None makes all. The tables have all finished runs.
         on_progress: Called with the progress.
 
     Raises:
         ExperimentErrors: A library is missing, a file cannot be read, or the scheduler
-            cannot be reached.
+            cannot be reached. If it is lost later, the tables of the finished runs are
+            written first.
+        ValueError: The number of the shard is not from 1 to that of all shards.
     """
+    if shard is not None and not 1 <= shard[0] <= shard[1]:
+        raise ValueError(
+            f"shard: expected a number from 1 to {shard[1]}, got {shard[0]}"
+        )
     return _Sweep(experiment, Path(folder)).play(
         workers=usable_processors() if workers is None else workers,
         scheduler=scheduler,
         verify=verify,
         stop_at_failure=stop_at_failure,
+        shard=shard,
         on_progress=on_progress,
     )
 
@@ -156,6 +171,7 @@ class _Sweep:
         self._is_single = len(self._cells) == 1
         self._keys = [self._fingerprints.of(cell) for cell in self._cells]
         self._failed: dict[int, RunFailure] = {}
+        self._claims: Claims | None = None
         self._made = 0
         self._began = time.perf_counter()
         self._began_at = datetime.now(UTC)
@@ -167,22 +183,54 @@ class _Sweep:
         scheduler: str,
         verify: int,
         stop_at_failure: bool,
+        shard: tuple[int, int] | None,
         on_progress: SweepProgressFn | None,
     ) -> SweepResult:
         missing = [
             number for number, key in enumerate(self._keys) if not self._store.has(key)
         ]
+        if shard is not None:
+            with closing(Claims(self._store.folder)) as claims:
+                missing = [
+                    number
+                    for number in missing
+                    if number % shard[1] == shard[0] - 1
+                    and claims.take(self._keys[number])
+                ]
+                self._claims = claims
+                return self._make(
+                    missing, workers, scheduler, verify, stop_at_failure, on_progress
+                )
+        return self._make(
+            missing, workers, scheduler, verify, stop_at_failure, on_progress
+        )
+
+    def _make(
+        self,
+        missing: Sequence[int],
+        workers: int,
+        scheduler: str,
+        verify: int,
+        stop_at_failure: bool,
+        on_progress: SweepProgressFn | None,
+    ) -> SweepResult:
+        """Make the missing runs, and write the tables of all that are done."""
         report = on_progress or (lambda _: None)
         report(self._progress(len(missing)))
         if missing:
             cells = [self._cells[number] for number in missing]
             runs = self._run(cells, workers, scheduler, verify)
-            for run in runs:
-                self._note(missing[run.number], run)
-                report(self._progress(len(missing)))
-                if self._failed and stop_at_failure:
-                    break
-            runs.close()
+            try:
+                for run in runs:
+                    self._note(missing[run.number], run)
+                    report(self._progress(len(missing)))
+                    if self._failed and stop_at_failure:
+                        break
+            except ExperimentErrors:
+                self._finish(scheduler, workers)
+                raise
+            finally:
+                runs.close()
         return self._finish(scheduler, workers)
 
     def _run(
@@ -221,6 +269,8 @@ class _Sweep:
             self._failed[number] = RunFailure(cause=cause)
             return
         self._store.write(self._keys[number], outcome)
+        if self._claims is not None:
+            self._claims.release(self._keys[number])
         self._made += 1
 
     def _progress(self, missing: int) -> SweepProgress:
@@ -249,7 +299,7 @@ class _Sweep:
         runs = [(self._cells[number], result) for number, result in results.items()]
         rows = [(cell.labels, result) for cell, result in runs]
         labels = self._experiment.labels
-        write_results(self._folder, labels, rows)
+        write_results(self._folder, labels, rows, self._metadata())
         write_csv(
             self._folder / "runs.csv",
             ["run", *labels, "status", "seconds", "cpu_seconds", "host", "cause"],
@@ -275,6 +325,18 @@ class _Sweep:
         here = "one process" if self._is_single else f"{workers} processes"
         self._write_provenance(sweep, scheduler or here)
         return sweep
+
+    def _metadata(self) -> Mapping[str, str]:
+        """Return the facts for Parquet files: the same for all who make the runs."""
+        experiment = self._experiment
+        runs = hashlib.sha256("\n".join(self._keys).encode()).hexdigest()
+        return {
+            "quaymaster.version": metadata.version("quaymaster"),
+            "quaymaster.experiment": experiment.name,
+            "quaymaster.experiment.sha256": experiment.sha256,
+            "quaymaster.runs.sha256": runs,
+            "quaymaster.kubernetes": experiment.kubernetes.version,
+        }
 
     def _reject_differing(self, results: dict[int, RunResult]) -> None:
         """Count repetitions as failed whose results differ from the first one's."""

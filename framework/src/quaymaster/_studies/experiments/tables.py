@@ -21,17 +21,24 @@ Row: TypeAlias = tuple[Mapping[str, object], RunResult]
 _INT64: Final = range(-(2**63), 2**63)
 
 
-def write_results(folder: Path, labels: Sequence[str], rows: Sequence[Row]) -> None:
+def write_results(
+    folder: Path,
+    labels: Sequence[str],
+    rows: Sequence[Row],
+    metadata: Mapping[str, str],
+) -> None:
     """Write the table of results, and the table of curves if there are any.
 
     Args:
         folder: The folder of the tables.
         labels: The first columns.
         rows: The runs, in the order of the rows.
+        metadata: Facts about the experiment, for the schema of the Parquet files: a
+            file that is passed on has lost its ``provenance.json``.
     """
-    _write_table(results_table(labels, rows), folder, "results")
+    _write_table(results_table(labels, rows), folder, "results", metadata)
     if any(result.curves for _, result in rows):
-        _write_table(curves_table(labels, rows), folder, "curves")
+        _write_table(curves_table(labels, rows), folder, "curves", metadata)
     else:
         for suffix in ("parquet", "csv"):
             (folder / f"curves.{suffix}").unlink(missing_ok=True)
@@ -77,10 +84,13 @@ def curves_table(labels: Sequence[str], rows: Sequence[Row]) -> pa.Table:
     return pa.table(columns)
 
 
-def _write_table(table: pa.Table, folder: Path, name: str) -> None:
+def _write_table(
+    table: pa.Table, folder: Path, name: str, metadata: Mapping[str, str]
+) -> None:
     """Write a table as Parquet and as CSV; equal tables give equal files."""
     buffer = io.BytesIO()
-    parquet.write_table(table, buffer, compression="zstd")
+    described = table.replace_schema_metadata(dict(metadata))
+    parquet.write_table(described, buffer, compression="zstd")
     write_whole(folder / f"{name}.parquet", buffer.getvalue())
     columns = [column.to_pylist() for column in table.columns]
     write_csv(folder / f"{name}.csv", table.column_names, zip(*columns, strict=True))

@@ -53,6 +53,7 @@ class OverTime(Metric):
             formula="requested / allocatable of all nodes, mean over virtual time",
         ),
     )
+    curves_over: ClassVar[str] = "virtual time (seconds)"
     every: timedelta = attrs.field(
         default=timedelta(seconds=60), validator=duration(timedelta())
     )

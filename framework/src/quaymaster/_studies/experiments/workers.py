@@ -4,6 +4,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from multiprocessing.connection import Connection, wait
@@ -152,12 +153,24 @@ def _serve(pipe: _Pipe, experiment: Experiment, verify: int) -> None:
     """Make the requested runs until the parent closes the pipe."""
     # Ctrl-C in a terminal reaches this process too; the parent ends it instead.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         while True:
             cell = cast(Cell, pipe.recv())
             pipe.send(try_cell(experiment, cell, verify))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
+
+
+def _end_with_parent() -> None:
+    """End this process when the sweep is killed: its result would not be read.
+
+    The thread only waits, so it does not slow the engine down.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _context() -> SpawnContext | ForkServerContext:

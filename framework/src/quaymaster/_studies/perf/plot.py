@@ -3,7 +3,7 @@
 import io
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
@@ -147,6 +147,13 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
+_TIMES: Final[Mapping[str, dict[str, None]]] = {
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+"""Suffix -> the metadata that hold the time, with no value."""
+
+
 def metadata_of(path: Path) -> dict[str, None] | None:
     """Return the metadata of a picture, without anything that differs each time."""
-    return {"Date": None} if path.suffix.lower() == ".svg" else None
+    return _TIMES.get(path.suffix.lower())
