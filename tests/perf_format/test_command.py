@@ -275,8 +275,8 @@ def test_plot_of_nothing_says_so(file: str) -> None:
 
 
 def test_plot_wants_a_format_that_it_knows(file: str) -> None:
-    result = run(file, "--plot", "out.pdf")
-    expected = "--plot out.pdf: expected a file that ends in .png or .svg"
+    result = run(file, "--plot", "out.jpg")
+    expected = "--plot out.jpg: expected a file that ends in .png, .svg or .pdf"
     assert str(result.exception) == expected
 
 
