@@ -74,7 +74,7 @@ def left_on(node: NodeInfo, shares: Sequence[Share]) -> Sequence[int]:
     for share in sorted(shares, key=lambda share: share.device is None):
         device = _tightest(left, share.milli) if share.device is None else share.device
         if device is not None and device < len(left):
-            left[device] -= share.milli
+            left[device] = max(0, left[device] - share.milli)
     return left
 
 

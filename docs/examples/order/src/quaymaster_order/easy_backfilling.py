@@ -30,6 +30,7 @@ class EasyBackfilling:
     writes = ()
     opens_gates_itself = True
     contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "events": "the line itself activates the next pod, and needs no event",
         "interleaving": "attempts for other pods decide which pod is at the head",
         "staleness": "the order depends on when pods arrived, and on the head before",
     }

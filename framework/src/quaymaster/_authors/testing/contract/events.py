@@ -82,9 +82,9 @@ def _is_found(registered: ClusterEventWithHint, pod: Pod, step: Step) -> bool:
 
 
 def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
-    bench = Bench(subject, cluster)
     for at, pod in enumerate(cluster.pending):
-        before = answers(bench, pod)
+        # A new instance, as after the change: attempts for other pods are not changes.
+        before = answers(Bench(subject, cluster), pod)
         if not _is_rejected(before):
             continue
         for step in steps(cluster, other, subject.objects):
