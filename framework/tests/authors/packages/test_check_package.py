@@ -68,9 +68,11 @@ def make_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeFolder:
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "acme_gates", raising=False)
 
-    def make(old: str = "", new: str = "", code: str = GATES) -> str:
+    def make(
+        old: str = "", new: str = "", code: str = GATES, within: str = "gates"
+    ) -> str:
         assert old in PROJECT
-        folder = tmp_path / "gates"
+        folder = tmp_path / within
         package = folder / "src" / "acme_gates"
         package.mkdir(parents=True)
         (folder / "pyproject.toml").write_text(PROJECT.replace(old, new))
@@ -397,6 +399,19 @@ def test_clusters_come_from_the_contract_class_of_the_package(
     folder = make_folder(code=LOCKED)
     add_test(folder, OWN_CONTRACT)
     assert findings(folder) == []
+
+
+@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.long
+def test_packages_with_a_module_of_one_name_are_told_apart(
+    make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for reason in ("locked by", "closed by"):
+        code = LOCKED.replace("locked by", reason)
+        folder = make_folder(code=code, within=reason.partition(" ")[0])
+        add_test(folder, OWN_CONTRACT)
+        assert findings(folder) == []
+        monkeypatch.delitem(sys.modules, "acme_gates")
 
 
 @pytest.mark.long

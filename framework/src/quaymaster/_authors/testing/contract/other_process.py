@@ -162,6 +162,7 @@ def _answer(request: _Request, answers: IO[bytes]) -> None:
 
 def _decide(request: _Request) -> Sequence[Decision]:
     sys.path[:] = request.path
+    _forget_others(request.files)
     content = io.BytesIO(request.content)
     plugin, args, objects, (version, gates), cluster = _Unpickler(
         content, request.files
@@ -176,6 +177,18 @@ def _decide(request: _Request) -> Sequence[Decision]:
         return decisions(subject, cluster)
     finally:
         subject.close()
+
+
+def _forget_others(files: Mapping[str, str]) -> None:
+    """Unload modules that an earlier request has loaded from other files.
+
+    Packages that are checked one after the other may have modules of one name.
+    """
+    for name, file in files.items():
+        module = sys.modules.get(name)
+        if module is not None and getattr(module, "__file__", None) != file:
+            del sys.modules[name]
+    importlib.invalidate_caches()
 
 
 class _Unpickler(pickle.Unpickler):
