@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.kit.fresh import FreshEnvironment
 
@@ -15,6 +16,11 @@ PACKAGES = [
 COMPLETE = "coscheduling"
 """The package whose contract is also checked in its environment. The quick tests check
 the contracts of all packages; at night, all are checked in their environments.
+"""
+
+AT_NIGHT = {"capacity-scheduling", "learned-policy", "openb"}
+"""Packages that the long tests leave to the nightly ones, with 13 CPU seconds each. The
+quick and the long tests play their own tests in the environment of the workspace.
 """
 
 _MARK = re.compile(r"pytest\.mark\.(\w+)")
@@ -62,10 +68,12 @@ def test_files_that_a_readme_names_are_there() -> None:
     assert missing == []
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(package, id=package.name) for package in PACKAGES],
-)
+def _param(package: Path) -> ParameterSet:
+    marks = pytest.mark.nightly if package.name in AT_NIGHT else ()
+    return pytest.param(package, id=package.name, marks=marks)
+
+
+@pytest.fixture(scope="module", params=[_param(package) for package in PACKAGES])
 def installed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[FreshEnvironment, Path]:
