@@ -27,11 +27,15 @@ class Fault:
         play: Causes the fault.
         replicas: The number of schedulers.
         via_proxy: Whether the schedulers are behind a proxy.
+        kills: Whether it kills a scheduler. As upstream, a scheduler writes the
+            condition of a group once, after its cycle. If it is killed before, nobody
+            writes the condition: the next one has no cycle for pods that are bound.
     """
 
     play: Callable[[Stage], None]
     replicas: int = 1
     via_proxy: bool = False
+    kills: bool = False
 
 
 def kill_scheduler(stage: Stage) -> None:
@@ -200,12 +204,12 @@ def mix(stage: Stage) -> None:
 
 
 FAULTS: Final[Mapping[str, Fault]] = {
-    "kill_scheduler": Fault(kill_scheduler),
-    "kill_between_bindings": Fault(kill_between_bindings, via_proxy=True),
+    "kill_scheduler": Fault(kill_scheduler, kills=True),
+    "kill_between_bindings": Fault(kill_between_bindings, via_proxy=True, kills=True),
     "end_scheduler": Fault(end_scheduler),
     "end_leader": Fault(end_leader, replicas=2),
     "kill_io": Fault(kill_io),
-    "kill_leader": Fault(kill_leader, replicas=2),
+    "kill_leader": Fault(kill_leader, replicas=2, kills=True),
     "pause_engine": Fault(pause_engine, replicas=2),
     "pause_leader": Fault(pause_leader, replicas=2),
     "restart_api_server": Fault(restart_api_server),
@@ -219,7 +223,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "repeat_requests": Fault(repeat_requests, via_proxy=True),
     "refuse_requests": Fault(refuse_requests, via_proxy=True),
     "fail_requests": Fault(fail_requests, via_proxy=True),
-    "mix": Fault(mix, via_proxy=True),
+    "mix": Fault(mix, via_proxy=True, kills=True),
 }
 """All faults by name."""
 

@@ -1,6 +1,7 @@
 """Plays one fault in the middle of one burst."""
 
 import time
+from contextlib import nullcontext, suppress
 from typing import Final
 
 import attrs
@@ -64,9 +65,11 @@ def play(stage: Stage, fault: Fault) -> Outcome:
             fault.play(stage)
             over = time.time()
             stage.wait_all_bound(_WITHIN)
+            with suppress(ProcessError) if fault.kills else nullcontext():
+                stage.wait_all_reported()
         except ProcessError as error:
             found.append(str(error))
-        found += problems(stage)
+        found += problems(stage, may_lack_conditions=fault.kills)
         binds = stage.record.read().binds
         size = stage.gang_size
         parting = longest_parting(stage.record, size) if size else 0.0

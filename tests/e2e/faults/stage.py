@@ -156,6 +156,13 @@ class Stage:
             within=within,
             what="a node for each pod",
         )
+
+    def wait_all_reported(self) -> None:
+        """Wait until each group has a condition.
+
+        Raises:
+            ProcessError: A group has none after some time.
+        """
         eventually(
             lambda: all(group["status"].get("conditions") for group in self.groups()),
             what="the conditions of all groups",

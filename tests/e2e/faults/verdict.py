@@ -10,8 +10,18 @@ from tests.e2e.records import Record
 __all__ = ["longest_parting", "problems"]
 
 
-def problems(stage: Stage) -> list[str]:
-    """Return the broken invariants after a burst."""
+def problems(stage: Stage, *, may_lack_conditions: bool = False) -> list[str]:
+    """Return the broken invariants after a burst.
+
+    Args:
+        stage: The stage.
+        may_lack_conditions: Whether groups may have no condition; see `Fault.kills`.
+    """
+    groups = [
+        group
+        for group in stage.groups()
+        if group["status"].get("conditions") or not may_lack_conditions
+    ]
     found = stage.admin.items(f"/api/v1/namespaces/{stage.namespace}/pods")
     names = [replica.name for replica in stage.replicas]
     return [
@@ -19,7 +29,7 @@ def problems(stage: Stage) -> list[str]:
         *_overfull(stage.admin.items("/api/v1/nodes"), found),
         *_bound_twice(stage.record.read()),
         *(_bound_by_others(stage.record, names) if len(names) > 1 else ()),
-        *_unscheduled_groups(stage.groups()),
+        *_unscheduled_groups(groups),
     ]
 
 
