@@ -169,7 +169,7 @@ class WakesOtherTroupes(Troupes):
 class SortsByHash(Troupes):
     @hookimpl
     def queue_sort(self, queued: QueuedPodInfo) -> Any:  # noqa: ANN401 - any key
-        return hash(queued.pod.namespace) % 64, queued.timestamp
+        return hash(queued.pod.name) % 64, queued.timestamp
 
 
 OWN = clusters(
