@@ -28,8 +28,8 @@ class Fault:
         replicas: The number of schedulers.
         via_proxy: Whether the schedulers are behind a proxy.
         kills: Whether it kills a scheduler. As upstream, a scheduler writes the
-            condition of a group once, after its cycle. If it is killed before, nobody
-            writes the condition: the next one has no cycle for pods that are bound.
+            condition of a group once, after its cycle. If it is killed before, the
+            condition is missing: the next one has no cycle for pods that are bound.
     """
 
     play: Callable[[Stage], None]
