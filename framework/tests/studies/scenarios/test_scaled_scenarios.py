@@ -103,7 +103,7 @@ def test_cost_without_an_autoscaler_is_a_failure() -> None:
     scenario = parse_scenario(f"{HEAD}{PENDING}assertions: [{{cost: {{atMost: 1}}}}]")
     [result] = run_scenario(scenario).assertions
     assert not result.passed
-    assert result.found.startswith("there is no autoscaler")
+    assert result.found.startswith("no autoscaler")
 
 
 def test_nodes_are_counted_over_time() -> None:

@@ -111,7 +111,7 @@ def _groups(lives: Iterable[PodLife], by: str) -> Mapping[str, Sequence[PodLife]
 def statistics(
     numbers: Sequence[float], percentiles: Sequence[int]
 ) -> Mapping[str, float | None]:
-    """Return mean, maximum and percentiles; None for each if there is no number."""
+    """Return mean, maximum and percentiles; None for each without numbers."""
     names = ["mean", "max", *(f"p{percentile}" for percentile in percentiles)]
     if not numbers:
         return dict.fromkeys(names)

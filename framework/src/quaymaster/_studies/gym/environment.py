@@ -160,7 +160,7 @@ class SchedulingEnv(gymnasium.Env[_Columns, Action]):
 
     def _current(self) -> Episode:
         if self._episode is None:
-            raise gymnasium.error.ResetNeeded("there is no episode: call reset first")
+            raise gymnasium.error.ResetNeeded("no episode has begun: call reset first")
         return self._episode
 
     def _observation(self) -> _Columns:

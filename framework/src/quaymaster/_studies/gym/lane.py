@@ -31,7 +31,7 @@ class Lane:
         queue: The waiting pods, as positions among the arrivals, in their order.
         running: For each pod that will end: when, its position and its node. A heap.
         committed: The pod and the node that nothing may pass, or None.
-        is_over: Whether there is no further decision.
+        is_over: Whether all decisions have been made.
         waited: Pod-seconds of waiting since `clear`.
         slowed: The slowdown that this waiting has added.
         started: The pods that were started since `clear`, with their nodes and times.

@@ -162,7 +162,7 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
             actions: Shape ``(K,)``: the action of each run.
         """
         if not self._lanes:
-            raise gymnasium.error.ResetNeeded("there is no episode: call reset first")
+            raise gymnasium.error.ResetNeeded("no episode has begun: call reset first")
         if self._clusters.has_changed:
             self._renumber(exact=self._table.exact)
         begun = np.array([lane.is_over for lane in self._lanes])

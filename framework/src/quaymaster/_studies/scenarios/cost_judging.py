@@ -23,7 +23,7 @@ def judge_cost(check: Cost, events: Events, window: Window) -> Verdict:
     """
     expected = _expected(check)
     if events.autoscaled is None:
-        found = "there is no autoscaler: --autoscaler FILE gives the prices"
+        found = "no autoscaler: --autoscaler FILE gives the prices"
         return Verdict(holds=False, expected=expected, found=found)
     nodes = [
         node

@@ -29,7 +29,7 @@ class _Outcome:
     """What an attempt does beside pods of another namespace.
 
     Attributes:
-        gate: The answer of PreEnqueue, while there is no other pod of the namespace.
+        gate: The answer of PreEnqueue, before the namespace has another pod.
         permit: The answer of Permit, beside pods like it in its namespace.
         is_resolved: Whether a pod of the other namespace waited, and no longer does.
     """

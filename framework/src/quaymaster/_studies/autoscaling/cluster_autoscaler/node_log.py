@@ -189,6 +189,6 @@ class _PodsOfNode:
             elif node.spec.unschedulable:
                 reasons.update(["node(s) were unschedulable"])
         if not reasons:
-            return "there is no other node"
+            return "it is the only node"
         texts = [f"{number} {text}" for text, number in reasons.most_common(_REASONS)]
         return ", ".join(texts)

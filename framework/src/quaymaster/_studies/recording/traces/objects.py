@@ -120,7 +120,7 @@ class TraceEvent:
         on: The machine of the task.
         phase: The task's phase.
         is_over: Whether the task is gone.
-        left_out: What the reader leaves out, in the plural; such an event is no other.
+        left_out: The kind of events that the reader leaves out, in the plural.
     """
 
     at: float
