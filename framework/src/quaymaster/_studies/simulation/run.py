@@ -89,6 +89,8 @@ class Simulation:
         autoscaler: What adds and removes nodes, or None.
         registry: Where plugins are found by name.
         lost_nodes: Nodes that have failed and may return, by name.
+        has_settled: Whether the last `settle` has ended before its horizon; only one
+            with an autoscaler has a horizon.
 
     Raises:
         AdmissionError: Some objects are invalid, or create too many pods.
@@ -131,6 +133,7 @@ class Simulation:
         self.cluster = cluster
         self._record = Record(cluster)
         self.lost_nodes: dict[str, Node] = {}
+        self.has_settled = True
         self._scheduler = Scheduler(
             cluster,
             config,
@@ -198,7 +201,8 @@ class Simulation:
     def settle(self, on_progress: ProgressFn | None = None) -> None:
         """Schedule until the cluster has settled, without a time limit.
 
-        An autoscaler must have settled, too.
+        An autoscaler must have settled, too; if it has not after a week of virtual
+        time, the simulation ends there, and the result has a notice.
 
         Args:
             on_progress: Called with the progress.
@@ -210,12 +214,27 @@ class Simulation:
         self._record.on_progress = on_progress
         self.start()
         self._record.report_progress()
-        self._scheduler.settle()
-        while self.autoscaler is not None and not self.autoscaler.is_settled:
-            self._scheduler.wait()
-            self._scheduler.turn()
+        if self.autoscaler is None:
             self._scheduler.settle()
+        else:
+            self.settle_autoscaler()
         self._record.report_progress()
+
+    def settle_autoscaler(self, on_turn: Callable[[], None] = lambda: None) -> None:
+        """Schedule until the autoscaler has settled, as `settle` does.
+
+        Args:
+            on_turn: Called after each turn of the scheduler.
+        """
+        # Few simulations have one.
+        from quaymaster._studies.simulation.autoscaler_horizon import (  # noqa: PLC0415 - above
+            settle_with,
+        )
+
+        assert self.autoscaler is not None, "the caller has checked that"
+        now = self.cluster.clock.now
+        settled = settle_with(self._scheduler, self.autoscaler, now, on_turn)
+        self.has_settled = settled
 
     def run_until(self, seconds: float) -> None:
         """Schedule until a time, with all that is due by then; do nothing for the past.
@@ -430,6 +449,13 @@ class Simulation:
             if pod.spec.scheduler_name not in profiles
         )
         noted = (*self._assumed, *self.cluster.notices())
+        if not self.has_settled:
+            # Few simulations have an autoscaler.
+            from quaymaster._studies.simulation.autoscaler_horizon import (  # noqa: PLC0415 - above
+                unsettled_notice,
+            )
+
+            noted = (*noted, unsettled_notice())
         if not others:
             return noted
         names = ", ".join(f"{name} x{count}" for name, count in sorted(others.items()))

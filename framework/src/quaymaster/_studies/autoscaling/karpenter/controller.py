@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar, Final
 
 import attrs
@@ -86,6 +87,7 @@ class KarpenterSetup:
         failures: What the cloud lacks at times.
         real_start: When the simulation begins on the calendar, in seconds since the
             epoch; None if that is unknown.
+        files: The files that were read beside its own.
         source: The name of its file, for messages.
         kinds: The kinds of objects that it reads.
     """
@@ -98,6 +100,7 @@ class KarpenterSetup:
     times: LaunchTimes = attrs.field(factory=LaunchTimes)
     failures: Sequence[Failure] = ()
     real_start: float | None = None
+    files: Sequence[Path] = ()
     source: str = "autoscaler"
 
     def __call__(self, context: AutoscalerContext) -> "KarpenterController":
