@@ -199,7 +199,7 @@ def changed() -> object:
 
 def tuned() -> object:
     objective = Objective(metric="placed", is_more_better=True)
-    known, found = (
+    original, best = (
         Contender(
             name=name,
             profile=Part(name=name, values={}),
@@ -221,7 +221,7 @@ def tuned() -> object:
     return TuneResult(
         folder=Path("results"),
         trials=[TRIAL],
-        judged=Judged(known=[known], found=[found], failed={"packing": "no nodes"}),
+        judged=Judged(known=[original], found=[best], failed={"packing": "no nodes"}),
         files=[Path("results/tuned.yaml")],
         made=4,
         objectives=[objective],
