@@ -148,9 +148,9 @@ class Events:
         """Queue an event, to be written or counted later."""
         self._later(functools.partial(self._take_in, note, self._now()))
 
-    def make(self, is_wanted: Callable[[], bool]) -> None:
+    def make(self, may_send: Callable[[], bool]) -> None:
         """Send the requests that wait, while `is_wanted` returns True."""
-        while self._waiting and is_wanted():
+        while self._waiting and may_send():
             self._waiting.popleft()()
 
     def _later(self, call: Callable[[], None]) -> None:

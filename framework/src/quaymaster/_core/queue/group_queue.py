@@ -401,7 +401,7 @@ class GroupQueue(GroupRecords):
         gated = self._groups.gated
         for group in gated.starts.late(limit):
             group.was_flushed = True
-            group.asked_at = self._clock.now()
+            group.gate_called_at = self._clock.now()
             for queued in group.pods:
                 queued.was_flushed = True
             self._wake_group(group, UNSCHEDULABLE_TIMEOUT, None, None)

@@ -35,10 +35,10 @@ class CommonGroups:
         """Whether a device with these groups goes with the others."""
         if not self.has_devices:
             return True
-        wanted = frozenset(groups)
-        if self.has_none or not wanted:
-            return self.has_none and not wanted
-        return bool(self.groups & wanted)
+        given = frozenset(groups)
+        if self.has_none or not given:
+            return self.has_none and not given
+        return bool(self.groups & given)
 
     def joined(self, groups: Iterable[str]) -> "CommonGroups":
         """Return the same with one device more."""

@@ -160,11 +160,11 @@ class _Search:
             self._count(key)
         self._batch = min(2 * self._batch, _LARGEST_BATCH)
 
-    def _created(self, wanted: int) -> list[str]:
+    def _created(self, total: int) -> list[str]:
         """Create copies, fewer if a quota rejects them; return their keys."""
         keys: list[str] = []
         try:
-            while len(keys) < wanted:
+            while len(keys) < total:
                 keys.append(self._copies.create())
         except ForbiddenError as error:
             self.message = error.reason

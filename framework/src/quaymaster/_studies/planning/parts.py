@@ -112,11 +112,11 @@ def _better(question: Question, best: Outcome, other: Outcome) -> Outcome:
         return best
     if old is not None and _weigh(question, best, trial.counts) >= old:
         return best
-    solution = best.found
+    solution = best.search
     if solution is not None:
         # The bound of a plan at once says nothing about plans in rounds.
         is_other_kind = len(trial.rounds) > 1
         bound = solution.bound_in_rounds if is_other_kind else solution.bound
         bound = min(bound, _weigh(question, best, trial.counts))
         solution = attrs.evolve(solution, trial=trial, bound=bound)
-    return attrs.evolve(best, trial=trial, trials=other.trials, found=solution)
+    return attrs.evolve(best, trial=trial, trials=other.trials, search=solution)

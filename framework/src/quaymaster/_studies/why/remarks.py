@@ -95,8 +95,8 @@ def _missing_labels(pod: Pod, nodes: Sequence[Node]) -> Iterator[str]:
         if None in values or any(node.labels.get(key) in values for node in nodes):
             continue
         required = sorted(value for value in values if value is not None)
-        wanted = " or ".join(f"{key}={value}" for value in required)
-        yield f"no node has {wanted}; {_existing(key, nodes)}"
+        pairs = " or ".join(f"{key}={value}" for value in required)
+        yield f"no node has {pairs}; {_existing(key, nodes)}"
 
 
 def _existing(key: str, nodes: Iterable[Node]) -> str:

@@ -173,12 +173,12 @@ class ClaimController:
         self, claim: PersistentVolumeClaim, *, is_delayed: bool
     ) -> PersistentVolume | None:
         """Return an existing volume that the claim may be bound to, or None."""
-        candidates, wanted = self._pool.candidates(claim), claim.spec.volume_name
+        candidates, volume_name = self._pool.candidates(claim), claim.spec.volume_name
         for volume, _ in candidates.kept:
-            if wanted in ("", volume.name):
+            if volume_name in ("", volume.name):
                 return volume
-        if wanted:
-            return candidates.free.get(wanted)
+        if volume_name:
+            return candidates.free.get(volume_name)
         return None if is_delayed else next(iter(candidates.free), None)
 
     def _provision(

@@ -29,7 +29,7 @@ from quaymaster._clusters.inmemory.controllers.job_indexes import (
 )
 from quaymaster._clusters.inmemory.controllers.job_pods import JobPods
 
-__all__ = ["JobSync", "wanted_pods"]
+__all__ = ["JobSync", "desired_pods"]
 
 _FAILURE: Final = "FailureTarget"
 _SUCCESS: Final = "SuccessCriteriaMet"
@@ -202,7 +202,7 @@ class JobSync:
     def _manage(self, delayed: dict[int, Pod]) -> None:
         """Delete surplus pods, or create missing ones."""
         active = len(self._family.active)
-        parallelism = wanted_pods(self._job, self._family, self._total_succeeded())
+        parallelism = desired_pods(self._job, self._family, self._total_succeeded())
         surplus = active - parallelism
         indexes = self._pods.indexes
         if surplus > 0 or (indexes is not None and indexes.surplus):
@@ -343,7 +343,7 @@ class JobSync:
         return new_condition(_FAILURE, reason, message, self._now)
 
 
-def wanted_pods(job: Job, family: Family, succeeded: int) -> int:
+def desired_pods(job: Job, family: Family, succeeded: int) -> int:
     """Return the number of pods that may run at once now."""
     parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
     if job.spec.suspend:
