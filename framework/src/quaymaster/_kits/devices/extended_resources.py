@@ -9,7 +9,7 @@ from typing import Final
 
 from quaymaster._api.objects import DeviceClass
 from quaymaster._api.objects.resource_names import is_extended_resource
-from quaymaster._core.contract.handle import Informers
+from quaymaster._core.contract.informers import Informers
 
 __all__ = ["ExtendedResources", "may_be_served_by_devices"]
 

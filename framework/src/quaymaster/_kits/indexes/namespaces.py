@@ -10,7 +10,7 @@ from typing import Final
 from quaymaster._api.objects import Namespace
 from quaymaster._api.objects.selectors import Selector
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
-from quaymaster._core.contract.handle import Informers
+from quaymaster._core.contract.informers import Informers
 from quaymaster._core.state.counting.pod_terms import PodTerm
 
 __all__ = ["Namespaces"]

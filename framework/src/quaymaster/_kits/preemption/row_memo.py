@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster._core.contract.handle import LastingFilters
+from quaymaster._core.contract.filter_runner import LastingFilters
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import (
     BoolArray,

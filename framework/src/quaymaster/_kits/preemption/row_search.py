@@ -7,7 +7,8 @@ import numpy as np
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.handle import Handle, LastingFilters
+from quaymaster._core.contract.filter_runner import LastingFilters
+from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.results import Candidate
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import BoolArray, RowArray
