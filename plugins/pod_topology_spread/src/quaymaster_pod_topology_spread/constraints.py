@@ -228,7 +228,7 @@ def _compile(
             selector=selector,
             min_domains=1 if constraint.min_domains is None else constraint.min_domains,
             query=PodQuery(
-                # Upstream counts no pods for an empty selector.
+                # ``countPodsMatchSelector`` counts no pods for an empty selector.
                 selector=NOTHING if selector.matches_everything else selector,
                 namespaces=frozenset({pod.metadata.namespace}),
             ),

@@ -150,4 +150,4 @@ def _and(selector: Selector, more: LabelSelector | None) -> Selector:
     try:
         return selector & compile_label_selector(more)
     except SelectorError:
-        return selector  # as in upstream: an invalid selector adds no requirement
+        return selector  # as ``DefaultSelector``: an invalid one adds no requirement

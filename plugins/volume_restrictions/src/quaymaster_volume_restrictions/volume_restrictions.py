@@ -211,7 +211,8 @@ def _has_conflict(disks: Sequence[Volume], node: NodeInfo) -> bool:
 
 def _count(state: CycleState, other: Pod, sign: int) -> None:
     pod_volumes = state[_POD_VOLUMES]
-    # As in upstream, claims of other namespaces with the same name count.
+    # As in ``conflictingPVCRefCountForPod``, claims of other namespaces with the same
+    # name count.
     pod_volumes.users += sign * sum(
         name in pod_volumes.claims for name in _claim_names(other)
     )

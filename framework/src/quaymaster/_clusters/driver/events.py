@@ -24,6 +24,7 @@ _SECONDS_TO_FINISH: Final = 360.0
 _SECONDS_TO_REFRESH: Final = 1800.0
 _SECONDS_TO_LOOK: Final = 30.0
 _MOST: Final = 20_000  # keys that are kept; upstream keeps any number
+# A burst of pods makes one event each, faster than a server writes them.
 _MOST_WAITING: Final = 10_000  # requests; further ones are dropped
 _ENCODER: Final = msgspec.json.Encoder()
 _NOT_FOUND: Final = 404

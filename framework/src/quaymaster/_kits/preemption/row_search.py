@@ -43,7 +43,7 @@ class RowSearch:
         self._limit = limit
         self._columns = VictimColumns(rule.importance)
         self._memos = RowMemos()
-        # Upstream tries all nodes in parallel and stops when there are enough. Here, a
+        # ``DryRunPreemption`` tries nodes in parallel until there are enough. Here, a
         # batch has as many nodes as the last search needed, which mostly ends the
         # search with the first batch.
         # The number of nodes per candidate in the last search.

@@ -250,8 +250,8 @@ class RowTrial:
         fitting = self._filtered(self._tables[-1], indices, pod_use)
         if fitting is None or len(self._tables) == 1:
             return fitting
-        # As upstream, a pod must fit with the nominated pods, and also if none of them
-        # ever comes.
+        # As in ``RunFilterPluginsWithNominatedPods``, a pod must fit with the nominated
+        # pods, and also if none of them ever comes.
         again = (fitting & nominated).nonzero()[0]
         if len(again):
             alone = self._filtered(self._tables[0], indices[again], pod_use)

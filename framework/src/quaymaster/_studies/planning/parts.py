@@ -28,8 +28,8 @@ def with_parts(
 ) -> Outcome:
     """Search with all groups, then with one and two of them if nothing is proven.
 
-    Each search follows its own course. With many groups it may mix those of which one
-    or two would do better.
+    Each search tries other plans. A search with many groups may end with a mixture that
+    is worse than a plan with one or two groups.
 
     Args:
         question: The question.

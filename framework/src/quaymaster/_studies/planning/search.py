@@ -64,7 +64,7 @@ class SearchResult:
         bound_in_rounds: No plan at all that does weighs less.
         is_final: Whether every lighter plan was refuted, or all plans if none does;
             plans in rounds only if they were searched.
-        is_final_at_once: The same of plans whose nodes are bought at once.
+        is_final_at_once: The same for plans whose nodes are bought at once.
     """
 
     trial: Trial | None
@@ -153,7 +153,7 @@ class Search:
             self._try_lighter_ones()
 
     def _buy(self) -> None:
-        """Search for a plan in rounds, so that no heavier one is looked at."""
+        """Search for a plan in rounds; heavier plans are not tried."""
         trial = None if self._rounds is None else self._rounds.run()
         if trial is not None and len(trial.rounds) > 1:
             self._bought = trial

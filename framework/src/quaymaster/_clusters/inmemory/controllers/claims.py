@@ -179,6 +179,8 @@ class ClaimController:
                 return volume
         if volume_name:
             return candidates.free.get(volume_name)
+        # ``FindMatchingVolume`` with ``delayBinding``: the scheduler picks free
+        # volumes.
         return None if is_delayed else next(iter(candidates.free), None)
 
     def _provision(
@@ -230,6 +232,8 @@ class ClaimController:
 
     def _give_node_back(self, claim: PersistentVolumeClaim) -> None:
         """Report to the scheduler that no volume can be made for the selected node."""
+        # ``rescheduleProvisioning``: without the annotation, the pod is scheduled
+        # again.
         annotations = {
             key: value
             for key, value in claim.annotations.items()

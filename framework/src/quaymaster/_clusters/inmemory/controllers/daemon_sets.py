@@ -146,6 +146,8 @@ class DaemonSetController:
         try:
             admitted = self._cluster.admit(template)
             for name in names:
+                # ``syncNodes`` sends batches that double, to waste few requests on a
+                # rejection. Here the first rejection ends the loop.
                 # Admission treats them all alike, so one is admitted for all.
                 spec = admitted.spec
                 spec = replace(spec, affinity=held_to(spec.affinity, name))

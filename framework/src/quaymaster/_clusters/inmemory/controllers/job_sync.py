@@ -155,6 +155,8 @@ class JobSync:
                 *pod.status.container_statuses,
             )
         )
+        # ``pastBackoffLimitOnFailure``: limits of 0 and 1 both end with the first
+        # restart.
         return restarts >= max(limit, 1)
 
     def _note_indexes(self, indexes: JobIndexes) -> None:
@@ -301,6 +303,8 @@ class JobSync:
         conditions = with_condition(self._status.conditions, condition)
         # Identity: they are the same object unless the condition has changed.
         if conditions is not self._status.conditions:
+            # ``syncJob`` resets the start, so that the deadline does not run while a
+            # Job is suspended.
             start = None if is_suspended else Time(self._now)
             self._status = replace(
                 self._status, conditions=conditions, start_time=start

@@ -183,9 +183,8 @@ class Controllers:
     def keep(self, obj: ApiObject) -> None:
         """Keep an object that is about to be loaded as its own cluster had it.
 
-        A claim without a volume stays without: its provisioner makes none. The allowed
-        disruptions of a budget change only with its pods, and so do the reservations of
-        device claims.
+        No volume is provisioned for a claim without one. The allowed disruptions of a
+        budget and the reservations of device claims change only with their pods.
         """
         if isinstance(obj, PersistentVolumeClaim):
             self.storage.claims.keep(obj)
