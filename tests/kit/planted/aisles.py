@@ -72,7 +72,7 @@ OWN = clusters(
     nodes=nodes(*({"labels": {AISLE: name}} for name in ("north", "south", "east")))
 )
 AISLE_MISTAKES: Sequence[Mistake] = (
-    Mistake(OrdersAislesByASet, ["hash order"], OWN),
+    Mistake(OrdersAislesByASet, ["other process"], OWN),
     Mistake(ScoresTheFirstPod, ["placement scores"], OWN),
     Mistake(CountsItsCalls, ["placement scores"], OWN),
 )

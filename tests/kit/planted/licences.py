@@ -158,7 +158,7 @@ LICENCE_MISTAKES: Sequence[Mistake] = (
     Mistake(FiltersByItsLedger, ["imagining"], OWN),
     Mistake(AnnotatesAnotherLicence, ["choices"], OWN),
     Mistake(ForgetsLabelsThatGo, ["events"], OWN),
-    Mistake(ChoosesFromASet, ["hash order"], OWN),
+    Mistake(ChoosesFromASet, ["other process"], OWN),
     Mistake(ScoresByCalls, ["determinism"], OWN),
     Mistake(KeepsLabelsThatGo, ["imagining", "staleness"], OWN),
 )

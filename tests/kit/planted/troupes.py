@@ -188,5 +188,5 @@ TROUPE_MISTAKES: Sequence[Mistake] = (
     Mistake(IgnoresNamespaces, ["namespaces"], OWN),
     Mistake(RejectsOtherNamespaces, ["namespaces"], OWN),
     Mistake(WakesOtherTroupes, ["events"], OWN),
-    Mistake(SortsByHash, ["hash order"], OWN),
+    Mistake(SortsByHash, ["other process"], OWN),
 )

@@ -40,6 +40,8 @@ from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
 from tests.kit.planted.troupes import TROUPE_MISTAKES, Troupes
+from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
+from tests.kit.planted.windows import WINDOW_MISTAKES, Windows
 from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
 from tests.kit.planted.zones import ZONE_MISTAKES, Zones
 
@@ -56,6 +58,7 @@ MISTAKES = (
     *TROUPE_MISTAKES,
     *LICENCE_MISTAKES,
     *AISLE_MISTAKES,
+    *WINDOW_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -67,6 +70,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Troupes, TROUPE_CLUSTERS),
     (Licences, LICENCE_CLUSTERS),
     (Aisles, AISLE_CLUSTERS),
+    (Windows, WINDOW_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),
@@ -94,7 +98,9 @@ def _stopped() -> Iterator[None]:
 @pytest.mark.usefixtures("usual_examples")
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "mistake", MISTAKES, ids=[mistake.plugin.__qualname__ for mistake in MISTAKES]
+    "mistake",
+    MISTAKES,
+    ids=[f"{each.plugin.__qualname__} {'-'.join(each.checks)}" for each in MISTAKES],
 )
 def test_planted_mistake_is_found(mistake: Mistake) -> None:
     others = {name: "not asked here" for name in CHECKS if name not in mistake.checks}

@@ -18,7 +18,6 @@ from quaymaster._authors.testing.contract.groups import (
     PLACEMENTS,
     QUORUM,
 )
-from quaymaster._authors.testing.contract.hash_order import HASH_ORDER
 from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
 from quaymaster._authors.testing.contract.interleaving import INTERLEAVING
 from quaymaster._authors.testing.contract.leaks import LEAKS
@@ -40,8 +39,10 @@ from quaymaster._authors.testing.contract.skips import (
 )
 from quaymaster._authors.testing.contract.sort_keys import SORT_KEYS
 from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
+from quaymaster._authors.testing.contract.surroundings import OTHER_PROCESS
 from quaymaster._authors.testing.contract.ties import TIES
 from quaymaster._authors.testing.contract.time_passing import TIME
+from quaymaster._authors.testing.contract.timers import TIMERS
 from quaymaster._authors.testing.contract.twin import TWIN
 from quaymaster._authors.testing.contract.unresolvable import UNRESOLVABLE
 
@@ -59,11 +60,12 @@ CHECKS: Final[Mapping[str, Check]] = {
         PURITY,
         TWIN,
         DETERMINISM,
-        HASH_ORDER,
+        OTHER_PROCESS,
         INTERLEAVING,
         STALENESS,
         OBJECT_CHANGES,
         TIME,
+        TIMERS,
         SCORE_RANGE,
         NORMALIZATION,
         TIES,

@@ -54,8 +54,9 @@ def _of_attempt(bench: Bench, pod: Pod) -> Iterator[Decision]:
     attempt = answers(bench, pod)
     yield "pre_enqueue", shown(attempt.pre_enqueue)
     yield "pre_filter", shown(attempt.pre_filter)
+    names = [info.name for info in bench.snapshot] if attempt.rejected else ()
     parts: Mapping[str, Mapping[str, object]] = {
-        "filter": attempt.rejected,
+        "filter": {name: attempt.rejected.get(name) for name in names},
         "score": attempt.score,
         "normalize_score": attempt.normalized,
     }

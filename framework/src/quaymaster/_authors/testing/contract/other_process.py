@@ -1,4 +1,4 @@
-"""Runs plugins in two further processes, whose texts have other hashes.
+"""Runs plugins in two further processes, with other hashes, dates and time zones.
 
 Python chooses the hashes of texts when a process starts, so the order of a set of texts
 differs from process to process. Two processes serve all plugins of a test run, because
@@ -21,6 +21,7 @@ from typing import IO, Any, Final
 import attrs
 
 from quaymaster._authors.testing.contract.decisions import Decision, decisions
+from quaymaster._authors.testing.contract.other_date import begin_at
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._base.versions.kubernetes import Kubernetes
@@ -29,12 +30,34 @@ __all__ = ["ask_other_processes", "serve"]
 
 _SEED: Final = "PYTHONHASHSEED"
 _IS_OTHER: Final = "QUAYMASTER_CONTRACT_OTHER_PROCESS"
-_SEEDS: Final = ("17", "52")
-"""Of sixty seeds, these two order the names of drawn clusters most differently."""
+_ZONE: Final = "TZ"
+
+
+@attrs.frozen
+class _Surroundings:
+    """What differs between the processes.
+
+    Attributes:
+        seed: The seed of hashes.
+        zone: The time zone, as the variable TZ has it.
+        date: The time at which its wall clock begins, in seconds since the epoch.
+    """
+
+    seed: str
+    zone: str
+    date: float
+
+
+_SURROUNDINGS: Final = (
+    # A night at a weekend in March 2031, and a noon of a working day in October 2034.
+    # Of sixty seeds, these two order the names of drawn clusters most differently.
+    _Surroundings("17", "XXX-5:45", 1_930_156_217),
+    _Surroundings("52", "XXX+2:30", 2_044_275_063),
+)
 
 _COMMAND: Final = (
     "import sys; from quaymaster._authors.testing.contract.other_process import serve; "
-    "serve()"
+    "serve({date})"
 )
 
 
@@ -101,13 +124,15 @@ def _files_of(*classes: type) -> Mapping[str, str]:
 class _OtherProcess:
     """Another process; it ends with this one."""
 
-    def __init__(self, seed: str) -> None:
+    def __init__(self, surroundings: _Surroundings) -> None:
+        command = _COMMAND.format(date=surroundings.date)
+        variables = {_SEED: surroundings.seed, _ZONE: surroundings.zone}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _COMMAND],
+            [sys.executable, "-c", command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, _SEED: seed, _IS_OTHER: "1"},
+            env={**os.environ, **variables, _IS_OTHER: "1"},
         )
         atexit.register(self._end)
 
@@ -134,14 +159,19 @@ class _OtherProcess:
 
 @lru_cache(maxsize=1)
 def _processes() -> Sequence[_OtherProcess]:
-    return [_OtherProcess(seed) for seed in _SEEDS]
+    return [_OtherProcess(each) for each in _SURROUNDINGS]
 
 
 # In the other process ----------------------------------------------------------------
 
 
-def serve() -> None:
-    """Answer requests from the standard input until it ends."""
+def serve(date: float) -> None:
+    """Answer requests from the standard input until it ends.
+
+    Args:
+        date: The time at which the wall clock begins, in seconds since the epoch.
+    """
+    begin_at(date)
     answers = os.fdopen(os.dup(1), "wb")
     # What plugins print must not get among the answers.
     os.dup2(2, 1)

@@ -16,7 +16,6 @@ from quaymaster._studies.autoscaling.cloud import Cloud, Instance
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import AutoscalerEvent
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
 from quaymaster._studies.autoscaling.cluster_autoscaler.node_log import (
-    NodeLog,
     facts_of,
     pods_of,
 )
@@ -38,6 +37,7 @@ from quaymaster._studies.autoscaling.group_settings import (
 )
 from quaymaster._studies.autoscaling.outcomes import Outcomes
 from quaymaster._studies.autoscaling.outside_nodes import OutsideNodes
+from quaymaster._studies.autoscaling.reason_history import ReasonHistory
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     AutoscalerContext,
@@ -110,7 +110,7 @@ class ClusterAutoscalerController:
             explains=context.explains,
         )
         self._outcomes = Outcomes(context.cluster, self._group_of)
-        self._nodes = NodeLog() if context.explains else None
+        self._nodes = ReasonHistory() if context.explains else None
         self._groups = setup.groups
         self._outside: OutsideNodes | None = None
         self._timer: Timer | None = None

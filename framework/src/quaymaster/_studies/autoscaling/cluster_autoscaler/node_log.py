@@ -1,7 +1,7 @@
-"""What decides whether a node is removed, and what kept it, for explanations."""
+"""What decides whether a node is removed, for explanations."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -29,31 +29,12 @@ from quaymaster._studies.simulation.scaling import (
     NodeFact,
     PodFate,
     PodOfNode,
-    ReasonSince,
 )
 
-__all__ = ["NodeLog", "facts_of", "pods_of"]
+__all__ = ["facts_of", "pods_of"]
 
 _PREFIX: Final = "cluster-autoscaler.kubernetes.io/"
 _REASONS: Final = 3
-
-
-class NodeLog:
-    """Keeps why each node stayed, whenever the reason changed."""
-
-    def __init__(self) -> None:
-        self._reasons: dict[str, list[ReasonSince]] = {}
-
-    def note(self, reasons: Mapping[str, str], since: float) -> None:
-        """Note the reasons after a loop, by node, and its time since the beginning."""
-        for name, why in reasons.items():
-            history = self._reasons.setdefault(name, [])
-            if not history or history[-1].why != why:
-                history.append(ReasonSince(since=since, why=why))
-
-    def of(self, name: str) -> tuple[ReasonSince, ...]:
-        """Return the reasons of a node, in order."""
-        return tuple(self._reasons.get(name, ()))
 
 
 def facts_of(

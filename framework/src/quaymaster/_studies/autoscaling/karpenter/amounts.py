@@ -13,7 +13,11 @@ from quaymaster._api.objects.pod_requests import (
     status_changes_requests,
 )
 from quaymaster._api.objects.quantity import Quantity, ResourceList
-from quaymaster._api.objects.resource_names import PODS
+from quaymaster._api.objects.resource_names import (
+    EPHEMERAL_STORAGE,
+    MEMORY,
+    PODS,
+)
 from quaymaster._api.objects.resource_sums import add_to
 
 __all__ = [
@@ -21,6 +25,7 @@ __all__ = [
     "ONE_NODE",
     "Amounts",
     "added",
+    "amount_text",
     "amounts_of",
     "amounts_text",
     "fits",
@@ -67,6 +72,9 @@ def requests_of(*pods: Pod) -> Amounts:
             total[name] = total.get(name, 0) + amount
     total[PODS] = len(pods) * 10**9
     return total
+
+
+_BYTES: Final = frozenset({MEMORY, EPHEMERAL_STORAGE})
 
 
 def _requests(pod: Pod) -> ResourceList:
@@ -146,6 +154,14 @@ def largest_lists(left: ResourceList, right: ResourceList) -> ResourceList:
         if name not in result or quantity > result[name]:
             result[name] = quantity
     return result
+
+
+def amount_text(resource: str, amount: int) -> str:
+    """Return an amount in words; memory and storage are rounded to 0.1 Gi."""
+    if resource in _BYTES:
+        gibibytes = amount / 10**9 / 2**30
+        return f"{round(gibibytes, 1):g}Gi"
+    return str(Quantity.from_milli(amount // 10**6))
 
 
 def amounts_text(resources: ResourceList) -> str:

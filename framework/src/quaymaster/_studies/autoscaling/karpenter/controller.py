@@ -23,6 +23,9 @@ from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     DisruptionEvent,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.loop import DisruptionLoop
+from quaymaster._studies.autoscaling.karpenter.disruption.node_explanations import (
+    NodeExplanation,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.queue import DisruptionQueue
 from quaymaster._studies.autoscaling.karpenter.disruption.staying import (
     reasons_to_stay,
@@ -46,6 +49,7 @@ from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
 from quaymaster._studies.autoscaling.karpenter.pool_checks import check_pools
 from quaymaster._studies.autoscaling.karpenter.provisioner import Provisioner
+from quaymaster._studies.autoscaling.karpenter.scale_up_log import ScaleUpLog
 from quaymaster._studies.autoscaling.karpenter.states import (
     Calendar,
     Past,
@@ -53,10 +57,12 @@ from quaymaster._studies.autoscaling.karpenter.states import (
 )
 from quaymaster._studies.autoscaling.karpenter.termination import Terminations
 from quaymaster._studies.autoscaling.outcomes import Outcomes
+from quaymaster._studies.autoscaling.reason_history import ReasonHistory
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     AutoscalerContext,
 )
+from quaymaster._studies.simulation.scaling import NodeScaling, PodScaling
 
 __all__ = ["KarpenterController", "KarpenterSetup"]
 
@@ -123,8 +129,16 @@ class KarpenterController:
         self._past = Past(cluster, self._calendar)
         self._reader = StateReader(cluster, self._stock.types, self._past)
         self._lifecycle = Lifecycle(cluster, self._stock, setup.times, self._wake)
+        self._log = (
+            ScaleUpLog(cluster, self._lifecycle, options) if context.explains else None
+        )
         self._provisioner = Provisioner(
-            cluster, self._lifecycle, options, self._read_state, self._facts
+            cluster,
+            self._lifecycle,
+            options,
+            self._read_state,
+            self._facts,
+            self._log,
         )
         self._queue = DisruptionQueue(
             cluster, self._lifecycle, options, self._provisioner.nominate
@@ -142,7 +156,9 @@ class KarpenterController:
             chance=random.Random(context.seed),
             may_begin=lambda: not self._lifecycle.is_launching,
             read_facts=self._facts,
+            note=self._note_reasons if context.explains else None,
         )
+        self._history = ReasonHistory()
         self._pod_events = PodEvents(cluster)
         version = cluster.resource_version
         self._pods = cluster.watch(Pod, version, self._changed)
@@ -237,6 +253,38 @@ class KarpenterController:
             key: {pool: reasons[pool][key] for pool in pools}
             for key in self._provisioner.problems
         }
+
+    def scaling_of_pod(self, key: str) -> PodScaling | None:
+        """Return what was last decided for a pod; None if it was never pending."""
+        return None if self._log is None else self._log.scaling_of(key)
+
+    def scaling_of_node(self, name: str) -> NodeScaling | None:
+        """Return why a node was removed or stays; None if it never existed."""
+        lives = {life.node: life for life in self.nodes()}
+        life, why = lives.get(name), self.reasons_to_stay().get(name)
+        if life is None and why is None:
+            return None
+        if life is not None and why is None:
+            why = life.removed_for or "it has not come into the cluster"
+        node = self._read_state().node_by_name.get(name)
+        explanation = node and NodeExplanation(self._survey(), node, self._start)
+        return NodeScaling(
+            node=name,
+            group=life.group if life is not None else "",
+            removed=life.removed if life is not None else None,
+            why=why or "",
+            facts=tuple(explanation.facts()) if explanation else (),
+            pods=tuple(explanation.pods()) if explanation else (),
+            history=self._history.of(name),
+        )
+
+    def _note_reasons(self, survey: Survey) -> None:
+        since = round(self._clock.now() - self._start, _DIGITS)
+        staying = {
+            node.name for node in survey.state.nodes if not node.marked_for_deletion
+        }
+        reasons = reasons_to_stay(survey)
+        self._history.note({k: v for k, v in reasons.items() if k in staying}, since)
 
     def close(self) -> None:
         """End its watches."""

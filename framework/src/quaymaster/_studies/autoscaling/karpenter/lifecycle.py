@@ -145,7 +145,11 @@ class Lifecycle:
             self._changed()
             return
         instance_type, offering = chosen
-        self.machines[name].price = offering.price
+        machine = self.machines[name]
+        machine.price = offering.price
+        machine.offering = (
+            f"{instance_type.name}, {offering.zone}, {offering.capacity_type}"
+        )
         self._cluster.update(as_launched(claim, instance_type, offering, now))
         self._clock.call_later(self._times.registration, lambda: self._register(name))
 

@@ -91,6 +91,7 @@ class Machine:
         is_original: Whether it was there from the beginning.
         added_for: Why it was ordered.
         removed_for: Why it was deleted.
+        offering: Its type, zone and capacity type; empty until it is launched.
     """
 
     claim: str
@@ -104,6 +105,7 @@ class Machine:
     is_original: bool = False
     added_for: str = ""
     removed_for: str = ""
+    offering: str = ""
 
 
 class Stock:

@@ -15,12 +15,14 @@ from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
+from quaymaster._studies.autoscaling.karpenter.scale_up_log import ScaleUpLog
 from quaymaster._studies.autoscaling.karpenter.solve.claims import as_created
 from quaymaster._studies.autoscaling.karpenter.solve.pending import (
     PodsToSchedule,
     pods_to_schedule,
 )
-from quaymaster._studies.autoscaling.karpenter.solve.scheduler import solve
+from quaymaster._studies.autoscaling.karpenter.solve.refusals import PoolRefusal
+from quaymaster._studies.autoscaling.karpenter.solve.scheduler import SolveResult, solve
 from quaymaster._studies.autoscaling.karpenter.solve.templates import NO_TYPES_REASONS
 
 __all__ = ["Provisioner"]
@@ -39,6 +41,7 @@ class Provisioner:
         options: The options of Karpenter.
         read_state: Returns the state of the cluster.
         read_facts: Returns what a round depends on, apart from time.
+        log: Keeps decisions for explanations; None if nothing is explained.
 
     Attributes:
         nominated: Until when pods are expected on nodes, by name.
@@ -52,6 +55,7 @@ class Provisioner:
         options: KarpenterOptions,
         read_state: Callable[[], ClusterState],
         read_facts: Callable[[], object],
+        log: ScaleUpLog | None = None,
     ) -> None:
         self._cluster = cluster
         self._clock = cluster.clock
@@ -67,7 +71,8 @@ class Provisioner:
         self._expected: Sequence[str] = ()
         self._reported: Mapping[str, str] = {}
         self._left_out: Mapping[str, str] = {}
-        self._by_pool: Mapping[str, Mapping[str, str]] = {}
+        self._refusals: Mapping[str, Mapping[str, PoolRefusal]] = {}
+        self._log = log
         self._repeat: Timer | None = None
 
     def trigger(self) -> None:
@@ -87,11 +92,12 @@ class Provisioner:
 
     def reasons(self, pool: str) -> Mapping[str, str]:
         """Return why a pool helps none of the pods with problems, by their keys."""
-        return {
-            key: self._left_out.get(pool)
-            or self._by_pool.get(key, {}).get(pool, problem)
-            for key, problem in self.problems.items()
-        }
+        reasons = {}
+        for key, problem in self.problems.items():
+            refusal = self._refusals.get(key, {}).get(pool)
+            own = problem if refusal is None else refusal.text
+            reasons[key] = self._left_out.get(pool) or own
+        return reasons
 
     def nominate(self, nodes: Sequence[str]) -> None:
         """Note that pods are expected on nodes."""
@@ -132,16 +138,22 @@ class Provisioner:
         self.problems = pods.rejected
         self._expected = ()
         if not pods.all_pods:
+            if self._log is not None:
+                self._log.note_round(state, pods, SolveResult(), {})
             return
         result = solve(state, pods.all_pods, self._options)
         self._expected = [name for name, pods in result.existing.items() if pods]
         self.nominate(self._expected)
         self._report_problems(pods, result.errors)
-        self._by_pool = result.errors_by_pool
+        self._refusals = result.refusals
         self._report_pools(state, result.pools_left_out)
+        claims = {}
         for claim in result.new_claims:
             created = as_created(claim, self._options)
-            self._lifecycle.order(created, _reason(claim.pods))
+            name = self._lifecycle.order(created, _reason(claim.pods))
+            claims[name] = created
+        if self._log is not None:
+            self._log.note_round(state, pods, result, claims)
 
     def _report_problems(self, pods: PodsToSchedule, errors: Mapping[str, str]) -> None:
         problems = {

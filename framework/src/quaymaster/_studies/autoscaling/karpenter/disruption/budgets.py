@@ -12,7 +12,14 @@ from quaymaster._clusters.inmemory.admission.cron_times import next_hit
 from quaymaster._core.config.duration import parse_duration
 from quaymaster._studies.autoscaling.karpenter.objects import Budget, NodePool
 
-__all__ = ["DRIFTED", "EMPTY", "UNDERUTILIZED", "UNLIMITED", "allowed_disruptions"]
+__all__ = [
+    "DRIFTED",
+    "EMPTY",
+    "UNDERUTILIZED",
+    "UNLIMITED",
+    "allowance",
+    "allowed_disruptions",
+]
 
 DRIFTED: Final = "Drifted"
 EMPTY: Final = "Empty"
@@ -33,7 +40,7 @@ def allowed_disruptions(pool: NodePool, nodes: int, reason: str, now: float) -> 
     """
     allowed = UNLIMITED
     for budget in pool.spec.disruption.budgets:
-        number = _allowed(budget, nodes, now)
+        number = allowance(budget, nodes, now)
         if number is None:
             return 0
         if not budget.reasons or reason in budget.reasons:
@@ -41,8 +48,8 @@ def allowed_disruptions(pool: NodePool, nodes: int, reason: str, now: float) -> 
     return allowed
 
 
-def _allowed(budget: Budget, nodes: int, now: float) -> int | None:
-    """Return what a budget allows; None if it is wrong."""
+def allowance(budget: Budget, nodes: int, now: float) -> int | None:
+    """Return what one budget allows now, whatever its reasons; None if it is wrong."""
     is_active = _is_active(budget, now)
     if is_active is None:
         return None

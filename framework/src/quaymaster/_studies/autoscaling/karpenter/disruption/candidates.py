@@ -153,6 +153,13 @@ class CandidateFinder:
             return Blocked(node, text, sentence(problem), is_by_pods=True)
         return self._made(node, claim, pool)
 
+    def as_candidate(self, node: StateNode) -> Candidate | None:
+        """Return a node as if it might be disrupted; None if it has no known pool."""
+        pool = self._state.pools.get(node.pool)
+        if node.claim is None or node.node is None or pool is None:
+            return None
+        return self._made(node, node.claim, pool)
+
     def cost_of(self, node: StateNode) -> float:
         """Return what moving the pods of any node would cost."""
         return reschedule_cost(

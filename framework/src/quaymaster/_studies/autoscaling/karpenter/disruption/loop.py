@@ -41,6 +41,8 @@ class DisruptionLoop:
         chance: Draws the order of pools.
         may_begin: Returns whether all orders have been accepted.
         read_facts: Returns what a look depends on, apart from time.
+        note: Gets each look that has found nothing, for explanations; None if nothing
+            is explained.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class DisruptionLoop:
         chance: random.Random,
         may_begin: Callable[[], bool],
         read_facts: Callable[[], object],
+        note: Callable[[Survey], None] | None = None,
     ) -> None:
         self._clock = cluster.clock
         self._queue = queue
@@ -63,6 +66,7 @@ class DisruptionLoop:
         self._chance = chance
         self._may_begin = may_begin
         self._facts = read_facts
+        self._note = note
         self._seen: object = None
         self._seen_at = 0.0
         self.is_validating = False
@@ -106,6 +110,8 @@ class DisruptionLoop:
             else:
                 self._start(look.command, method)
             return True
+        if self._note is not None:
+            self._note(survey)
         self._seen, self._seen_at = self._facts(), self._clock.now()
         return False
 

@@ -80,6 +80,7 @@ class Survey:
         state: The cluster.
         options: The options of Karpenter.
         finder: Decides which nodes may be disrupted.
+        today: The time on the calendar, for budgets with a schedule.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Survey:
         self.options = options
         self.finder = CandidateFinder(state, busy=busy)
         self._limits = state.disruption_limits
-        self._today = state.now + calendar_offset
+        self.today = state.now + calendar_offset
 
     @functools.cached_property
     def _judged(self) -> Sequence[Candidate | Blocked]:
@@ -134,7 +135,7 @@ class Survey:
         allowed: dict[str, int] = {}
         for name, pool in self.state.pools.items():
             total = totals.get(name, 0)
-            most = allowed_disruptions(pool, total, reason, self._today)
+            most = allowed_disruptions(pool, total, reason, self.today)
             allowed[name] = max(most - disrupting.get(name, 0), 0)
             if total and not most:
                 text = (
@@ -143,6 +144,11 @@ class Survey:
                 )
                 report(DisruptionEvent("NodePool", name, BLOCKED, text))
         return allowed
+
+    def counts_of(self, pool: str) -> tuple[int, int]:
+        """Return how many nodes of a pool have started, and how many of them leave."""
+        totals, disrupting = self._counts
+        return totals.get(pool, 0), disrupting.get(pool, 0)
 
     @functools.cached_property
     def _counts(self) -> tuple[Mapping[str, int], Mapping[str, int]]:

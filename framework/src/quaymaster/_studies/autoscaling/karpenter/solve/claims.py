@@ -40,7 +40,7 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
 )
 from quaymaster._studies.autoscaling.karpenter.solve.chance import Chance
 from quaymaster._studies.autoscaling.karpenter.solve.pod_data import PodData
-from quaymaster._studies.autoscaling.karpenter.solve.refusals import Refusal
+from quaymaster._studies.autoscaling.karpenter.solve.refusals import Cause, Refusal
 from quaymaster._studies.autoscaling.karpenter.solve.reservations import Reservations
 from quaymaster._studies.autoscaling.karpenter.solve.templates import (
     SIMULATED_LABELS,
@@ -243,7 +243,7 @@ class OpenClaim:
             for key, count in selection.missing.items():
                 requirements.replace(requirements.get(key).with_min_values(count))
         if not selection.types:
-            return Refusal(selection.problem)
+            return Refusal(selection.problem, cause=Cause.TYPES)
         reserved = self._to_reserve(requirements, selection.types)
         if isinstance(reserved, Refusal):
             return reserved

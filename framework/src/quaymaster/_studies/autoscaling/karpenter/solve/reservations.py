@@ -11,7 +11,7 @@ from quaymaster._studies.autoscaling.karpenter.instance_types import (
     Offering,
 )
 from quaymaster._studies.autoscaling.karpenter.labels import RESERVED
-from quaymaster._studies.autoscaling.karpenter.solve.refusals import Refusal
+from quaymaster._studies.autoscaling.karpenter.solve.refusals import Cause, Refusal
 
 __all__ = ["Reservations"]
 
@@ -106,7 +106,8 @@ class Reservations:
             text = _WOULD_REMOVE
         if not text:
             return []
-        return Refusal(text.__str__, is_deferral=self._strict)
+        cause = Cause.RESERVATION
+        return Refusal(text.__str__, is_deferral=self._strict, cause=cause)
 
     def hold(
         self, host: str, held: Iterable[Offering], offerings: Sequence[Offering]

@@ -37,7 +37,11 @@ from quaymaster._studies.autoscaling.karpenter.solve.node_facts import nodes_of_
 from quaymaster._studies.autoscaling.karpenter.solve.pod_data import PodData, pod_data
 from quaymaster._studies.autoscaling.karpenter.solve.preferences import relaxed
 from quaymaster._studies.autoscaling.karpenter.solve.queue import PodQueue
-from quaymaster._studies.autoscaling.karpenter.solve.refusals import Refusal
+from quaymaster._studies.autoscaling.karpenter.solve.refusals import (
+    Cause,
+    PoolRefusal,
+    Refusal,
+)
 from quaymaster._studies.autoscaling.karpenter.solve.reservations import Reservations
 from quaymaster._studies.autoscaling.karpenter.solve.templates import (
     PoolTemplate,
@@ -54,10 +58,13 @@ from quaymaster._studies.autoscaling.karpenter.solve.volumes import (
     volumes_of,
 )
 
-__all__ = ["SolveResult", "solve"]
+__all__ = ["POOL_PROBLEMS", "SolveResult", "claim_of_pool", "solve"]
 
 _NO_TYPES = "nodepool requirements filtered out all available instance types"
 _NO_POOLS = "no dynamic nodepools found"
+POOL_PROBLEMS = frozenset({_NO_TYPES, _NO_POOLS})
+"""Why no pod gets a new node, in upstream's words, if the reason is in the pools."""
+
 _NO_DEVICES = (
     "pod has Dynamic Resource Allocation requirements "
     "that are not yet supported by Karpenter"
@@ -72,19 +79,21 @@ class SolveResult:
         new_claims: The claims to make.
         existing: The pods that each node gets, by its name.
         errors: Why the other pods go nowhere, by their keys.
-        errors_by_pool: The same for each pool, where it depends on the pool.
+        refusals: The same for each pool, where it depends on the pool.
         deferred: The keys of those that only wait for reserved capacity.
         final: The keys of those that Karpenter does not serve at all.
         pools_left_out: Why no claim can be of some pools, by their names.
+        remaining: What the limits of each pool leave after the new claims.
     """
 
     new_claims: Sequence[ProposedClaim] = ()
     existing: Mapping[str, Sequence[Pod]] = attrs.field(factory=dict)
     errors: Mapping[str, str] = attrs.field(factory=dict)
-    errors_by_pool: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
+    refusals: Mapping[str, Mapping[str, PoolRefusal]] = attrs.field(factory=dict)
     deferred: frozenset[str] = frozenset()
     final: frozenset[str] = frozenset()
     pools_left_out: Mapping[str, str] = attrs.field(factory=dict)
+    remaining: Mapping[str, Amounts] = attrs.field(factory=dict)
 
 
 def solve(
@@ -125,6 +134,30 @@ def solve(
         ),
     )
     return scheduler.solve()
+
+
+def claim_of_pool(
+    state: ClusterState, pod: Pod, options: KarpenterOptions, pool: str
+) -> ProposedClaim | Refusal:
+    """Return the claim that one pod alone would get of a pool, or why it gets none.
+
+    Args:
+        state: The cluster.
+        pod: The pod; preferences that cannot be met do not count.
+        options: The options.
+        pool: The name of a pool that can have some type.
+    """
+    supply = supply_of(state, options)
+    [template] = [each for each in supply.templates if each.name == pool]
+    scheduler = _Scheduler(
+        state,
+        [pod],
+        options,
+        exclude_nodes=frozenset(),
+        consolidates=False,
+        reservations=Reservations(supply.types, {}, strict=False),
+    )
+    return scheduler.claim_of(template)
 
 
 class _Scheduler:
@@ -200,6 +233,20 @@ class _Scheduler:
             queue.push(pod)
         return self._result(refusals)
 
+    def claim_of(self, template: PoolTemplate) -> ProposedClaim | Refusal:
+        """Return the claim of a pool for the only pod, or why there is none."""
+        [pod] = self._pods
+        while True:
+            data = self._data[pod.uid]
+            refusal = self._basic_refusal(data) or self._open_of(template, data)
+            if refusal is None:
+                return self._claims[0].completed(self._chance)
+            less = relaxed(pod, tolerates_preferences=self._supply.prefers_no_pods)
+            if refusal.is_final or less is None:
+                return refusal
+            pod = less
+            self._set(pod)
+
     def _set(self, pod: Pod) -> None:
         """Read a pod again whose preferences have changed."""
         before = self._data[pod.uid]
@@ -223,11 +270,18 @@ class _Scheduler:
             pod = less
             self._set(pod)
 
-    def _add(self, data: PodData) -> Refusal | None:
+    def _basic_refusal(self, data: PodData) -> Refusal | None:
+        """Return why a pod goes nowhere, whatever nodes there are, or None."""
         if has_device_claims(data.pod):
             return Refusal(_NO_DEVICES.__str__, is_final=True)
         if data.volume_problem:
             return Refusal.of(data.volume_problem)
+        return None
+
+    def _add(self, data: PodData) -> Refusal | None:
+        refusal = self._basic_refusal(data)
+        if refusal is not None:
+            return refusal
         if self._nodes.place(data) or self._join(data):
             return None
         if not self._supply.templates:
@@ -265,7 +319,8 @@ class _Scheduler:
     def _open_of(self, template: PoolTemplate, data: PodData) -> Refusal | None:
         types, problem = self._types_within_limits(template)
         if problem:
-            return Refusal.of(f"{problem} for nodepool (NodePool={template.name})")
+            text = f"{problem} for nodepool (NodePool={template.name})"
+            return Refusal.of(text, Cause.LIMITS)
         self._hosts += 1
         claim = OpenClaim(
             template,
@@ -339,14 +394,15 @@ class _Scheduler:
                 for name, pods in self._nodes.placed.items()
             },
             errors=errors,
-            errors_by_pool={
-                key: {pool: str(each) for pool, each in refusal.by_pool.items()}
+            refusals={
+                key: {pool: each.of_pool() for pool, each in refusal.by_pool.items()}
                 for key, refusal in refusals.items()
                 if refusal.by_pool
             },
             deferred=frozenset(k for k, r in refusals.items() if r.is_deferral),
             final=frozenset(k for k, r in refusals.items() if r.is_final),
             pools_left_out=self._supply.left_out,
+            remaining=self._remaining,
         )
 
 
