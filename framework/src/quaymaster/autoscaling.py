@@ -38,6 +38,8 @@ from quaymaster._studies.simulation.autoscaler import (
     Autoscaler,
     AutoscalerContext,
     AutoscalerFactory,
+    NodeOffer,
+    OffersNodes,
 )
 from quaymaster._studies.simulation.scaling import (
     ExplainsScaling,
@@ -73,7 +75,9 @@ __all__ = [
     "MovedPod",
     "NodeFact",
     "NodeGroupFate",
+    "NodeOffer",
     "NodeScaling",
+    "OffersNodes",
     "PodFate",
     "PodOfNode",
     "PodScaling",

@@ -54,6 +54,7 @@ from quaymaster._studies.planning.plans import (
     UnplacedKind,
     Utilization,
 )
+from quaymaster._studies.planning.scaled import ScaledPlan
 from quaymaster._studies.planning.what_if import what_if
 from quaymaster._studies.planning.what_if_results import (
     ClusterState,
@@ -104,6 +105,7 @@ __all__ = [
     "RoomObserver",
     "RotateNodes",
     "Scale",
+    "ScaledPlan",
     "SetImage",
     "Target",
     "TypicalPod",

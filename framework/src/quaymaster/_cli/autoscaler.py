@@ -78,11 +78,16 @@ class ScaledRun:
         return self.autoscaler
 
 
-def autoscaler_option(*, required: bool = False) -> Callable[[F], F]:
+def autoscaler_option(
+    *,
+    required: bool = False,
+    text: str = "Let an autoscaler add and remove nodes, as FILE describes it.",
+) -> Callable[[F], F]:
     """The option ``--autoscaler``, which gives a command ``autoscaler_file``.
 
     Args:
         required: Whether the command needs it.
+        text: Its help.
     """
     return click.option(
         "--autoscaler",
@@ -90,7 +95,7 @@ def autoscaler_option(*, required: bool = False) -> Callable[[F], F]:
         metavar="FILE",
         required=required,
         type=click.Path(dir_okay=False),
-        help="Let an autoscaler add and remove nodes, as FILE describes it.",
+        help=text,
     )
 
 

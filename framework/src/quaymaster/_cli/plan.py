@@ -15,6 +15,7 @@ import yaml
 
 from quaymaster._api.objects.wire import to_wire
 from quaymaster._base.files import write_whole
+from quaymaster._cli.autoscaler import autoscaler_option, the_autoscaler
 from quaymaster._cli.daemon_order import daemon_sets_option
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.notices import print_notices
@@ -42,6 +43,7 @@ from quaymaster._studies.planning.groups import NodeGroup, parse_node_group
 from quaymaster._studies.planning.losses import Loss
 from quaymaster._studies.planning.planning import plan
 from quaymaster._studies.planning.plans import Plan
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory, kinds_of
 
 __all__ = ["command"]
 
@@ -61,6 +63,7 @@ class _Request:
     """The options of the command line about the plan."""
 
     groups: Sequence[NodeGroup]
+    autoscaler: AutoscalerFactory | None
     prices: Prices
     max_utilization: Mapping[str, Fraction]
     tolerate_loss: Loss | None
@@ -140,6 +143,10 @@ def _seconds(
     multiple=True,
     type=click.Path(),
     help="A file with groups of nodes. May be repeated.",
+)
+@autoscaler_option(
+    text="Plan with the nodes of the autoscaler that FILE describes, instead of groups "
+    "of nodes, and compare the plan with what the autoscaler does."
 )
 @prices_option()
 @click.option(
@@ -223,6 +230,7 @@ def command(
     options: InputOptions,
     specs_of_groups: tuple[str, ...],
     files_of_groups: tuple[str, ...],
+    autoscaler_file: str | None,
     prices: Prices,
     max_utilization: Mapping[str, Fraction],
     tolerate_loss: Loss | None,
@@ -242,13 +250,17 @@ def command(
 
     PATH is input as for "simulate"; its nodes exist already. The plan adds nodes of the
     groups: the cheapest ones if the groups have prices, else the fewest. Every plan is
-    simulated, and the answer has a lower bound for all plans.
+    simulated, and the answer has a lower bound for all plans. With an autoscaler, its
+    groups are used, and the answer has what the autoscaler does, too.
 
     If not all pods can be placed, the answer names those that prevent it, and has a
     plan for the others. The exit code is 1 then, and 3 if that is not proven.
     """
+    _check_groups([*specs_of_groups, *files_of_groups], autoscaler_file)
+    autoscaler = the_autoscaler(autoscaler_file)
     request = _Request(
         groups=list(_groups(specs_of_groups, files_of_groups)),
+        autoscaler=autoscaler,
         prices=prices,
         max_utilization=max_utilization,
         tolerate_loss=tolerate_loss,
@@ -260,7 +272,7 @@ def command(
         daemon_sets_first=daemon_sets_first,
         compare_packing=compare_packing,
     )
-    inputs = read_inputs(options)
+    inputs = read_inputs(options, kinds=kinds_of(autoscaler))
     end = math.inf if time_limit is None else monotonic() + time_limit
     planned = _planned(inputs, options, request)
     packed = _packed(planned, inputs, options, request, end)
@@ -288,12 +300,20 @@ def command(
         sys.exit(NOT_STRICT)
 
 
-def _groups(specs: Sequence[str], files: Sequence[str]) -> Iterator[NodeGroup]:
-    if not specs and not files:
+def _check_groups(groups: Sequence[str], autoscaler: str | None) -> None:
+    if not groups and autoscaler is None:
         raise click.UsageError(
             "expected a group of nodes (--node-group or --node-groups), such as "
-            "--node-group cpu=4,memory=16Gi"
+            "--node-group cpu=4,memory=16Gi, or a file of an autoscaler (--autoscaler)"
         )
+    if groups and autoscaler is not None:
+        raise click.UsageError(
+            "expected either groups of nodes (--node-group, --node-groups) or an "
+            f"autoscaler, whose file has its own; got {groups[0]} and {autoscaler}"
+        )
+
+
+def _groups(specs: Sequence[str], files: Sequence[str]) -> Iterator[NodeGroup]:
     yield from map(parse_node_group, specs)
     for file in files:
         yield from read_node_groups(file)
@@ -304,6 +324,7 @@ def _planned(inputs: Inputs, options: InputOptions, request: _Request) -> Plan:
         planned = plan(
             inputs.objects,
             groups=request.groups,
+            autoscaler=request.autoscaler,
             config=inputs.config,
             registry=inputs.registry,
             seed=options.seed,

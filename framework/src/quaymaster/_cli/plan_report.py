@@ -12,6 +12,7 @@ from quaymaster._cli.plan_details import cost_rows
 from quaymaster._cli.plan_failures import obstacle, unplaced_table
 from quaymaster._cli.plan_packing import packing_text
 from quaymaster._cli.plan_rounds import round_rows, trade_off
+from quaymaster._cli.plan_scaled import scaled_text
 from quaymaster._cli.plans import bound_text, group_table
 from quaymaster._cli.reports import write_report
 from quaymaster._studies.planning.observed_plan import observe_plan
@@ -97,6 +98,8 @@ def _answer(planned: Plan, shown: Plan) -> Iterable[Sequence[str]]:
         yield "Cost", plain_amount(shown.cost)
     if shown.is_found and shown.has_bound:
         yield "Lower bound", bound_text(shown)
+    if shown.scaled is not None:
+        yield "Autoscaler", scaled_text(shown)
     line = trade_off(shown)
     if line:
         yield "Trade-off", line

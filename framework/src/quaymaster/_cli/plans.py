@@ -19,6 +19,7 @@ from quaymaster._cli.plan_failures import (
 )
 from quaymaster._cli.plan_packing import packing_document, packing_text
 from quaymaster._cli.plan_rounds import print_rounds, round_documents
+from quaymaster._cli.plan_scaled import scaled_document, scaled_text
 from quaymaster._cli.tables import Fit
 from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
 
@@ -43,6 +44,7 @@ def print_plan(
         print_obstacle(planned)
         if planned.partial is None:
             print_nodes(planned)
+            _print_scaled(planned)
             return
         shown = planned.partial
         print_line()
@@ -79,10 +81,16 @@ def _print_found(planned: Plan, packed: Plan | None) -> None:
         print_line(f"lower bound: {bound_text(planned)}")
     if packed is not None:
         print_line(packing_text(packed))
+    _print_scaled(planned)
     for line in _commands(planned):
         print_command(line)
     if planned.daemon_sets_first:
         print_line("--daemon-sets-first")
+
+
+def _print_scaled(planned: Plan) -> None:
+    if planned.scaled is not None:
+        print_line(f"autoscaler: {scaled_text(planned)}")
 
 
 def _commands(planned: Plan) -> list[str]:
@@ -131,6 +139,7 @@ def plan_document(planned: Plan, packed: Plan | None = None) -> dict[str, object
             "obstacle": planned.obstacle,
         },
         "withPacking": packing_document(packed),
+        "autoscaler": scaled_document(planned),
         "utilization": _shares(planned.utilization),
         **detail_documents(planned),
         "placements": [
@@ -169,6 +178,11 @@ def _columns(planned: Plan) -> Columns[PlannedGroup]:
             if any(group.spare for group in planned.groups)
             else Shown.NEVER,
         ),
+        Column(
+            "autoscaler",
+            value=lambda group: _scaled(planned, group),
+            shown=Shown.NEVER if planned.scaled is None else Shown.ALWAYS,
+        ),
         Column("min", value=attrgetter("group.min_nodes"), importance=1),
         Column("max", value=attrgetter("group.max_nodes"), importance=1),
         Column(
@@ -195,6 +209,13 @@ def _columns(planned: Plan) -> Columns[PlannedGroup]:
             for name in _resources(planned)
         ),
     )
+
+
+def _scaled(planned: Plan, group: PlannedGroup) -> int | None:
+    """Return how many nodes of a group the autoscaler adds; None without one."""
+    if planned.scaled is None:
+        return None
+    return planned.scaled.nodes.get(group.group.name, 0)
 
 
 def _resources(planned: Plan) -> list[str]:

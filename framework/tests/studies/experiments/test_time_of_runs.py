@@ -33,7 +33,8 @@ class Stream(ExperimentInput):
     seeded: bool = False
 
     def make(self, context: InputContext) -> Workload:
-        node = make_node(name="n", capacity={"cpu": "2", "memory": "4Gi", "pods": "9"})
+        capacity = {"cpu": "2", "memory": "4Gi", "pods": "9"}
+        node = make_node(name="n", labels={"pool": "a"}, capacity=capacity)
         name = f"of-{context.seed}" if self.seeded else "pod"
         arrivals: list[Arrival | Disruption] = [
             Arrival(
@@ -177,3 +178,57 @@ def test_nodes_without_a_power_curve_are_counted() -> None:
     columns = values("[{name: energy, parameters: {watts: {large: [100]}}}]")
     assert columns["energy.nodes_without_curve"] == 1
     assert columns["energy.kwh"] == 0
+
+
+def test_curves_over_time_are_repeated_for_each_group() -> None:
+    text = f"""{HEAD}
+horizon: 300s
+inputs: [{{name: stream, use: "{__name__}:Stream", parameters: {{pods: 3}}}}]
+metrics: [{{name: overTime, parameters: {{every: 60s, by: team}}}}]
+"""
+    [cell] = (experiment := parse_experiment(text)).cells
+    result = run_cell(experiment, cell)
+    curves, columns = result.curves, result.values
+    # Pods 0 and 2 are blue, pod 1 is red.
+    assert curves["overTime.blue.running"][1] == [1.0, 0.0, 1.0, 0.0, 0.0]
+    assert curves["overTime.red.running"][1] == [None, 1.0, 0.0, 0.0, 0.0]
+    assert curves["overTime.running"][1] == [1.0, 1.0, 1.0, 0.0, 0.0]
+    assert columns["overTime.blue.cpu.mean"] == pytest.approx(0.5 * 120 / 300)
+    assert columns["overTime.red.cpu.mean"] == pytest.approx(0.5 * 60 / 300)
+    assert columns["overTime.cpu.mean"] == pytest.approx(0.5 * 180 / 300)
+    assert columns["overTime.red.running.max"] == 1
+    assert columns["overTime.red.pods.mean"] == pytest.approx(60 / 300 / 9)
+
+
+def test_energy_of_groups_of_nodes_adds_up() -> None:
+    metrics = (
+        '[{name: energy, parameters: {watts: {"": [100, 300]}, by: pool, '
+        "carbon: [100]}}]"
+    )
+    columns = values(metrics, "horizon: 600s")
+    assert columns["energy.a.kwh"] == columns["energy.kwh"]
+    assert columns["energy.a.carbon.kg"] == columns["energy.carbon.kg"]
+    assert columns["energy.a.nodes_without_curve"] == 0
+
+
+def test_pods_of_the_warm_up_are_not_counted() -> None:
+    metrics = "[{name: placed}, {name: wait}, {name: preemptions}]"
+    columns = values(metrics, "warmUp: 150s")
+    # Pods 0, 1 and 2 arrive before, at 0, 60 and 120 seconds.
+    assert columns["placed"] == columns["placed.pods"] == 7
+    assert columns["placed.arrivals"] == 7
+    assert columns["placed.completed"] == 7
+    assert columns["placed.lost"] == 0
+    assert columns["wait.mean"] == 0
+    assert columns["preemptions"] == 0
+
+
+def test_pods_of_the_warm_up_that_still_wait_are_not_counted() -> None:
+    # Without its node, pods 2 and later wait; 2 arrives before the warm-up ends.
+    metrics = "[{name: placed}, {name: wait}]"
+    fields = "horizon: 200s\nwarmUp: 150s"
+    columns = values(metrics, fields, "{disrupted: true}")
+    assert columns["placed"] == 0
+    assert columns["placed.pending"] == columns["placed.pods"] == 1
+    assert columns["wait.censored"] == 1
+    assert columns["wait.max.at_least"] == 20

@@ -16,6 +16,7 @@ __all__ = [
     "PlanSummary",
     "PlannedGroupPart",
     "RoundPart",
+    "ScaledPlanPart",
     "UnplacedKindPart",
     "UnplacedPodPart",
     "UtilizationPart",
@@ -43,6 +44,7 @@ class PlannedGroupPart(DocumentPart, frozen=True):
         name: The name of the group.
         nodes: How many nodes of it the plan has.
         spare: How many of them are spare.
+        autoscaler: How many nodes of it the autoscaler adds; null without one.
         min: The fewest nodes that a plan may have.
         max: The most nodes that a plan may have; null for any number.
         price: The price of a node; null if none is given.
@@ -54,6 +56,7 @@ class PlannedGroupPart(DocumentPart, frozen=True):
     name: str
     nodes: int
     spare: int
+    autoscaler: int | None
     min: int
     max: int | None
     price: float | None
@@ -210,6 +213,26 @@ class PackingPart(DocumentPart, frozen=True):
     cost: float | None
 
 
+class ScaledPlanPart(DocumentPart, frozen=True):
+    """What the autoscaler does for the same pods, until it changes nothing more.
+
+    Attributes:
+        groups: Group -> how many nodes of it the autoscaler adds and keeps.
+        nodes: How many nodes it adds and keeps.
+        cost: Their price; null if one is unknown.
+        removed: How many nodes of the input it removes.
+        pending: How many pods have no node at the end.
+        seconds: When the last of its nodes is ready.
+    """
+
+    groups: dict[str, int]
+    nodes: int
+    cost: float | None
+    removed: int
+    pending: int
+    seconds: float
+
+
 class PlanDocument(DocumentPart, frozen=True):
     """The fewest or cheapest nodes for some manifests: ``plan -o json``.
 
@@ -228,6 +251,7 @@ class PlanDocument(DocumentPart, frozen=True):
         unplaced_kinds: The same pods, grouped by workload and reason.
         partial: The plan for the other pods, if there is none for all; else null.
         with_packing: A plan with the profile bin-packing, if that is better; else null.
+        autoscaler: What the autoscaler of --autoscaler does; null without one.
         warnings: What was left out or assumed.
     """
 
@@ -245,4 +269,5 @@ class PlanDocument(DocumentPart, frozen=True):
     unplaced_kinds: list[UnplacedKindPart]
     partial: "PlanDocument | None"
     with_packing: PackingPart | None
+    autoscaler: ScaledPlanPart | None
     warnings: list[WarningPart]

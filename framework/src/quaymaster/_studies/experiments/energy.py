@@ -19,6 +19,7 @@ __all__ = ["Energy"]
 _JOULES_PER_KWH = 3.6e6
 _GRAMS_PER_KG = 1000.0
 _OTHERS = ""
+_ALL = ""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -36,6 +37,8 @@ class Energy(Metric):
         carbon: The intensity of the energy in grams of CO2 per kWh, one value for each
             interval; the series begins again after its end.
         carbon_interval: How long each value of ``carbon`` holds.
+        by: A label of nodes. Each column then occurs once for all nodes and once for
+            the nodes with each value, as ``VALUE.COLUMN``.
     """
 
     columns: ClassVar[Sequence[Column]] = (
@@ -69,9 +72,11 @@ class Energy(Metric):
     carbon_interval: timedelta = attrs.field(
         default=timedelta(hours=1), validator=duration(timedelta(seconds=1))
     )
+    by: str = ""
     _seconds: float = attrs.field(init=False, default=0.0)
-    _joules: float = attrs.field(init=False, default=0.0)
-    _grams: float = attrs.field(init=False, default=0.0)
+    # Group of nodes -> amount; the empty text is the group of all.
+    _joules: dict[str, float] = attrs.field(init=False, factory=dict)
+    _grams: dict[str, float] = attrs.field(init=False, factory=dict)
     _from: float = attrs.field(init=False, default=0.0)
     # Node -> generation of its information, and power.
     _powers: dict[str, tuple[int, float]] = attrs.field(init=False, factory=dict)
@@ -91,25 +96,52 @@ class Energy(Metric):
 
     def time_passes(self, run: Run, seconds: float) -> None:
         """Add the energy of a period without changes."""
-        watts = sum(map(self._power_of, run.snapshot.nodes))
         self._seconds += seconds
-        self._joules += watts * seconds
+        intensity = 0.0
         if self.carbon:
-            begin = max(run.now, self._from)
-            self._grams += watts / _JOULES_PER_KWH * self._weighted(begin, seconds)
+            intensity = self._weighted(max(run.now, self._from), seconds)
+        for group, watts in self._watts_by_group(run).items():
+            self._joules[group] = self._joules.get(group, 0.0) + watts * seconds
+            grams = watts / _JOULES_PER_KWH * intensity
+            self._grams[group] = self._grams.get(group, 0.0) + grams
 
     def end(self, run: Run) -> Measured:
         """Return the energy and the emissions."""
-        nodes = list(run.snapshot.nodes)
-        mean = self._joules / self._seconds if self._seconds else None
-        values: dict[str, float | int | None] = {
-            "kwh": self._joules / _JOULES_PER_KWH,
-            "watts.mean": mean,
-            "nodes_without_curve": sum(self._curve_of(node) is None for node in nodes),
-        }
-        if self.carbon:
-            values["carbon.kg"] = self._grams / _GRAMS_PER_KG
+        uncovered: dict[str, int] = {}
+        for node in run.snapshot.nodes:
+            for group in self._groups_of(node):
+                uncovered.setdefault(group, 0)
+                # Identity: an empty curve is a mistake that `validate` reports.
+                uncovered[group] += self._curve_of(node) is None
+        values: dict[str, float | int | None] = {}
+        groups = {_ALL: None, **dict.fromkeys(sorted({*self._joules, *uncovered}))}
+        for group in groups:
+            prefix = f"{group}." if group else ""
+            joules = self._joules.get(group, 0.0)
+            values |= {
+                f"{prefix}kwh": joules / _JOULES_PER_KWH,
+                f"{prefix}watts.mean": joules / self._seconds
+                if self._seconds
+                else None,
+                f"{prefix}nodes_without_curve": uncovered.get(group, 0),
+            }
+            if self.carbon:
+                grams = self._grams.get(group, 0.0)
+                values[f"{prefix}carbon.kg"] = grams / _GRAMS_PER_KG
         return Measured(values=values)
+
+    def _watts_by_group(self, run: Run) -> Mapping[str, float]:
+        if not self.by:
+            return {_ALL: sum(map(self._power_of, run.snapshot.nodes))}
+        watts: dict[str, float] = {}
+        for node in run.snapshot.nodes:
+            for group in self._groups_of(node):
+                watts[group] = watts.get(group, 0.0) + self._power_of(node)
+        return watts
+
+    def _groups_of(self, node: NodeInfo) -> Sequence[str]:
+        value = node.labels.get(self.by) if self.by else None
+        return (_ALL, value) if value else (_ALL,)
 
     def _curve_of(self, node: NodeInfo) -> Sequence[float] | None:
         value = node.labels.get(self.label, _OTHERS)

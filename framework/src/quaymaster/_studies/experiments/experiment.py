@@ -11,6 +11,7 @@ from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.registry.installed import installed_plugins
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.experiments.autoscalers import AutoscalerFile
+from quaymaster._studies.experiments.failures_entry import FailuresEntry
 from quaymaster._studies.experiments.inputs import ExperimentInput
 from quaymaster._studies.experiments.metrics import Metric
 from quaymaster._studies.experiments.offers import Used, import_class
@@ -93,6 +94,7 @@ class Experiment:
             arrival at that moment.
         period: When runs end, and from when on they count.
         workload_seed: The seed of the inputs of all runs; None for that of the run.
+        node_failures: Nodes that fail and return at random times.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Experiment:
     departures_first: bool = True
     period: Period = Period()
     workload_seed: int | None = None
+    node_failures: Sequence[FailuresEntry] = ()
 
     @property
     def folder(self) -> Path:

@@ -111,6 +111,7 @@ class Fingerprints:
                 "departures first": experiment.departures_first,
                 "period": [str(experiment.period.horizon), experiment.period.warm_up],
                 "workload seed": experiment.workload_seed,
+                "node failures": [str(entry) for entry in experiment.node_failures],
                 "metrics": {
                     name: [used.origin, dict(used.parameters)]
                     for name, used in experiment.metrics.items()

@@ -154,6 +154,7 @@ class _Loading:
             departures_first=document.departures_first,
             period=document.period,
             workload_seed=document.workload_seed,
+            node_failures=document.node_failures,
             metrics={
                 name: metric for name, metric in metrics.items() if metric is not None
             },

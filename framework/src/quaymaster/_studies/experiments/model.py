@@ -17,6 +17,7 @@ from quaymaster._core.config.fields import (
     non_empty,
     one_of,
 )
+from quaymaster._studies.experiments.failures_entry import FailuresEntry
 from quaymaster._studies.experiments.options_entry import OptionsEntry
 from quaymaster._studies.experiments.period import Period
 
@@ -155,6 +156,7 @@ class Document:
             metrics of single pods leave out the pods that were created before.
         workload_seed: The seed of the inputs of all runs; by default that of the run.
             With it, ``seeds`` vary only the scheduler's choices.
+        node_failures: Nodes that fail and return at random times, until the horizon.
     """
 
     api_version: str = attrs.field(validator=one_of(API_VERSION))
@@ -180,6 +182,7 @@ class Document:
         default=timedelta(), validator=duration(timedelta())
     )
     workload_seed: int | None = attrs.field(default=None, validator=integer(0))
+    node_failures: tuple[FailuresEntry, ...] = ()
 
     @property
     def period(self) -> Period:
@@ -196,4 +199,7 @@ class Document:
         ]
         if self.horizon and self.warm_up >= self.horizon:
             problems.append(ArgsError("warmUp", "expected less than the horizon"))
+        if self.node_failures and not self.horizon:
+            message = "expected a horizon, since nodes fail again and again"
+            problems.append(ArgsError("horizon", message))
         return problems

@@ -10,6 +10,11 @@ from quaymaster._api.objects import Pod
 from quaymaster._core.config.fields import each, integer
 from quaymaster._studies.experiments.metrics import Column, Curve, Measured, Metric
 from quaymaster._studies.simulation.driven import Run
+from quaymaster._studies.simulation.results import (
+    Placement,
+    SimulationResult,
+    UnscheduledPod,
+)
 from quaymaster._studies.simulation.steps import Step
 
 __all__ = ["PlacedPods", "PreemptedPods", "WaitingTime"]
@@ -33,25 +38,54 @@ def _statistics(
         )
 
 
-class _TriedPods:
-    """The pods that were tried, as far as they are not in the cluster any longer."""
+class _CountedPods:
+    """The pods that count: those that were created after the warm-up.
+
+    They include pods that were tried, and are not in the cluster any longer.
+    """
 
     def __init__(self) -> None:
-        self._uids: set[str] = set()
+        self._since = 0.0
+        self._tried: set[str] = set()
+        self._before: frozenset[str] = frozenset()
+
+    def warm_up_ended(self, run: Run, at: float) -> None:
+        """Leave out the pods that exist."""
+        self._since = at
+        self._tried.clear()
+        self._before = frozenset(pod.uid for pod in run.cluster.list(Pod).items)
 
     def note(self, step: Step) -> None:
         """Note an attempt."""
-        self._uids.add(step.pod.uid)
+        if step.pod.uid not in self._before:
+            self._tried.add(step.pod.uid)
+
+    def placements(self, result: SimulationResult) -> Sequence[Placement]:
+        """Return the pods that got a node."""
+        return [
+            placement
+            for placement in result.placements
+            if placement.created >= self._since
+        ]
+
+    def unscheduled(self, result: SimulationResult) -> Sequence[UnscheduledPod]:
+        """Return the pods without a node, but not those of other schedulers."""
+        return [
+            pod
+            for pod in result.unscheduled
+            if pod.created >= self._since and pod.reason != _OF_OTHERS
+        ]
 
     def count(self, placed: int, waiting: int) -> int:
         """Return how many pods there were, at least the placed and the waiting ones."""
-        return max(len(self._uids), placed + waiting)
+        return max(len(self._tried), placed + waiting)
 
 
 @attrs.define(kw_only=True, eq=False)
 class PlacedPods(Metric):
     """How many pods got a node, and what became of them.
 
+    Objects that arrive and pods that are created during the warm-up do not count.
     The curve shows the number of placed pods.
 
     Attributes:
@@ -97,43 +131,54 @@ class PlacedPods(Metric):
     curves_over: ClassVar[str] = "arrivals (objects)"
     every: int = attrs.field(default=0, validator=integer(0))
     _arrivals: int = attrs.field(init=False, default=0)
-    _tried: _TriedPods = attrs.field(init=False, factory=_TriedPods)
+    _counted: _CountedPods = attrs.field(init=False, factory=_CountedPods)
+    _placed_before: int = attrs.field(init=False, default=0)
     _x: list[float] = attrs.field(init=False, factory=list)
     _y: list[float] = attrs.field(init=False, factory=list)
+
+    def warm_up_ended(self, run: Run, at: float) -> None:
+        """Leave out everything that has arrived before."""
+        self._counted.warm_up_ended(run, at)
+        self._arrivals = 0
+        self._placed_before = run.simulation.moment()[2]
+        self._x.clear()
+        self._y.clear()
 
     def arrive(self, run: Run) -> None:
         """Count an arrival."""
         self._arrivals += 1
         if self.every and self._arrivals % self.every == 0:
             self._x.append(self._arrivals)
-            self._y.append(run.simulation.moment()[2])
+            self._y.append(run.simulation.moment()[2] - self._placed_before)
 
     def step(self, _run: Run, step: Step) -> None:
         """Note a pod."""
-        self._tried.note(step)
+        self._counted.note(step)
 
     def end(self, run: Run) -> Measured:
         """Return the numbers of pods."""
-        state = run.observe()
-        running, completed = _present(run)
+        result = run.result()
+        placements = self._counted.placements(result)
+        running, completed = _present(run, placements)
+        placed, pending = len(placements), len(self._counted.unscheduled(result))
         curves = [Curve(x=self._x, y=self._y)] if self.every else []
         values = {
-            "": state.placed,
+            "": placed,
             "arrivals": self._arrivals,
-            "pods": self._tried.count(state.placed, state.pending),
-            "pending": state.pending,
+            "pods": self._counted.count(placed, pending),
+            "pending": pending,
             "standing": running,
             "completed": completed,
-            "lost": state.placed - running - completed,
+            "lost": placed - running - completed,
         }
         return Measured(values=values, curves=curves)
 
 
-def _present(run: Run) -> tuple[int, int]:
+def _present(run: Run, placements: Sequence[Placement]) -> tuple[int, int]:
     """Return how many placed pods are on their nodes, and how many have succeeded."""
     pods = {pod.key: pod for pod in run.cluster.list(Pod).items}
     # A pod that was created again under the same name was placed last.
-    last = {placement.pod: placement.node for placement in run.result().placements}
+    last = {placement.pod: placement.node for placement in placements}
     present = [
         pods[key]
         for key, node in last.items()
@@ -149,12 +194,21 @@ class PreemptedPods(Metric):
     """The number of preempted pods."""
 
     columns: ClassVar[Sequence[Column]] = (
-        Column(name="", unit="pods", formula="pods that were preempted for others"),
+        Column(
+            name="",
+            unit="pods",
+            formula="pods that were preempted for others, after the warm-up",
+        ),
     )
+    _before: int = attrs.field(init=False, default=0)
+
+    def warm_up_ended(self, run: Run, _at: float) -> None:
+        """Leave out the preemptions before."""
+        self._before = len(run.simulation.preempted)
 
     def end(self, run: Run) -> Measured:
         """Return the number."""
-        return Measured(values={"": len(run.simulation.preempted)})
+        return Measured(values={"": len(run.simulation.preempted) - self._before})
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -164,7 +218,8 @@ class WaitingTime(Metric):
     A pod that still waits at the end has waited for at least as long as it exists: its
     wait is *censored*. ``mean``, ``max`` and percentiles are those of bound pods, and
     say nothing about pods that starve. The columns with ``at_least`` count them with
-    the time that they have waited so far, and so are lower bounds.
+    the time that they have waited so far, and so are lower bounds. Pods that are
+    created during the warm-up do not count.
 
     Attributes:
         percentiles: The percentiles, from 1 to 100.
@@ -192,26 +247,28 @@ class WaitingTime(Metric):
     percentiles: tuple[int, ...] = attrs.field(
         default=(50, 90, 99), validator=each(integer(1, 100))
     )
-    _tried: _TriedPods = attrs.field(init=False, factory=_TriedPods)
+    _counted: _CountedPods = attrs.field(init=False, factory=_CountedPods)
+
+    def warm_up_ended(self, run: Run, at: float) -> None:
+        """Leave out the pods that were created before."""
+        self._counted.warm_up_ended(run, at)
 
     def step(self, _run: Run, step: Step) -> None:
         """Note a pod."""
-        self._tried.note(step)
+        self._counted.note(step)
 
     def end(self, run: Run) -> Measured:
         """Return the waiting times."""
         result = run.result()
-        waits = [placement.bound - placement.created for placement in result.placements]
-        so_far = [
-            run.now - pod.created
-            for pod in result.unscheduled
-            if pod.reason != _OF_OTHERS
+        waits = [
+            placement.bound - placement.created
+            for placement in self._counted.placements(result)
         ]
+        so_far = [run.now - pod.created for pod in self._counted.unscheduled(result)]
+        pods = self._counted.count(len(waits), len(so_far))
         counts = {
             "censored": len(so_far),
-            "deleted": self._tried.count(len(waits), len(so_far))
-            - len(waits)
-            - len(so_far),
+            "deleted": pods - len(waits) - len(so_far),
         }
         bounds = self._values([*waits, *so_far])
         at_least = {f"{name}.at_least": value for name, value in bounds.items()}

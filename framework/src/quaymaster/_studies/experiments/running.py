@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 import msgspec
 
+from quaymaster._api.objects import Node
 from quaymaster._base.errors import Problem
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import parse_config
@@ -23,6 +24,10 @@ from quaymaster._studies.experiments.inputs import (
 )
 from quaymaster._studies.experiments.metrics import Measured
 from quaymaster._studies.experiments.offers import INPUTS, METRICS
+from quaymaster._studies.experiments.random_failures import (
+    random_failures,
+    with_disruptions,
+)
 from quaymaster._studies.experiments.used_files import UsedFiles
 from quaymaster._studies.experiments.watching import (
     FileWatch,
@@ -131,7 +136,7 @@ def _made(
     ) as run:
         found = drive(
             run,
-            workload,
+            _with_failures(experiment, workload, run, context.seed),
             metrics,
             departures_first=experiment.departures_first,
             period=experiment.period,
@@ -139,6 +144,18 @@ def _made(
         warnings = _warnings(run, workload)
     _check_reads(experiment, cell, source, watch)
     return RunResult(values=_values(found), curves=_curves(found), warnings=warnings)
+
+
+def _with_failures(
+    experiment: Experiment, workload: Workload, run: Run, seed: int
+) -> Workload:
+    """Return a workload with the random failures of an experiment."""
+    if not experiment.node_failures:
+        return workload
+    nodes = run.cluster.list(Node).items
+    failures = random_failures(experiment.node_failures, nodes, seed)
+    arrivals = with_disruptions(workload.arrivals, failures)
+    return attrs.evolve(workload, arrivals=arrivals)
 
 
 def _check_reads(

@@ -1,6 +1,6 @@
 """Metrics of autoscalers: hours of nodes, and evicted pods."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import timedelta
 from typing import ClassVar
 
@@ -57,27 +57,70 @@ class NodeHours(Metric):
 
 @attrs.define(kw_only=True, eq=False)
 class EvictedPods(Metric):
-    """The number of pods that were evicted from their nodes.
+    """The number of pods that were evicted from their nodes, and failures of nodes.
 
     Preempted pods do not count, nor do the pods of DaemonSets.
     """
 
     columns: ClassVar[Sequence[Column]] = (
-        Column(name="", unit="pods", formula="pods that were evicted from their nodes"),
+        Column(
+            name="",
+            unit="pods",
+            formula="pods that were evicted from their nodes, after the warm-up",
+        ),
+        Column(
+            name="failed_nodes",
+            unit="nodes",
+            formula="failures of nodes after the warm-up; a node counts each time",
+        ),
+        Column(
+            name="availability",
+            unit="1",
+            formula="1 - time of failed nodes / time of all nodes",
+        ),
     )
 
     _disruptions: Disruptions | None = attrs.field(init=False, default=None)
+    _from: float = attrs.field(init=False, default=0.0)
+    _failed: Set[str] = attrs.field(init=False, factory=frozenset)
+    _failures: int = attrs.field(init=False, default=0)
+    _node_seconds: float = attrs.field(init=False, default=0.0)
+    _failed_seconds: float = attrs.field(init=False, default=0.0)
 
     def begin(self, run: Run) -> None:
         """Begin to count."""
         self._disruptions = Disruptions(run.cluster)
 
+    def time_passes(self, run: Run, seconds: float) -> None:
+        """Count the nodes that have failed, for a period without changes."""
+        lost = run.simulation.lost_nodes
+        failed = lost.keys() | run.cluster.silent_nodes
+        self._failures += len(failed - self._failed)
+        self._failed = failed
+        self._failed_seconds += seconds * len(failed)
+        self._node_seconds += seconds * (len(run.snapshot.nodes) + len(lost))
+
+    def warm_up_ended(self, run: Run, at: float) -> None:
+        """Leave out what has happened before."""
+        self._from = at
+        self._failed = run.simulation.lost_nodes.keys() | run.cluster.silent_nodes
+
     def end(self, _run: Run) -> Measured:
         """Return the number."""
         assert self._disruptions is not None, "every run begins"
-        count = len(self._disruptions.so_far())
+        evicted = self._disruptions.so_far()
+        count = sum(eviction.at >= self._from for eviction in evicted)
         self._disruptions.close()
-        return Measured(values={"": count})
+        availability = None
+        if self._node_seconds:
+            availability = 1 - self._failed_seconds / self._node_seconds
+        return Measured(
+            values={
+                "": count,
+                "failed_nodes": self._failures,
+                "availability": availability,
+            }
+        )
 
 
 def nodes_over(run: Run, over: timedelta | None) -> Sequence[AutoscaledNode] | None:

@@ -11,6 +11,7 @@ from quaymaster._studies.planning.demand import Demand
 from quaymaster._studies.planning.domains import find_rules
 from quaymaster._studies.planning.estimates import Estimates
 from quaymaster._studies.planning.groups import NodeGroup
+from quaymaster._studies.planning.growing import Rounds
 from quaymaster._studies.planning.needs import find_needs
 from quaymaster._studies.planning.order import Order
 from quaymaster._studies.planning.pace import Pace
@@ -39,6 +40,7 @@ class Effort:
     Attributes:
         max_trials: How many plans are tried at most; None: by the number of pods.
         in_rounds: Whether nodes may be bought in rounds.
+        launches: Rounds to try first, such as those of an autoscaler; empty for none.
         pace: Ends the search when its time is over.
         on_progress: Called with how many plans were tried, and how many will be.
         on_better: Called with each plan that is better than those before.
@@ -46,6 +48,7 @@ class Effort:
 
     max_trials: int | None = None
     in_rounds: bool = True
+    launches: Rounds = ()
     pace: Pace = attrs.field(factory=Pace)
     on_progress: Callable[[int, int], None] = lambda _tried, _most: None
     on_better: Callable[[Plan], None] = lambda _plan: None
@@ -175,6 +178,7 @@ class Attempt:
             self._lows,
             self._highs,
             max(1, self._budget // 2),
+            self._effort.launches,
         )
 
     def _outcome(

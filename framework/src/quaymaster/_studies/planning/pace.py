@@ -44,10 +44,21 @@ class Pace:
     def settle(self, simulation: Simulation) -> None:
         """Schedule until the cluster has settled, as `Simulation.settle` does.
 
+        An autoscaler must have settled, too.
+
         Raises:
             LateError: The time is over before that.
         """
         simulation.start()
+        self._settle_pods(simulation)
+        scheduler, autoscaler = simulation.scheduler, simulation.autoscaler
+        while autoscaler is not None and not autoscaler.is_settled:
+            self.check()
+            scheduler.wait()
+            scheduler.turn()
+            self._settle_pods(simulation)
+
+    def _settle_pods(self, simulation: Simulation) -> None:
         scheduler = simulation.scheduler
         turns = 0
         while not scheduler.is_stuck:

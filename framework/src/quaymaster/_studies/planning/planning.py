@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from time import monotonic
 
+import attrs
+
 from quaymaster._api.objects import ApiObject
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
@@ -14,14 +16,18 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.planning.attempt import Effort
 from quaymaster._studies.planning.groups import (
     NodeGroup,
+    NodeGroupError,
     priced,
     with_names_of_their_own,
 )
 from quaymaster._studies.planning.losses import Loss
+from quaymaster._studies.planning.offered_groups import group_of_offer, offers_of
 from quaymaster._studies.planning.pace import Pace
 from quaymaster._studies.planning.planner import Planner
 from quaymaster._studies.planning.plans import Plan
 from quaymaster._studies.planning.question import Question
+from quaymaster._studies.planning.scaled import ScaledPlan, scale
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory, NodeOffer
 
 __all__ = ["plan"]
 
@@ -29,7 +35,8 @@ __all__ = ["plan"]
 def plan(
     objects: Iterable[ApiObject],
     *,
-    groups: Iterable[NodeGroup],
+    groups: Iterable[NodeGroup] = (),
+    autoscaler: AutoscalerFactory | None = None,
     config: SchedulerConfig | None = None,
     registry: PluginRegistry | None = None,
     seed: int = 0,
@@ -58,6 +65,10 @@ def plan(
     Args:
         objects: The input, as for `simulate`; its nodes exist already and cost nothing.
         groups: The groups whose nodes may be added.
+        autoscaler: Makes an autoscaler whose nodes may be added, instead of groups. It
+            runs on the input, so that the plan can be compared with what it does; the
+            rounds in which it orders nodes are tried, too. It ignores the limits, the
+            losses, the share of spot nodes and the spare nodes of the plan.
         config: The scheduler's configuration; by default the default profile.
         registry: Where plugins are found by name; by default the installed plugins.
         seed: As for `simulate`.
@@ -93,14 +104,19 @@ def plan(
 
     Raises:
         AdmissionError: Some objects are invalid, or create too many pods.
-        NodeGroupError: The groups conflict with each other or with a limit, a loss, a
-            share of spot nodes or a number of spare nodes.
+        AutoscalerError: The autoscaler does not list nodes that it may add.
+        NodeGroupError: The groups conflict with each other, with an autoscaler or with
+            a limit, a loss, a share of spot nodes or a number of spare nodes.
         ProfileError: A profile's plugins cannot be built.
     """
     config, registry = with_defaults(config, registry)
     late = math.inf if time_limit is None else clock() + time_limit
+    objects, offers = list(objects), list[NodeOffer]()
+    if autoscaler is not None:
+        offers = list(offers_of(autoscaler, objects))
+        groups = _groups_of_offers(groups, offers)
     question = Question(
-        objects=list(objects),
+        objects=objects,
         groups=priced(with_names_of_their_own(groups), prices or Prices()),
         config=config,
         registry=registry,
@@ -125,4 +141,24 @@ def plan(
         on_progress=on_progress or (lambda _tried, _most: None),
         on_better=on_better or (lambda _plan: None),
     )
-    return Planner(question, effort).answer()
+    if autoscaler is None:
+        return Planner(question, effort).answer()
+    scaled = scale(question, autoscaler, offers, effort.pace)
+    if scaled is not None:
+        effort = attrs.evolve(effort, launches=scaled.rounds)
+    return _beside(Planner(question, effort).answer(), scaled)
+
+
+def _groups_of_offers(
+    groups: Iterable[NodeGroup], offers: Iterable[NodeOffer]
+) -> list[NodeGroup]:
+    for group in groups:
+        problem = "expected no group beside an autoscaler, which has its own"
+        raise NodeGroupError(group.where, problem)
+    return [group_of_offer(offer) for offer in offers]
+
+
+def _beside(plan: Plan, scaled: ScaledPlan | None) -> Plan:
+    """Return a plan beside what an autoscaler does."""
+    partial = plan.partial and _beside(plan.partial, scaled)
+    return attrs.evolve(plan, partial=partial, scaled=scaled)

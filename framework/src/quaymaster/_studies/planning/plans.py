@@ -11,6 +11,7 @@ from quaymaster._base.notices import Notice
 from quaymaster._studies.capacity.node_status import ClosedNode
 from quaymaster._studies.planning.costs import Costs
 from quaymaster._studies.planning.groups import NodeGroup
+from quaymaster._studies.planning.scaled import ScaledPlan
 from quaymaster._studies.planning.trials import Utilization
 from quaymaster._studies.simulation.results import SimulationResult, UnscheduledPod
 
@@ -142,6 +143,8 @@ class Plan(Tabular):
             bound if no group can take these pods.
         has_bound: Whether the lower bounds are those of a search. If not, the plan is
             the best one that was bought in rounds while pods could be placed.
+        scaled: What the autoscaler does whose nodes the plan may add; None without one,
+            or if the time was over before it had settled.
         result: The simulation of the plan, or of the last one that was tried; None if
             none was.
         notices: What was left out or assumed.
@@ -168,6 +171,7 @@ class Plan(Tabular):
     unplaced_kinds: tuple[UnplacedKind, ...] = ()
     partial: "Plan | None" = None
     has_bound: bool = True
+    scaled: ScaledPlan | None = None
     result: SimulationResult | None = attrs.field(default=None, repr=False)
     notices: tuple[Notice, ...] = ()
 

@@ -132,6 +132,7 @@ class RoundSearch:
         lows: The fewest nodes of each group.
         highs: The most nodes of each group.
         budget: How many plans may be tried.
+        launches: Rounds to try first; empty for none.
 
     Attributes:
         closest: The plan that places most pods, of those that leave pods pending.
@@ -146,12 +147,14 @@ class RoundSearch:
         lows: Counts,
         highs: Counts,
         budget: int,
+        launches: Rounds = (),
     ) -> None:
         self._trials = trials
         self._estimates = estimates
         self._refutation = refutation
         self._weights, self._lows, self._highs = weights, lows, highs
         self._budget = budget
+        self._launches = launches
         self._best: Trial | None = None
         self.closest: Trial | None = None
 
@@ -182,6 +185,7 @@ class RoundSearch:
 
     def _search(self) -> None:
         groups = range(len(self._weights))
+        self._launch()
         for part in _PARTS:
             self._buy(groups, part)
         if len(groups) > 1 and self._trials.number + len(groups) < self._budget // 4:
@@ -191,6 +195,19 @@ class RoundSearch:
             self._join()
             self._leave_out()
             self._join()
+
+    def _launch(self) -> None:
+        """Try the given rounds, with the fewest nodes of each group in the first."""
+        if not self._launches:
+            return
+        first, *later = self._launches
+        rounds = (tuple(map(max, first, self._lows)), *later)
+        counts = sum_of(rounds)
+        is_possible = all(
+            n <= high for n, high in zip(counts, self._highs, strict=True)
+        )
+        if is_possible and not self._is_in_vain(counts):
+            self._keep(self._trials.replayed(rounds))
 
     def _buy(self, groups: Sequence[int], part: float) -> None:
         if self._trials.number >= self._budget:

@@ -1,11 +1,11 @@
 """The port of autoscalers: they add and remove nodes while a simulation runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import attrs
 
-from quaymaster._api.objects import ApiObject
+from quaymaster._api.objects import ApiObject, Node
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
@@ -15,6 +15,9 @@ __all__ = [
     "Autoscaler",
     "AutoscalerContext",
     "AutoscalerFactory",
+    "NodeOffer",
+    "OffersNodes",
+    "kinds_of",
 ]
 
 _HOUR = 3600
@@ -117,6 +120,39 @@ AutoscalerFactory: TypeAlias = Callable[[AutoscalerContext], Autoscaler]
 If it has an attribute ``kinds``, these are the classes of objects that the autoscaler
 reads, beside those of Kubernetes; files may have such objects then.
 """
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class NodeOffer:
+    """Equal nodes that an autoscaler may add.
+
+    Attributes:
+        name: Its name, unique among the offers of an autoscaler.
+        group: The group of such nodes, as in `AutoscaledNode`.
+        template: What a new node looks like; its name does not matter.
+        least: The fewest new nodes.
+        most: The most new nodes.
+        price: What a node costs per hour; None if that is unknown.
+    """
+
+    name: str
+    group: str
+    template: Node
+    least: int = 0
+    most: int
+    price: float | None = None
+
+
+@runtime_checkable
+class OffersNodes(Protocol):
+    """An `AutoscalerFactory` that lists the nodes which its autoscaler may add."""
+
+    def offers(self, objects: Sequence[ApiObject]) -> Sequence[NodeOffer]:
+        """Return what may be added to a cluster.
+
+        Args:
+            objects: The objects of the cluster.
+        """
 
 
 def kinds_of(factory: AutoscalerFactory | None) -> Sequence[type[ApiObject]]:

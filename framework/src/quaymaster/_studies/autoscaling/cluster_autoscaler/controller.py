@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from quaymaster._api.objects import Node, Pod
+from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._core.contract.clock import Timer
 from quaymaster._core.contract.cluster import EventNote
 from quaymaster._studies.autoscaling.cloud import Cloud, Instance
@@ -41,6 +41,7 @@ from quaymaster._studies.autoscaling.reason_history import ReasonHistory
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     AutoscalerContext,
+    NodeOffer,
 )
 from quaymaster._studies.simulation.scaling import NodeScaling, PodScaling
 
@@ -74,6 +75,34 @@ class ClusterAutoscalerSetup:
     def __call__(self, context: AutoscalerContext) -> "ClusterAutoscalerController":
         """Make the autoscaler of a simulation."""
         return ClusterAutoscalerController(self, context)
+
+    def offers(self, objects: Sequence[ApiObject]) -> Sequence[NodeOffer]:
+        """Return the nodes that the groups may still get.
+
+        As upstream, a group need not have its smallest size, unless the flag
+        ``--enforce-node-group-min-size`` is set.
+
+        Args:
+            objects: The objects of the cluster.
+
+        Raises:
+            AutoscalerError: A group has neither resources nor a node.
+        """
+        nodes = [obj for obj in objects if isinstance(obj, Node)]
+        members = members_of(self.groups, nodes)
+        is_enforced = self.options.enforce_node_group_min_size
+        return [
+            NodeOffer(
+                name=group.name,
+                group=group.name,
+                template=group.template,
+                least=max(0, group.min_size - size) if is_enforced else 0,
+                most=max(0, group.max_size - size),
+                price=group.price_per_hour,
+            )
+            for group in scaled_groups(self.groups, members, self.source)
+            for size in [len(members[group.name])]
+        ]
 
 
 class ClusterAutoscalerController:
