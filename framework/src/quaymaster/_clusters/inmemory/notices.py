@@ -22,7 +22,7 @@ from quaymaster._api.objects import (
     StorageClass,
 )
 from quaymaster._api.objects.kinds import is_builtin
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._base.versions.kubernetes import KIND_GATES, Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import IMPLIED_STORAGE_CLASS
@@ -63,7 +63,6 @@ _MAKERS: Final = frozenset(
 )
 """Pods, and the kinds that create pods."""
 
-_SHOWN: Final = 3
 _WORKLOADS: Final = 10
 _NODE_TROUBLE: Final = "node.kubernetes.io/"
 _READY_TAINTS: Final = (f"{_NODE_TROUBLE}not-ready", f"{_NODE_TROUBLE}unreachable")
@@ -83,7 +82,7 @@ def notices_of_input(
         phases = Counter(pod.status.phase for pod in ended)
         counts = ", ".join(f"{n} {phase}" for phase, n in sorted(phases.items()))
         verb = "has ended and takes" if len(ended) == 1 else "have ended and take"
-        message = f"{_count(ended, 'pod')} {verb} no room ({counts}): {_listed(ended)}"
+        message = f"{_count(ended, 'pod')} {verb} no room ({counts}): {_keys_of(ended)}"
         yield Notice(reason=NoticeReason.ENDED_PODS, message=message)
     strays = stray_pods(objects, nodes)
     if strays:
@@ -92,7 +91,7 @@ def notices_of_input(
         yield Notice(
             reason=NoticeReason.STRAY_PODS,
             message=f"{_count(strays, 'pod')} {verb} that the input does not have, "
-            f"and kept there: {_examples(names)}",
+            f"and kept there: {listed(names)}",
         )
     sick = [obj for obj in objects if isinstance(obj, Node) and _is_sick(obj)]
     if sick:
@@ -100,7 +99,7 @@ def notices_of_input(
         yield Notice(
             reason=NoticeReason.NOT_READY_NODES,
             message=f"{_count(sick, 'node')} {verb} not ready and had no taint for "
-            f"it; the node controller adds it to keep pods away: {_listed(sick)}",
+            f"it; the node controller adds it to keep pods away: {_keys_of(sick)}",
         )
 
 
@@ -117,7 +116,7 @@ def notices_of_gated(
         yield Notice(
             reason=NoticeReason.GATED_OBJECTS,
             message=f"{_count(members, kind)} {verb} no effect while the feature gate "
-            f"{KIND_GATES[kind]} is off: {_listed(members)}",
+            f"{KIND_GATES[kind]} is off: {_keys_of(members)}",
         )
 
 
@@ -135,7 +134,7 @@ def notices_of_refused(
             if kind in _MAKERS
             else NoticeReason.REFUSED_OBJECTS,
             message=f"{_count(objects, kind)} {verb} not created: {reason}: "
-            f"{_listed(objects)}",
+            f"{_keys_of(objects)}",
         )
 
 
@@ -147,7 +146,7 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
         yield Notice(
             reason=NoticeReason.IMPLIED_STORAGE_CLASS,
             message=f"{_count(claims, 'claim')} {verb} an assumed StorageClass, since "
-            f"the input has none: {_listed(claims)}",
+            f"the input has none: {_keys_of(claims)}",
         )
     yield from notices_of_provisioners(core)
     yield from notices_of_attachments(core)
@@ -163,7 +162,7 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
         yield _missing(
             "",
             f"{counted(pods, 'pod')} of {counted(len(rest), 'more workload')}, too: "
-            f"{_examples(names)}",
+            f"{listed(names)}",
         )
 
 
@@ -261,11 +260,5 @@ def _count(things: Sequence[object], word: str) -> str:
     return counted(len(things), word)
 
 
-def _listed(objects: Iterable[ApiObject]) -> str:
-    return _examples([obj.key for obj in objects])
-
-
-def _examples(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
-    more = len(names) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+def _keys_of(objects: Iterable[ApiObject]) -> str:
+    return listed([obj.key for obj in objects])
