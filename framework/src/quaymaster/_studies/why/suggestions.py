@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._base.displayed import Displayed
+from quaymaster._base.displayed import Tabular
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
@@ -54,7 +54,7 @@ _ONE_OF: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True)
-class Suggestions(Displayed):
+class Suggestions(Tabular):
     """Changes of the input that place a pod.
 
     Attributes:
