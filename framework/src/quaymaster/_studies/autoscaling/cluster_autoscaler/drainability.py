@@ -138,6 +138,25 @@ class Drainability:
                 pods_of.append(pod)
         return drain
 
+    def has_moving(
+        self, pods: Iterable[Pod], budgets: RemainingBudgets, now: float
+    ) -> bool | None:
+        """Return whether a pod moves or blocks; None if the end of one is waited for.
+
+        Controllers are not looked up. It is quicker than `drain_of`: mostly the first
+        pod decides.
+        """
+        waits: bool | None = False
+        for pod in pods:
+            verdict = self._judge(pod, budgets, now, False)
+            if isinstance(verdict, BlockingReason):
+                return True
+            if verdict is _Verdict.COMPLETES:
+                waits = None
+            elif verdict is _Verdict.MOVES and not is_daemon_pod(pod):
+                return True
+        return waits
+
     def _judge(
         self,
         pod: Pod,

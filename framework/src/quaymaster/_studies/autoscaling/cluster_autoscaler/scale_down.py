@@ -180,13 +180,9 @@ class ScaleDownPlanner:
 
         def order(node: Node) -> tuple[bool, bool, bool]:
             info = self._trial.get(node.name)
-            pods = [] if info is None else [*info.pods.values()]
-            drain = self._drainability.drain_of(
-                pods, no_budgets, now, knows_controllers=False
-            )
-            is_full = bool(drain.blocking or drain.moving)
-            waits = not is_full and bool(drain.completing)
-            return is_full, waits, node.name not in self.unneeded
+            pods = () if info is None else info.pods.values()
+            is_full = self._drainability.has_moving(pods, no_budgets, now)
+            return is_full is True, is_full is None, node.name not in self.unneeded
 
         shrinking = []
         for node in nodes:
