@@ -144,7 +144,8 @@ class TrialCluster:
             passed = algorithm.filters.passing(attempt, np.array([row], dtype=np.intp))
             if isinstance(passed, Status):
                 return passed
-            return attempt.diagnosis[node_name] if not len(passed) else None
+            is_rejected = not attempt.nodes.count(passed)
+            return attempt.diagnosis[node_name] if is_rejected else None
         outcome = self._feasible(pod)
         if not isinstance(outcome, FitError):
             if row in self._snapshot.nodes.row_numbers(outcome.rows):
