@@ -9,7 +9,7 @@ from quaymaster import Pod, Status
 from quaymaster.objects import PodDisruptionBudget
 from quaymaster.preemption import select_victims
 from quaymaster_default_preemption import DefaultPreemption, DefaultPreemptionArgs
-from quaymaster_default_preemption.args import candidates_wanted
+from quaymaster_default_preemption.args import max_candidates
 from tests.kit.internals.cycle import Attempt
 from tests.kit.internals.preemption import why_not_eligible
 from tests.kit.internals.testing import (
@@ -47,7 +47,7 @@ class PreemptionPlayer(RecordedPlayer):
         name = call["call"]
         if name == "GetOffsetAndNumCandidates":
             # The offset is random.
-            return {"results": [None, candidates_wanted(self._args, call["in"][0])]}
+            return {"results": [None, max_candidates(self._args, call["in"][0])]}
         if name == "PodEligibleToPreemptOthers":
             return self._in_cluster_of(call).eligibility(call)
         if name == "SelectVictimsOnNode":

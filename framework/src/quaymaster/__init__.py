@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     )
     from quaymaster._core.contract.cycle_state import CycleState, StateKey
     from quaymaster._core.contract.declarations import PodUse, Scope
-    from quaymaster._core.contract.handle import Handle, Informers, WaitingPod
+    from quaymaster._core.contract.handle import Handle, WaitingPod
     from quaymaster._core.contract.hook_marks import hookimpl
+    from quaymaster._core.contract.informers import Informers
     from quaymaster._core.contract.queueing import QueuedPodInfo
     from quaymaster._core.contract.results import (
         NodeStatuses,
@@ -124,10 +125,10 @@ if not TYPE_CHECKING:
             ),
             "quaymaster._core.contract.handle": (
                 "Handle",
-                "Informers",
                 "WaitingPod",
             ),
             "quaymaster._core.contract.hook_marks": ("hookimpl",),
+            "quaymaster._core.contract.informers": ("Informers",),
             "quaymaster._core.contract.queueing": ("QueuedPodInfo",),
             "quaymaster._core.contract.results": (
                 "NodeStatuses",

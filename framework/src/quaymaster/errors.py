@@ -18,7 +18,7 @@ from quaymaster._base.errors import (
     VerificationError,
 )
 from quaymaster._core.contract.cycle_state import StateCloneError, StateNotFoundError
-from quaymaster._core.contract.handle import UnfollowedKindError
+from quaymaster._core.contract.informers import UnfollowedKindError
 from quaymaster._core.contract.plugin_metrics import MetricError
 from quaymaster._core.extenders.errors import ExtenderError
 from quaymaster._core.registry.registered import PluginLoadError

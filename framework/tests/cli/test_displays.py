@@ -16,11 +16,25 @@ from rich.console import Console
 
 from quaymaster import ApiObject
 from quaymaster.errors import MissingPackageError
-from quaymaster.experiments import Cell, FailedRun, Part, RunResult, SweepResult
+from quaymaster.experiments import (
+    Cell,
+    Contender,
+    FailedRun,
+    HeldOutDifference,
+    Judged,
+    Objective,
+    Part,
+    RunResult,
+    SweepResult,
+    Trial,
+    TrialOutcome,
+    TuneResult,
+)
 from quaymaster.manifests import load
 from quaymaster.planning import Cordon, capacity, parse_node_group, plan, what_if
 from quaymaster.recording import Course, ReplayResult, RerunResult
 from quaymaster.simulation import (
+    Estimate,
     Placement,
     Run,
     SimulationResult,
@@ -46,6 +60,9 @@ NODES = [
 ]
 PODS = [make_pod(name=f"web-{number}", requests={"cpu": "1"}) for number in range(9)]
 CLUSTER: Sequence[ApiObject] = (*NODES, *PODS)
+TRIAL = Trial(
+    number=3, fields={"weight": 2}, outcome=TrialOutcome.COMPLETE, values=(8.0,)
+)
 MANIFEST = """
 apiVersion: v1
 kind: Pod
@@ -180,6 +197,37 @@ def changed() -> object:
     return what_if(CLUSTER, [Cordon(nodes="node-1")])
 
 
+def tuned() -> object:
+    objective = Objective(metric="placed", is_more_better=True)
+    original, best = (
+        Contender(
+            name=name,
+            profile=Part(name=name, values={}),
+            trial=trial,
+            tuned=[Estimate(mean=mean, half_width=0.5)],
+            held_out=[Estimate(mean=mean)],
+            differences=[
+                HeldOutDifference(
+                    objective=objective,
+                    against="default",
+                    estimate=Estimate(mean=2.0, half_width=0.5),
+                )
+            ]
+            if trial
+            else [],
+        )
+        for name, trial, mean in (("default", None, 6.0), ("tuned", TRIAL, 8.0))
+    )
+    return TuneResult(
+        folder=Path("results"),
+        trials=[TRIAL],
+        judged=Judged(known=[original], found=[best], failed={"packing": "no nodes"}),
+        files=[Path("results/tuned.yaml")],
+        made=4,
+        objectives=[objective],
+    )
+
+
 RESULTS: Final[Mapping[str, Callable[[], object]]] = {
     "SimulationResult": simulated,
     "ExplainedPod": explained,
@@ -195,8 +243,8 @@ RESULTS: Final[Mapping[str, Callable[[], object]]] = {
     "ScenarioResult": played,
     "ReplayResult": replayed,
     "RerunResult": rerun,
+    "TuneResult": tuned,
 }
-WITHOUT_ROWS: Final = {"Suggestions", "RerunResult"}
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -213,7 +261,7 @@ def test_result_is_html_without_scripts_and_text_for_consoles(name: str) -> None
         assert all(cell in words for cell in row), row
 
 
-@pytest.mark.parametrize("name", sorted({*RESULTS} - WITHOUT_ROWS))
+@pytest.mark.parametrize("name", RESULTS)
 def test_result_with_rows_is_an_arrow_stream(name: str) -> None:
     result = RESULTS[name]()
     table = pa.table(result)
@@ -241,6 +289,42 @@ def test_run_displays_its_pods_and_a_map_of_its_nodes() -> None:
     assert html.count('role="img"') == 2
     assert ": cpu 50%, pods &lt;1%</title>" in html
     assert "1 pod on 4 nodes" in text
+
+
+def test_run_has_a_row_for_each_node() -> None:
+    with Run(CLUSTER) as run:
+        run.attempt()
+        rows = run.to_arrow().to_pylist()
+    assert [row["node"] for row in rows] == [f"node-{number}" for number in range(4)]
+    assert sum(row["pods"] for row in rows) == 1
+
+
+def test_tuning_displays_each_profile_and_has_a_row_for_each_objective() -> None:
+    html = html_of(tuned())
+    assert Page(html).rows[1:] == [
+        ["default", "6 ± 0.5", "6"],
+        ["tuned", "8 ± 0.5", "8"],
+    ]
+    assert "packing: no nodes</em>" in html
+    assert pa.table(tuned()).to_pylist()[1] == {
+        "profile": "tuned",
+        "trial": 3,
+        "objective": "placed",
+        "tuned.mean": 8.0,
+        "tuned.halfWidth": 0.5,
+        "heldOut.mean": 8.0,
+    }
+
+
+def test_rerun_has_a_row_for_each_pod() -> None:
+    assert pa.table(rerun()).column("pod").to_pylist() == ["default/web"]
+
+
+def test_suggestions_have_a_row_for_each_change() -> None:
+    table = pa.table(suggestions())
+    assert table.column_names == [
+        *("kinds", "text", "command", "placed", "evicted", "fields")
+    ]
 
 
 def test_map_marks_nodes_that_accept_no_pods() -> None:
@@ -323,7 +407,7 @@ def test_missing_packages_are_named_with_the_remedy(
 @pytest.mark.parametrize("package", ["pandas", "polars", "duckdb"])
 def test_other_packages_read_results(package: str) -> None:
     module = pytest.importorskip(package)
-    for name in {*RESULTS} - WITHOUT_ROWS:
+    for name in RESULTS:
         result: Any = RESULTS[name]()
         count = result.to_arrow().num_rows
         if package == "pandas":

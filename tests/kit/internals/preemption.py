@@ -1,6 +1,6 @@
 """What tests see of ``quaymaster._kits.preemption``."""
 
-from quaymaster._core.contract.handle import LastingFilters
+from quaymaster._core.contract.filter_runner import LastingFilters
 from quaymaster._kits.preemption.candidates import importance
 from quaymaster._kits.preemption.columns import VictimColumns
 from quaymaster._kits.preemption.eligibility import why_not_eligible

@@ -85,7 +85,7 @@ class PlainFlushQueue(SchedulingQueue):
             for queued in late:
                 if queued.is_gated:
                     queued.was_flushed = False
-                    queued.asked_at = self._clock.now()
+                    queued.gate_called_at = self._clock.now()
         if pods:
             oldest = min(queued.unhelped_since for queued in pods)
             self._queues.flushes.expect_unschedulable(oldest)

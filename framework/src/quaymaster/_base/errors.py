@@ -4,7 +4,7 @@ Every error derives from `QuaymasterError`, reads as one line (where, what was e
 what the input had) and carries its parts as attributes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import attrs
@@ -25,6 +25,7 @@ __all__ = [
     "VerificationError",
     "counted",
     "escaped",
+    "listed",
     "one_line",
 ]
 
@@ -161,6 +162,12 @@ def one_line(*parts: str) -> str:
 def counted(count: int, what: str) -> str:
     """Return ``1 node`` or ``2 nodes``."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, and how many more there are: ``a, b and 2 more``."""
+    shown, more = ", ".join(names[:most]), len(names) - most
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _shown(part: str) -> str:

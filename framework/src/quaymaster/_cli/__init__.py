@@ -1,4 +1,8 @@
-"""The ``quaymaster`` command."""
+"""The ``quaymaster`` command.
+
+It may import all other groups. ``app.py`` lists the commands, each in a module of its
+name, which is imported when the command runs.
+"""
 
 import contextlib
 import gc

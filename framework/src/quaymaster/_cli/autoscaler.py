@@ -30,7 +30,7 @@ class ScaledRun:
         factory: The factory, or None.
 
     Attributes:
-        autoscaler: What it has made; None before, or without a factory.
+        autoscaler: The autoscaler; None before it is made, or without a factory.
     """
 
     def __init__(self, factory: "AutoscalerFactory | None") -> None:

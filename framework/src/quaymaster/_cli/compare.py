@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 import attrs
 import click
 
-from quaymaster._api.objects import ApiObject
 from quaymaster._base.versions.kubernetes import KUBERNETES_VERSIONS, Kubernetes
 from quaymaster._cli.autoscaler import autoscalers_option
 from quaymaster._cli.compared_autoscalers import (
@@ -24,9 +22,19 @@ from quaymaster._cli.compared_changes import (
 )
 from quaymaster._cli.compared_gates import (
     compare_gates_option,
-    gates_suffix,
     of_same_gates,
     with_more_gates,
+)
+from quaymaster._cli.compared_variants import (
+    ComparedPaths,
+    RunnableVariant,
+    common_input,
+    configurations_of,
+    input_variant,
+    sort_paths,
+    variant_name,
+    variants_of_one_input,
+    versions_of,
 )
 from quaymaster._cli.comparisons import (
     as_document,
@@ -60,37 +68,16 @@ from quaymaster._cli.repacking import (
 )
 from quaymaster._cli.report_option import report_option
 from quaymaster._cli.reports import write_report
-from quaymaster._core.config.document import KIND
-from quaymaster._core.config.errors import ConfigErrors
-from quaymaster._core.config.load import shipped_profiles
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.config.wrapped import unwrapped
-from quaymaster._core.config.yaml_file import read_content, read_yaml
-from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.capacity.grouping import label_called
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.comparing.comparing import Comparison, compare
-from quaymaster._studies.comparing.environments import (
-    EnvironmentVariant,
-    interpreter_of,
-)
-from quaymaster._studies.comparing.variants import Measures, Variant
+from quaymaster._studies.comparing.variants import Measures
 from quaymaster._studies.comparing.versions import VersionChanges, version_changes
 
 __all__ = ["command"]
 
 _ZONE: Final = "zone"
-_ENDINGS: Final = (".yaml", ".yml", ".json")
-
-_Runnable: TypeAlias = Variant | EnvironmentVariant
-
-
-class _Given(NamedTuple):
-    """The paths of the command line, by their type."""
-
-    configurations: list[str]
-    environments: list[str]
-    inputs: list[str]
 
 
 @click.command("compare")
@@ -169,7 +156,7 @@ def command(
         prices=prices,
         topology_keys=tuple(map(label_called, topology_keys)),
     )
-    arguments = _sorted_out(options.paths)
+    arguments = sort_paths(options.paths)
     is_of_versions = bool(options.configured.beside)
     autoscalers = read_autoscalers(autoscaler_files, arguments.environments)
     is_of_one_input = (
@@ -180,10 +167,8 @@ def command(
     )
     kinds = kinds_of_all(autoscalers.values())
     if is_of_one_input:
-        inputs = [
-            repacked(_common_input(arguments, options, kinds), is_repacked=repack)
-        ]
-        variants = _of_one_input(
+        inputs = [repacked(common_input(arguments, options, kinds), is_repacked=repack)]
+        variants = variants_of_one_input(
             arguments, inputs[0], options, scales=len(autoscalers) > 1
         )
     else:
@@ -195,7 +180,7 @@ def command(
             for path in arguments.inputs
         ]
         variants = [
-            _variant(path, own, options)
+            input_variant(path, own, options)
             for path, own in zip(arguments.inputs, inputs, strict=True)
         ]
     variants = with_autoscalers(variants, autoscalers)
@@ -218,7 +203,7 @@ def command(
         case OutputFormat.CSV:
             more = [
                 (
-                    _name(_path(arguments, change), change.newer, options),
+                    variant_name(_path(arguments, change), change.newer, options),
                     options.seed,
                     *row,
                 )
@@ -235,170 +220,16 @@ def command(
     print_notices(notices)
 
 
-def _sorted_out(paths: Sequence[str]) -> _Given:
-    """Separate configurations and environments from inputs."""
-    arguments = _Given([], [], [])
-    for path in dict.fromkeys(paths):
-        if _is_configuration(path):
-            arguments.configurations.append(path)
-        elif interpreter_of(Path(path)) is not None:
-            arguments.environments.append(path)
-        else:
-            arguments.inputs.append(path)
-    return arguments
-
-
-def _is_configuration(path: str) -> bool:
-    file = Path(path)
-    if not file.exists():
-        return path in shipped_profiles()
-    if not file.is_file() or file.suffix not in _ENDINGS:
-        return False
-    try:
-        content = read_content(file, path)
-        if KIND.encode() not in content:
-            return False  # faster than parsing a large manifest
-        document, _ = unwrapped(read_yaml(content, path), path)
-    except ConfigErrors:
-        # Several documents, or an unreadable file: reading the input reports that.
-        return False
-    return isinstance(document, dict) and document.get("kind") == KIND
-
-
-def _common_input(
-    arguments: _Given, options: InputOptions, kinds: Sequence[type[ApiObject]]
-) -> Inputs:
-    """Read the input of all variants.
-
-    The configuration of the command line may name plugins that only the environments
-    have. Unless it also runs in this process, each environment reports its errors.
-    """
-    options = attrs.evolve(options, paths=tuple(arguments.inputs))
-    newest = _newest(options.configured)
-    if newest is None:
-        newest = _with_all_gates(arguments.configurations, options.configured)
-    try:
-        return read_inputs(options, kubernetes=newest, kinds=kinds)
-    except ConfigErrors:
-        if len(arguments.configurations) + len(arguments.environments) < 2:
-            raise
-    return read_inputs(
-        attrs.evolve(options, configured=attrs.evolve(options.configured, file=None)),
-        kubernetes=newest,
-        kinds=kinds,
-    )
-
-
-def _of_one_input(
-    arguments: _Given, inputs: Inputs, options: InputOptions, *, scales: bool
-) -> list[_Runnable]:
-    runnables: list[_Runnable] = []
-    for source in _sources(arguments, options, scales=scales):
-        for version in _versions(options.configured):
-            path = source.file if arguments.configurations else ""
-            config, _ = read_config(
-                attrs.evolve(source, chosen=version), inputs.registry
-            )
-            own = attrs.evolve(inputs, config=config)
-            runnables.append(_variant(_name(path, version, options), own, options))
-    runnables += [
-        EnvironmentVariant(
-            name=_name(path, version, options),
-            environment=Path(path),
-            objects=inputs.objects,
-            config_file=options.configured.file,
-            kubernetes=version,
-            max_pods=options.max_pods,
-        )
-        for path in arguments.environments
-        for version in _versions(options.configured)
-    ]
-    if len(runnables) == 1 and not scales:
-        # What would run without it: the configuration of the command line.
-        name = options.configured.file or "default"
-        if name != runnables[0].name:
-            runnables.insert(0, _variant(name, inputs, options))
-    return runnables
-
-
-def _sources(
-    arguments: _Given, options: InputOptions, *, scales: bool = False
-) -> list[ConfigSource]:
-    """The configurations that run in this process.
-
-    Args:
-        arguments: The paths of the command line.
-        options: The options about the input.
-        scales: Whether several autoscalers are compared.
-    """
-    configured = options.configured
-    if arguments.configurations:
-        return [
-            attrs.evolve(configured, file=path) for path in arguments.configurations
-        ]
-    is_alone = (configured.beside or scales) and not arguments.environments
-    return [configured] if is_alone else []
-
-
-def _versions(configured: ConfigSource) -> tuple[Kubernetes | None, ...]:
-    """The Kubernetes versions of the variants; None is the default version."""
-    return (configured.chosen, *configured.beside)
-
-
-def _newest(configured: ConfigSource) -> Kubernetes | None:
-    """The newest of several versions: the common input may have its fields."""
-    if not configured.beside:
-        return None
-    versions = [version for version in _versions(configured) if version is not None]
-    return max(
-        versions,
-        key=lambda version: (
-            KUBERNETES_VERSIONS.index(version.version),
-            len(version.feature_gates),
-        ),
-    )
-
-
-def _with_all_gates(
-    files: Sequence[str], configured: ConfigSource
-) -> Kubernetes | None:
-    """Return a version with the feature gates that any configuration sets, or None.
-
-    The common input may have fields and objects of these gates.
-    """
-    registry = PluginRegistry.discover()
-    gates: dict[str, bool] = {}
-    for file in files:
-        try:
-            source = attrs.evolve(configured, file=file)
-            config, _ = read_config(source, registry, asks_extenders=False)
-        except ConfigErrors:
-            continue  # The variant reports it.
-        own = config.kubernetes.feature_gates
-        gates |= {gate: own[gate] or gates.get(gate, False) for gate in own}
-    if not gates:
-        return None
-    return attrs.evolve(configured.kubernetes, feature_gates=gates)
-
-
-def _name(path: str | None, version: Kubernetes | None, options: InputOptions) -> str:
-    """The name of a variant: with the version if there are several."""
-    if version is None or not options.configured.beside:
-        return path or ""
-    name = version.version + gates_suffix(version, options.configured)
-    return f"{path} {name}" if path else name
-
-
-def _path(arguments: _Given, changes: VersionChanges) -> str:
+def _path(arguments: ComparedPaths, changes: VersionChanges) -> str:
     return changes.configuration if arguments.configurations else ""
 
 
 def _changes(
-    arguments: _Given, inputs: Inputs, options: InputOptions
+    arguments: ComparedPaths, inputs: Inputs, options: InputOptions
 ) -> list[VersionChanges]:
     """The decisions that differ between versions, for each configuration."""
     versions = [
-        version for version in _versions(options.configured) if version is not None
+        version for version in versions_of(options.configured) if version is not None
     ]
     versions = of_same_gates(versions)
     versions.sort(key=lambda version: KUBERNETES_VERSIONS.index(version.version))
@@ -407,7 +238,7 @@ def _changes(
     changes = []
     with progress_bar() as progress, inputs.located():
         task = progress.add_task("looking for causes", total=None)
-        for source in _sources(arguments, options):
+        for source in configurations_of(arguments, options):
 
             def completed(
                 kubernetes: Kubernetes, source: ConfigSource = source
@@ -432,17 +263,7 @@ def _changes(
     return changes
 
 
-def _variant(name: str, inputs: Inputs, options: InputOptions) -> Variant:
-    return Variant(
-        name=name,
-        objects=inputs.objects,
-        config=inputs.config,
-        registry=inputs.registry,
-        max_pods=options.max_pods,
-    )
-
-
-def _check(variants: Sequence[_Runnable]) -> None:
+def _check(variants: Sequence[RunnableVariant]) -> None:
     if len(variants) < 2:
         names = ", ".join(variant.name for variant in variants) or "nothing"
         raise click.UsageError(
@@ -453,7 +274,7 @@ def _check(variants: Sequence[_Runnable]) -> None:
 
 
 def _compared(
-    variants: Sequence[_Runnable],
+    variants: Sequence[RunnableVariant],
     seed: int,
     seeds: int,
     measures: Measures,
@@ -474,7 +295,7 @@ def _compared(
 def _report(
     file: str,
     comparison: Comparison,
-    variants: Sequence[_Runnable],
+    variants: Sequence[RunnableVariant],
     inputs: Sequence[Inputs],
     seed: int,
     changes: Sequence[VersionChanges],
@@ -509,7 +330,7 @@ def _report(
 
 
 def _for_each(
-    variants: Sequence[_Runnable], inputs: Sequence[Inputs]
+    variants: Sequence[RunnableVariant], inputs: Sequence[Inputs]
 ) -> Sequence[Inputs]:
     """The input of each variant: its own, or the common one."""
     return inputs if len(inputs) == len(variants) else [*inputs] * len(variants)

@@ -8,7 +8,7 @@ from quaymaster._cli.autoscaler import ScaledRun, autoscaler_option, the_autosca
 from quaymaster._cli.explain_group import (
     GroupRequest,
     explain_group_command,
-    group_suggestions,
+    search_suggestions,
 )
 from quaymaster._cli.explain_node import explain_node_command, node_name
 from quaymaster._cli.explained_groups import group_document, print_group_decision
@@ -21,7 +21,7 @@ from quaymaster._cli.explanations import (
     print_explained,
     print_explained_csv,
 )
-from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
+from quaymaster._cli.inputs import InputOptions, input_options, read_inputs
 from quaymaster._cli.notices import notice_documents, print_notices
 from quaymaster._cli.output import (
     OutputFormat,
@@ -30,7 +30,6 @@ from quaymaster._cli.output import (
     print_line,
     progress_bar,
     scheduling_in,
-    trying_in,
 )
 from quaymaster._cli.pending import max_trials_option, pending_summary
 from quaymaster._cli.suggestions import (
@@ -46,6 +45,7 @@ from quaymaster._cli.why_not import print_why_not, why_not_document
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.explaining import explain_pod
 from quaymaster._studies.simulation.group_names import group_name
+from quaymaster._studies.why.pod_group_suggestions import suggest_group_changes
 from quaymaster._studies.why.suggestions import Suggestions, suggest_changes
 
 __all__ = ["command"]
@@ -240,11 +240,17 @@ def _explain(
     suggestions = None
     if request.suggest and explained.group is not None:
         namespace, _, name = explained.group.group.partition("/")
-        suggestions = group_suggestions(
-            f"{namespace}/podgroup/{name}", inputs, options, request.max_trials
+        suggestions = search_suggestions(
+            suggest_group_changes,
+            f"{namespace}/podgroup/{name}",
+            inputs,
+            options,
+            request.max_trials,
         )
     elif request.suggest:
-        suggestions = _suggestions(pod, inputs, options, request)
+        suggestions = search_suggestions(
+            suggest_changes, pod, inputs, options, request.max_trials
+        )
     notices = (*inputs.notices, *explained.notices)
     if output is OutputFormat.TABLE:
         _print(explained, suggestions, request, top)
@@ -289,24 +295,6 @@ def _print(
         print_group_suggestions(suggestions)
     elif suggestions is not None:
         print_suggestions(suggestions)
-
-
-def _suggestions(
-    pod: str, inputs: Inputs, options: InputOptions, request: _Request
-) -> Suggestions:
-    with progress_bar() as progress, inputs.located():
-        return suggest_changes(
-            pod,
-            inputs.objects,
-            config=inputs.config,
-            registry=inputs.registry,
-            seed=options.seed,
-            namespace=options.namespace or "",
-            max_pods=options.max_pods,
-            as_it_is=options.is_live,
-            max_trials=request.max_trials,
-            on_trial=trying_in(progress),
-        )
 
 
 def _summarize(

@@ -1,5 +1,7 @@
 """``quaymaster explain podgroup/NAME``."""
 
+from collections.abc import Callable
+
 import attrs
 import click
 
@@ -27,7 +29,7 @@ from quaymaster._studies.simulation.explaining_groups import explain_group
 from quaymaster._studies.why.pod_group_suggestions import suggest_group_changes
 from quaymaster._studies.why.suggestions import Suggestions
 
-__all__ = ["GroupRequest", "explain_group_command", "group_suggestions"]
+__all__ = ["GroupRequest", "explain_group_command", "search_suggestions"]
 
 _TOP = 10
 
@@ -70,8 +72,8 @@ def explain_group_command(
     explained = _explained(request, inputs, options)
     suggestions = None
     if request.suggest:
-        suggestions = group_suggestions(
-            request.group, inputs, options, request.max_trials
+        suggestions = search_suggestions(
+            suggest_group_changes, request.group, inputs, options, request.max_trials
         )
     notices = (*inputs.notices, *explained.notices)
     every = request.attempt is WhichAttempt.ALL
@@ -109,20 +111,25 @@ def _explained(
         )
 
 
-def group_suggestions(
-    group: str, inputs: Inputs, options: InputOptions, max_trials: int
+def search_suggestions(
+    suggest: Callable[..., Suggestions],
+    name: str,
+    inputs: Inputs,
+    options: InputOptions,
+    max_trials: int,
 ) -> Suggestions:
-    """Search for the changes with which a group fits.
+    """Search for the changes with which a pod or a group fits.
 
     Args:
-        group: The group, as ``podgroup/NAME`` or ``NAMESPACE/podgroup/NAME``.
+        suggest: `suggest_changes` or `suggest_group_changes`.
+        name: The pod or the group, in the words of that function.
         inputs: The input.
         options: The options about the input.
         max_trials: The maximum number of simulations.
     """
     with progress_bar() as progress, inputs.located():
-        return suggest_group_changes(
-            group,
+        return suggest(
+            name,
             inputs.objects,
             config=inputs.config,
             registry=inputs.registry,

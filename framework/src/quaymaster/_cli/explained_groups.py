@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._base.natural_order import natural_key
 from quaymaster._cli.attempt_tables import print_attempts
 from quaymaster._cli.columns import Column, Columns, Shown
@@ -118,10 +118,8 @@ def _print_parents(explained: ExplainedGroup) -> None:
             line += f": at least {needed} must fit together (minGroupCount)"
         print_line(line)
     if explained.misfits and not explained.is_quorate:
-        shown = ", ".join(explained.misfits[:_NAMED])
-        more = len(explained.misfits) - _NAMED
-        rest = f" and {more} more" if more > 0 else ""
-        print_line(f"groups below it without a placement: {shown}{rest}")
+        shown = listed(explained.misfits, _NAMED)
+        print_line(f"groups below it without a placement: {shown}")
 
 
 def _print_unlabelled(explained: ExplainedGroup) -> None:

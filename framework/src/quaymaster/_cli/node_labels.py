@@ -7,6 +7,7 @@ import click
 from click.core import ParameterSource
 
 from quaymaster._api.objects import ApiObject, Node
+from quaymaster._base.errors import listed
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._studies.capacity.grouping import GROUP_LABELS, label_called
 
@@ -56,11 +57,7 @@ def _problem(name: str, labels: Sequence[str]) -> str:
     near = did_you_mean(name, [*labels, *GROUP_LABELS]) or _near_ending(name, labels)
     if near or not labels:
         return f"no node has the label {label!r}{near}"
-    more = len(labels) - _SHOWN
-    rest = f" and {more} more" if more > 0 else ""
-    return (
-        f"no node has the label {label!r} (known: {', '.join(labels[:_SHOWN])}{rest})"
-    )
+    return f"no node has the label {label!r} (known: {listed(labels, _SHOWN)})"
 
 
 def _near_ending(name: str, labels: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._cli.amounts import amount
 from quaymaster._cli.columns import Column, Columns, Shown
 from quaymaster._cli.output import print_line
@@ -76,12 +76,11 @@ def kind_documents(planned: Plan) -> list[dict[str, object]]:
 
 def _workloads(kinds: Sequence[UnplacedKind]) -> str:
     """Return the first workloads with their numbers of pods, and how many more."""
-    shown = ", ".join(
+    names = [
         f"{kind.workload} ({kind.pods})" if kind.pods > 1 else kind.workload
-        for kind in kinds[:_KINDS]
-    )
-    more = len(kinds) - _KINDS
-    return f"{shown} and {more} more" if more > 0 else shown
+        for kind in kinds
+    ]
+    return listed(names, _KINDS)
 
 
 def _why(kind: UnplacedKind) -> str:

@@ -50,7 +50,7 @@ def print_plan(
         print_line()
         print_line(_partial_heading(planned, shown))
         print_line()
-    _print_found(shown, packed)
+    _print_plan(shown, packed)
     if is_wide:
         print_costs(shown)
 
@@ -63,7 +63,7 @@ def _partial_heading(planned: Plan, partial: Plan) -> str:
     return f"for all pods but {len(partial.unplaced)}:"
 
 
-def _print_found(planned: Plan, packed: Plan | None) -> None:
+def _print_plan(planned: Plan, packed: Plan | None) -> None:
     resources = _resources(planned)
     _columns(planned).print(planned.groups)
     print_rounds(planned)

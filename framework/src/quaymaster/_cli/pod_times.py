@@ -13,7 +13,7 @@ from quaymaster._api.objects.quantity import (
     QuantityError,
     QuantityFormat,
 )
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._cli.output import warn
 from quaymaster._clusters.inmemory.image_pulls import image_sizes, images_of
 from quaymaster._clusters.inmemory.pod_times import PodTimes
@@ -118,11 +118,10 @@ def print_pulls(times: PodTimes, objects: Sequence[ApiObject]) -> None:
     unsized = sorted(images - sizes.keys())
     message = f"note: nodes pull images at {amount} per second, one after another"
     if unsized:
-        shown = ", ".join(unsized[:_SHOWN])
-        more = f" and {len(unsized) - _SHOWN} more" if len(unsized) > _SHOWN else ""
+        shown = listed(unsized, _SHOWN)
         count = counted(len(unsized), "image")
         verb = "takes" if len(unsized) == 1 else "take"
-        message += f"; {count} whose size no node reports {verb} no time: {shown}{more}"
+        message += f"; {count} whose size no node reports {verb} no time: {shown}"
     warn(message)
 
 

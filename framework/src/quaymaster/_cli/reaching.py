@@ -21,11 +21,11 @@ def connection_notices(
         connection: The connection settings for the API server.
         file: The configuration's file.
     """
-    wanted = {
+    content_types = {
         "acceptContentTypes": (connection.accept_content_types, ""),
         "contentType": (connection.content_type, _DEFAULT.content_type),
     }
-    for name, (value, default) in wanted.items():
+    for name, (value, default) in content_types.items():
         if value not in (default, _JSON):
             yield Notice(
                 reason=NoticeReason.CONFIGURATION,

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from quaymaster._api.objects.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._cli.amounts import amount, percent, price
 from quaymaster._cli.closed_nodes import CLOSED, closed_lines
 from quaymaster._cli.columns import Column, Columns, Shown
@@ -383,9 +383,7 @@ def _gangs(headroom: Headroom) -> str:
     text = f"{copies} of {headroom.group_size} like {headroom.pod} {fit}"
     if headroom.domains:
         counts = [f"{name}: {count}" for name, count in headroom.domains.items()]
-        more = len(counts) - _DOMAINS
-        rest = f" and {more} more" if more > 0 else ""
-        text += f" ({', '.join(counts[:_DOMAINS])}{rest})"
+        text += f" ({listed(counts, _DOMAINS)})"
     if headroom.message:
         return f"{text}; then {headroom.message}"
     return f"{text}, or more (--at-most was reached)"

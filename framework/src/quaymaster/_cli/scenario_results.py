@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._cli.columns import Column, Columns
 from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.notices import notice_documents
@@ -162,9 +162,7 @@ def _print_summary(result: ScenarioResult) -> None:
 
 
 def _listed(objects: Sequence[str]) -> str:
-    shown = ", ".join(objects[:_SHOWN])
-    more = len(objects) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown or "-"
+    return listed(objects, _SHOWN) or "-"
 
 
 def _moment(seconds: float | None) -> str:

@@ -162,8 +162,8 @@ def command(
     Times are virtual: seconds since the start, when all objects of the manifests exist.
     Warnings at the end list what was left out or assumed.
     """
-    for is_asked, name in ((timings, "--timings"), (with_capacity, "--capacity")):
-        if is_asked and output in (OutputFormat.NAME, OutputFormat.CSV):
+    for is_set, name in ((timings, "--timings"), (with_capacity, "--capacity")):
+        if is_set and output in (OutputFormat.NAME, OutputFormat.CSV):
             raise click.UsageError(f"{name} cannot be printed by -o {output}")
     run_timings = _run_timings() if timings else None
     seen = _run_observer() if report_file else None

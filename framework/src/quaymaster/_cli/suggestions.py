@@ -5,6 +5,7 @@ from typing import Final
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.columns import Column, Columns, Shown
+from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.output import print_command, print_line
 from quaymaster._cli.pending_facts import PodsWithFacts, print_facts
 from quaymaster._cli.tables import Fit
@@ -28,6 +29,7 @@ from quaymaster._studies.why.suggestions import Suggestions
 __all__ = [
     "print_group_suggestions",
     "print_suggestions",
+    "print_suggestions_csv",
     "print_summary",
     "print_summary_csv",
     "suggestions_document",
@@ -36,6 +38,8 @@ __all__ = [
 
 _CAUSES: Final = 4
 """How many causes of a group are printed; every node may have its own."""
+
+_CHANGE_KEYS: Final = ("kinds", "text", "command", "placed", "evicted", "fields")
 
 
 def print_suggestions(suggestions: Suggestions) -> None:
@@ -176,6 +180,11 @@ def _causes(causes: Sequence[Cause]) -> str:
 
 def _reason(plugin: str, reason: str) -> str:
     return f"{plugin}: {reason}" if plugin else reason
+
+
+def print_suggestions_csv(suggestions: Suggestions) -> None:
+    """Print a line of CSV for each change."""
+    print_csv([_change(change) for change in suggestions.changes], _CHANGE_KEYS)
 
 
 def suggestions_document(suggestions: Suggestions) -> dict[str, object]:

@@ -74,6 +74,7 @@ CHECKS = [
     "unresolvable",
     "clones",
     "unreserve",
+    "assumed pods",
     "choices",
     "binding",
     "sort keys",

@@ -34,6 +34,8 @@ from tests.kit.planted.queues import (
     FairShare,
     Neighbours,
 )
+from tests.kit.planted.quotas import OWN as QUOTA_CLUSTERS
+from tests.kit.planted.quotas import QUOTA_MISTAKES, TenantQuota, ZoneQuota
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
 from tests.kit.planted.racks import RACK_MISTAKES, Racks, Requeues
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
@@ -59,6 +61,7 @@ MISTAKES = (
     *LICENCE_MISTAKES,
     *AISLE_MISTAKES,
     *WINDOW_MISTAKES,
+    *QUOTA_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -71,6 +74,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Licences, LICENCE_CLUSTERS),
     (Aisles, AISLE_CLUSTERS),
     (Windows, WINDOW_CLUSTERS),
+    (ZoneQuota, QUOTA_CLUSTERS),
+    (TenantQuota, QUOTA_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),

@@ -10,7 +10,7 @@ import attrs
 
 from quaymaster.config import ArgsError, integer
 
-__all__ = ["DefaultPreemptionArgs", "candidates_wanted"]
+__all__ = ["DefaultPreemptionArgs", "max_candidates"]
 
 
 @attrs.frozen(kw_only=True)
@@ -37,7 +37,7 @@ class DefaultPreemptionArgs:
                 yield ArgsError(key, f"expected more than 0, since {other} is 0, too")
 
 
-def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
+def max_candidates(args: DefaultPreemptionArgs, nodes: int) -> int:
     """Return how many candidates are enough.
 
     Args:

@@ -52,7 +52,7 @@ from quaymaster.preemption import (
 )
 from quaymaster_default_preemption.args import (
     DefaultPreemptionArgs,
-    candidates_wanted,
+    max_candidates,
 )
 from quaymaster_default_preemption.facts import Outcomes
 
@@ -198,20 +198,20 @@ class DefaultPreemption:
         rows = statuses.rows_with(Code.UNSCHEDULABLE)
         if not len(rows):
             return Search()
-        wanted = candidates_wanted(self._args, len(rows))
+        limit = max_candidates(self._args, len(rows))
         # The first node does not matter if all nodes are tried.
-        offset = handle.random.randrange(len(rows)) if wanted < len(rows) else 0
-        return self._search(state, pod, rows, offset, wanted)
+        offset = handle.random.randrange(len(rows)) if limit < len(rows) else 0
+        return self._search(state, pod, rows, offset, limit)
 
     def _search(
-        self, state: CycleState, pod: Pod, rows: RowArray, first: int, wanted: int
+        self, state: CycleState, pod: Pod, rows: RowArray, first: int, limit: int
     ) -> Search:
         """Try nodes; if pods of groups run anywhere, victims may be whole groups."""
         groups = self._groups
         if groups is not None and any(group.scheduled_count for group in groups):
             handle = self._handle
-            return find_units(handle, state, pod, rows, first=first, wanted=wanted)
-        return self._dry_run.find(state, pod, rows, first=first, wanted=wanted)
+            return find_units(handle, state, pod, rows, first=first, wanted=limit)
+        return self._dry_run.find(state, pod, rows, first=first, wanted=limit)
 
     def _rule(self) -> VictimRule:
         groups = self._groups

@@ -70,14 +70,14 @@ class ImageLocality:
 
     @hookimpl
     def score(self, pod: Pod, node: NodeInfo) -> int:
-        wanted = self._images.of(pod)
+        pod_images = self._images.of(pod)
         node_count = len(self._handle.snapshot)
         total = 0
-        for name in wanted.names:
+        for name in pod_images.names:
             image = node.images.get(name)
             if image is not None:
                 total += _spread_size(image, node_count)
-        return _points(total, wanted.counted)
+        return _points(total, pod_images.counted)
 
     @hookimpl
     def score_nodes(self, pod: Pod, nodes: NodeTable, rows: Rows) -> Int64Array:
@@ -91,28 +91,30 @@ class _Columns:
         self._revision = -1
         self._columns: dict[_Images, Int64Array] = {}
 
-    def get(self, wanted: _Images, nodes: NodeTable) -> Int64Array:
+    def get(self, pod_images: _Images, nodes: NodeTable) -> Int64Array:
         """Return the scores of all rows of the table; frozen."""
         revision = nodes.node_changes.revision
         if self._revision != revision:
             self._revision = revision
             self._columns.clear()
-        column = self._columns.get(wanted)
+        column = self._columns.get(pod_images)
         if column is None:
             if len(self._columns) >= _MAX_COLUMNS:
                 self._columns.clear()
-            column = self._columns[wanted] = freeze(_score_column(wanted, nodes))
+            column = self._columns[pod_images] = freeze(
+                _score_column(pod_images, nodes)
+            )
         return column
 
 
-def _score_column(wanted: _Images, nodes: NodeTable) -> Int64Array:
+def _score_column(pod_images: _Images, nodes: NodeTable) -> Int64Array:
     sums: Int64Array = np.zeros(len(nodes.infos), dtype=np.int64)
-    for name in wanted.names:
+    for name in pod_images.names:
         image = nodes.images.get(name)
         if image is not None:
             holders = np.fromiter(image.rows, dtype=np.intp, count=len(image.rows))
             sums[holders] += _spread_size(image, len(nodes))
-    highest = wanted.counted * _HIGHEST_SUM_PER_IMAGE
+    highest = pod_images.counted * _HIGHEST_SUM_PER_IMAGE
     scores: Int64Array = np.minimum(sums, highest) - _LOWEST_SUM
     scores *= MAX_NODE_SCORE
     scores //= highest - _LOWEST_SUM

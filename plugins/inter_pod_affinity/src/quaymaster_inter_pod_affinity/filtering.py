@@ -192,13 +192,13 @@ class FilterState:
         if verdicts is not None:
             verdicts[-1] = 0
         if key in self._keys:
-            wanted = self._affinity.array(key)
+            matched = self._affinity.array(key)
             if is_first:
                 far: Codes = np.zeros(domains.slots, dtype=np.uint8)
-            elif wanted is None:
+            elif matched is None:
                 far = np.full(domains.slots, _FAR_CODE, dtype=np.uint8)
             else:
-                far = _codes(wanted <= 0, _FAR_CODE)
+                far = _codes(matched <= 0, _FAR_CODE)
             far[-1] = _FAR_CODE
             verdicts = _highest(verdicts, far)
             if domains.unlabelled:

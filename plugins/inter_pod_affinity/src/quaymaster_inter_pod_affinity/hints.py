@@ -82,8 +82,8 @@ def waiting_keys(pod: Pod) -> Iterable[Hashable] | None:
     if terms.problem:
         return None
     keys: list[Hashable] = [("uid", pod.uid), *_own(pod.metadata.labels.items())]
-    wanted = [terms.affinity] if terms.affinity else []
-    for group in (*wanted, *((term,) for term in terms.anti_affinity)):
+    groups = [terms.affinity] if terms.affinity else []
+    for group in (*groups, *((term,) for term in terms.anti_affinity)):
         label = _label_of(group)
         if label is None:
             return None

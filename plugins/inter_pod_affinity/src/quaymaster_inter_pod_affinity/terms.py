@@ -51,21 +51,21 @@ _NO_LABELS: Final[Mapping[str, str]] = {}
 class Queries:
     """Creates queries for a pod's terms; they follow changed labels of namespaces."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_queries",)
 
     def __init__(self) -> None:
-        self._known: dict[tuple[PodTerm, ...], PodQuery] = {}
+        self._queries: dict[tuple[PodTerm, ...], PodQuery] = {}
 
     def of(self, terms: tuple[PodTerm, ...], namespaces: Namespaces) -> PodQuery:
         """Return a query for pods, terminating ones too, that match all terms."""
         where = _common(terms, namespaces)
-        query = self._known.get(terms)
+        query = self._queries.get(terms)
         if query is None or query.namespaces != where:
             selector: Selector = EVERYTHING
             for term in terms:
                 selector = selector & term.selector
             query = PodQuery(selector=selector, namespaces=where, terminating=True)
-            self._known[terms] = query
+            self._queries[terms] = query
         return query
 
 

@@ -64,10 +64,10 @@ class NodeName:
     ) -> NodeVerdicts | Status | None:
         if not pod.node_name:
             return None
-        wanted = nodes.row_of(pod.node_name)
-        if wanted is None:
+        row = nodes.row_of(pod.node_name)
+        if row is None:
             return _OTHER_NODE
-        return NodeVerdicts.reject_where(nodes.row_numbers(rows) != wanted, _OTHER_NODE)
+        return NodeVerdicts.reject_where(nodes.row_numbers(rows) != row, _OTHER_NODE)
 
     @hookimpl
     def explain_filter(self, pod: Pod) -> Sequence[str]:

@@ -9,16 +9,16 @@ from quaymaster.objects import ContainerPort, host_ports
 __all__ = ["explain_ports"]
 
 
-def explain_ports(wanted: Sequence[ContainerPort], node: NodeInfo) -> Sequence[str]:
-    """Return the wanted ports that are in use on a node, and the pods that use them.
+def explain_ports(pod_ports: Sequence[ContainerPort], node: NodeInfo) -> Sequence[str]:
+    """Return the ports of a pod that are in use on a node, and the pods that use them.
 
     Args:
-        wanted: The host ports of the pod.
+        pod_ports: The host ports of the pod.
         node: The node.
     """
     conflicts = [
         (port, pod, used)
-        for port in wanted
+        for port in pod_ports
         for pod in node.pods.values()
         for used in _conflicting(port, pod)
     ]

@@ -37,7 +37,7 @@ from quaymaster_node_ports.facts import explain_ports
 
 __all__ = ["NodePorts"]
 
-_WANTED = StateKey[Sequence[ContainerPort]](
+_HOST_PORTS = StateKey[Sequence[ContainerPort]](
     "PreFilterNodePorts",
     missing='reading "PreFilterNodePorts" from cycleState: not found',
 )
@@ -71,23 +71,23 @@ class NodePorts:
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
-        wanted = host_ports(pod)
-        if not wanted:
+        ports = host_ports(pod)
+        if not ports:
             return Status.skip()
-        state[_WANTED] = wanted
+        state[_HOST_PORTS] = ports
         return None
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        return _TAKEN if _conflict(state[_WANTED], node.used_ports) else None
+        return _TAKEN if _conflict(state[_HOST_PORTS], node.used_ports) else None
 
     @hookimpl
     def filter_nodes(
         self, state: CycleState, nodes: NodeTable, rows: Rows
     ) -> NodeVerdicts:
-        wanted = state[_WANTED]
+        ports = state[_HOST_PORTS]
         taken: BoolArray = np.zeros(len(nodes.infos), dtype=np.bool_)
-        for port in wanted:
+        for port in ports:
             # These nodes use the port on some address; check the address on each.
             for row in nodes.rows_with_host_port(port.protocol, port.host_port):
                 node = nodes.infos[row]
@@ -97,11 +97,11 @@ class NodePorts:
 
     @hookimpl
     def explain_filter(self, state: CycleState, node: NodeInfo) -> Sequence[str]:
-        return explain_ports(state[_WANTED], node)
+        return explain_ports(state[_HOST_PORTS], node)
 
 
-def _conflict(wanted: Sequence[ContainerPort], used: HostPorts) -> bool:
-    for port in wanted:  # any() takes twice as long
+def _conflict(ports: Sequence[ContainerPort], used: HostPorts) -> bool:
+    for port in ports:  # any() takes twice as long
         if used.conflicts(port.host_ip, port.protocol, port.host_port):
             return True
     return False

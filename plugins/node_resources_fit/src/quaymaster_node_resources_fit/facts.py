@@ -40,8 +40,8 @@ def explain_shortages(
         is_ignored: Whether to ignore a resource.
         is_served: Whether devices serve a resource that the node does not offer.
     """
-    wanted = pod_requests(pod)
-    amounts = compared(wanted, node, is_ignored, is_served)
+    requests = pod_requests(pod)
+    amounts = compared(requests, node, is_ignored, is_served)
     comparisons = [Comparison(*amount) for amount in amounts]
     short = [comparison for comparison in comparisons if comparison.is_short]
     is_full = len(node.pods) >= node.allocatable.allowed_pods

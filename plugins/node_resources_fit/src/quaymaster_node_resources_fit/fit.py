@@ -71,7 +71,7 @@ from quaymaster_node_resources_fit.shares import (
     share_columns,
 )
 from quaymaster_node_resources_fit.shortage import (
-    Wanted,
+    PodRequests,
     find_shortages,
     has_room,
     judge_nodes,
@@ -80,7 +80,7 @@ from quaymaster_node_resources_fit.shortage import (
 
 __all__ = ["NodeResourcesFit"]
 
-_PRE_FILTER: Final = StateKey[Wanted](
+_PRE_FILTER: Final = StateKey[PodRequests](
     "PreFilterNodeResourcesFit",
     missing='error reading "PreFilterNodeResourcesFit" from cycleState: not found',
 )
@@ -143,15 +143,15 @@ class NodeResourcesFit:
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> None:
-        state[_PRE_FILTER] = Wanted.of(pod_requests(pod))
+        state[_PRE_FILTER] = PodRequests.of(pod_requests(pod))
 
     @hookimpl
     def filter(self, state: CycleState, node: NodeInfo) -> Status | None:
-        wanted = state[_PRE_FILTER].resources
-        if has_room(wanted, node):
+        requests = state[_PRE_FILTER].resources
+        if has_room(requests, node):
             return None
         return rejection(
-            find_shortages(wanted, node, self._is_ignored, self._is_served)
+            find_shortages(requests, node, self._is_ignored, self._is_served)
         )
 
     @hookimpl
@@ -236,10 +236,10 @@ def _make_strategy(strategy: ScoringStrategy) -> Strategy:
 
 def _fragment(spec: PodSpec) -> Hashable | None:
     pod = Pod(spec=spec)
-    wanted = pod_requests(pod)
-    if any(map(may_be_served_by_devices, wanted.scalars)):
+    requests = pod_requests(pod)
+    if any(map(may_be_served_by_devices, requests.scalars)):
         return None
-    return _amounts(wanted), _amounts(score_requests(pod))
+    return _amounts(requests), _amounts(score_requests(pod))
 
 
 _FRAGMENT: Final = SpecKey(_fragment)

@@ -39,10 +39,12 @@ def after_pod_change(
         return QueueingHint.QUEUE
     if not new.node_name:
         return QueueingHint.SKIP
-    before, after, wanted = (
+    before, after, requests = (
         pod_usage(version, kubernetes).requests for version in (old, new, pod)
     )
-    return _hint(any(before.get(name) > after.get(name) for name in _requested(wanted)))
+    return _hint(
+        any(before.get(name) > after.get(name) for name in _requested(requests))
+    )
 
 
 def after_node_change(
@@ -58,17 +60,17 @@ def after_node_change(
         new: The node after.
         is_served: Whether devices serve a resource that the node does not offer.
     """
-    wanted = pod_requests(pod)
-    if find_shortages(wanted, NodeInfo(new), lambda _name: False, is_served):
+    requests = pod_requests(pod)
+    if find_shortages(requests, NodeInfo(new), lambda _name: False, is_served):
         return QueueingHint.SKIP
     if old is None:
         return QueueingHint.QUEUE
     offered = node_allocatable(new)
     return _hint(
-        _has_grown(node_allocatable(old), offered, wanted)
+        _has_grown(node_allocatable(old), offered, requests)
         or any(
             amount and offered.scalars.get(name, 0) <= 0 and is_served(name)
-            for name, amount in wanted.scalars.items()
+            for name, amount in requests.scalars.items()
         )
     )
 
@@ -91,15 +93,15 @@ def after_device_class_change(
     return _hint(not names.isdisjoint(pod_requests(pod).scalars))
 
 
-def _has_grown(old: Resources, new: Resources, wanted: Resources) -> bool:
+def _has_grown(old: Resources, new: Resources, requests: Resources) -> bool:
     if new.allowed_pods > old.allowed_pods:
         return True
-    return any(new.get(name) > old.get(name) for name in _requested(wanted))
+    return any(new.get(name) > old.get(name) for name in _requested(requests))
 
 
-def _requested(wanted: Resources) -> list[str]:
-    names = ("cpu", "memory", "ephemeral-storage", *wanted.scalars)
-    return [name for name in names if wanted.get(name)]
+def _requested(requests: Resources) -> list[str]:
+    names = ("cpu", "memory", "ephemeral-storage", *requests.scalars)
+    return [name for name in names if requests.get(name)]
 
 
 def _hint(may_help: bool) -> QueueingHint:

@@ -176,15 +176,15 @@ class ScoredResources:
 
     def demands(self, requests: Resources) -> Demands:
         """Return a pod's requests for the scored resources."""
-        wanted = [resource.request(requests) for _, resource in self._parts]
+        requested = [resource.request(requests) for _, resource in self._parts]
         counts = tuple(
             [
                 resource.counts(request)
-                for (_, resource), request in zip(self._parts, wanted, strict=True)
+                for (_, resource), request in zip(self._parts, requested, strict=True)
             ]
         )
         picked = list(itertools.compress(self._parts, counts))
-        amounts = list(itertools.compress(wanted, counts))
+        amounts = list(itertools.compress(requested, counts))
         counted = self._counted.get(counts)
         if counted is None:
             counted = self._counted[counts] = _counting(picked)

@@ -27,8 +27,8 @@ __all__ = [
     "Comparison",
     "IsIgnored",
     "IsServed",
+    "PodRequests",
     "Shortage",
-    "Wanted",
     "compared",
     "find_shortages",
     "has_room",
@@ -79,18 +79,22 @@ class Comparison(NamedTuple):
 _TOO_MANY_PODS: Final = Shortage("Too many pods", False)
 
 
-def has_room(wanted: Resources, node: NodeInfo) -> bool:
+def has_room(requests: Resources, node: NodeInfo) -> bool:
     """Return whether comparing the native resources is enough to accept a node.
 
     Args:
-        wanted: What the pod requests.
+        requests: What the pod requests.
         node: The node with its pods.
 
     Returns:
         False if there may be a shortage: see `find_shortages`.
     """
     offered, used = node.allocatable, node.requested
-    cpu, memory, storage = wanted.milli_cpu, wanted.memory, wanted.ephemeral_storage
+    cpu, memory, storage = (
+        requests.milli_cpu,
+        requests.memory,
+        requests.ephemeral_storage,
+    )
     return (
         len(node.pods) < offered.allowed_pods
         and not (cpu and cpu > offered.milli_cpu - used.milli_cpu)
@@ -98,56 +102,58 @@ def has_room(wanted: Resources, node: NodeInfo) -> bool:
         and not (
             storage and storage > offered.ephemeral_storage - used.ephemeral_storage
         )
-        and not wanted.scalars
+        and not requests.scalars
     )
 
 
 def find_shortages(
-    wanted: Resources, node: NodeInfo, is_ignored: IsIgnored, is_served: IsServed
+    requests: Resources, node: NodeInfo, is_ignored: IsIgnored, is_served: IsServed
 ) -> list[Shortage]:
     """Return all resources that a node has too little of.
 
     Args:
-        wanted: What the pod requests.
+        requests: What the pod requests.
         node: The node with its pods.
         is_ignored: Whether to ignore a resource.
         is_served: Whether devices serve a resource that the node does not offer.
     """
     is_full = len(node.pods) + 1 > node.allocatable.allowed_pods
     shortages = [_TOO_MANY_PODS] if is_full else []
-    for name, amount, capacity, taken in compared(wanted, node, is_ignored, is_served):
+    for name, amount, capacity, taken in compared(
+        requests, node, is_ignored, is_served
+    ):
         if amount > 0 and amount > capacity - taken:
             shortages.append(Shortage(_insufficient(name), amount > capacity))
     return shortages
 
 
 def compared(
-    wanted: Resources, node: NodeInfo, is_ignored: IsIgnored, is_served: IsServed
+    requests: Resources, node: NodeInfo, is_ignored: IsIgnored, is_served: IsServed
 ) -> list[tuple[str, int, int, int]]:
     """Return the amounts to compare, in the order of the reasons.
 
     They are plain tuples, which are made for each node: see `Comparison`.
 
     Args:
-        wanted: What the pod requests.
+        requests: What the pod requests.
         node: The node with its pods.
         is_ignored: Whether to ignore a resource.
         is_served: Whether devices serve a resource that the node does not offer.
     """
     offered, used = node.allocatable, node.requested
     amounts = [
-        ("cpu", wanted.milli_cpu, offered.milli_cpu, used.milli_cpu),
-        ("memory", wanted.memory, offered.memory, used.memory),
+        ("cpu", requests.milli_cpu, offered.milli_cpu, used.milli_cpu),
+        ("memory", requests.memory, offered.memory, used.memory),
         (
             "ephemeral-storage",
-            wanted.ephemeral_storage,
+            requests.ephemeral_storage,
             offered.ephemeral_storage,
             used.ephemeral_storage,
         ),
     ]
     amounts += [
         (name, amount, offered.scalars.get(name, 0), used.scalars.get(name, 0))
-        for name, amount in sorted(wanted.scalars.items())
+        for name, amount in sorted(requests.scalars.items())
         if not is_ignored(name)
         and (offered.scalars.get(name, 0) > 0 or not is_served(name))
     ]
@@ -165,7 +171,7 @@ def rejection(shortages: Sequence[Shortage]) -> Status | None:
 
 
 @attrs.define(eq=False)  # not frozen, which is slower to make
-class Wanted:
+class PodRequests:
     """A pod's requests, for one node and for many.
 
     Attributes:
@@ -181,7 +187,7 @@ class Wanted:
     amounts: Int64Array
 
     @classmethod
-    def of(cls, resources: Resources) -> "Wanted":
+    def of(cls, resources: Resources) -> "PodRequests":
         """Return the demands of a pod with these requests."""
         every = (
             (CPU, "cpu", resources.milli_cpu),
@@ -200,7 +206,7 @@ class Wanted:
 
 
 def judge_nodes(
-    wanted: Wanted,
+    requests: PodRequests,
     nodes: NodeTable,
     rows: Rows,
     is_ignored: IsIgnored,
@@ -212,8 +218,8 @@ def judge_nodes(
     resource that is insufficient on some node, in the order of the reasons.
     """
     full = lines_at(nodes.pod_count, rows) >= lines_at(nodes.allowed_pods, rows)
-    lacks = _lacks(wanted, nodes, rows) if wanted.names else []
-    for name, amount in sorted(wanted.resources.scalars.items()):
+    lacks = _lacks(requests, nodes, rows) if requests.names else []
+    for name, amount in sorted(requests.resources.scalars.items()):
         if not is_ignored(name) and amount > 0:
             lack = _scalar_lack(name, amount, nodes, rows, is_served(name))
             if _is_anywhere(lack.short):
@@ -239,16 +245,16 @@ class _Lack(NamedTuple):
     short: BoolArray
 
 
-def _lacks(wanted: Wanted, nodes: NodeTable, rows: Rows) -> list[_Lack]:
+def _lacks(requests: PodRequests, nodes: NodeTable, rows: Rows) -> list[_Lack]:
     """Compare the native resources; return those that are insufficient."""
     # All in one pass: for two resources, two thirds of the time of two passes.
-    offered = nodes.offered_at(rows, wanted.lines)
-    left = offered - nodes.requested_at(rows, wanted.lines)
-    short = left < wanted.amounts
+    offered = nodes.offered_at(rows, requests.lines)
+    left = offered - nodes.requested_at(rows, requests.lines)
+    short = left < requests.amounts
     if not _is_anywhere(short):
         return []
-    amounts = wanted.amounts[:, 0].tolist()
-    parts = zip(wanted.names, amounts, offered, short, strict=True)
+    amounts = requests.amounts[:, 0].tolist()
+    parts = zip(requests.names, amounts, offered, short, strict=True)
     return [_Lack(*part) for part in parts if _is_anywhere(part[3])]
 
 

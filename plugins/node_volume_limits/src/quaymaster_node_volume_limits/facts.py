@@ -43,10 +43,10 @@ def explain_limits(
     needs: list[str] = []
     rests: list[str] = []
     for driver in sorted({volume.driver for volume in added} & limits.keys()):
-        wanted = sorted(volume.handle for volume in added if volume.driver == driver)
+        handles = sorted(volume.handle for volume in added if volume.driver == driver)
         used = sum(volume.driver == driver for volume in there)
-        if used + len(wanted) > limits[driver]:
-            volumes = "1 volume" if len(wanted) == 1 else f"{len(wanted)} volumes"
-            needs.append(f"wants {volumes} of driver {driver} ({', '.join(wanted)})")
+        if used + len(handles) > limits[driver]:
+            volumes = "1 volume" if len(handles) == 1 else f"{len(handles)} volumes"
+            needs.append(f"wants {volumes} of driver {driver} ({', '.join(handles)})")
             rests.append(f"attached volumes of {driver}: {used} of {limits[driver]}")
     return ["; ".join(needs), *rests] if needs else ()

@@ -87,14 +87,14 @@ class _Lookups:
     def __init__(self, handle: Handle, pod: Pod) -> None:
         self._informers = handle.informers
         self._pod = pod
-        self._wanted: dict[bool, set[Attachable] | Status] = {}
+        self._volumes: dict[bool, set[Attachable] | Status] = {}
 
-    def wanted(self, *, has_csi_node: bool) -> set[Attachable] | Status:
+    def volumes(self, *, has_csi_node: bool) -> set[Attachable] | Status:
         """Return the volumes that the new pod needs, or the error in them."""
-        wanted = self._wanted.get(has_csi_node)
-        if wanted is None:
-            wanted = self._wanted[has_csi_node] = self._find(has_csi_node)
-        return wanted
+        volumes = self._volumes.get(has_csi_node)
+        if volumes is None:
+            volumes = self._volumes[has_csi_node] = self._find(has_csi_node)
+        return volumes
 
     def _find(self, has_csi_node: bool) -> set[Attachable] | Status:
         try:
@@ -201,18 +201,18 @@ class NodeVolumeLimits:
             return None
         lookups = state.get(_LOOKUPS) or _Lookups(self._handle, pod)
         csi_node = self._informers.get(CSINode, node.name)
-        wanted = lookups.wanted(has_csi_node=csi_node is not None)
-        if isinstance(wanted, Status):
-            return wanted
-        missing = self._missing(wanted, csi_node)
+        volumes = lookups.volumes(has_csi_node=csi_node is not None)
+        if isinstance(volumes, Status):
+            return volumes
+        missing = self._missing(volumes, csi_node)
         if missing is not None:
             return missing
-        limits = volume_limits(csi_node) if wanted else {}
+        limits = volume_limits(csi_node) if volumes else {}
         if not limits:
             return None
         self._attachments.sync()
         attached = self._attachments.of(node.name)
-        if _is_far_from(limits, node, len(wanted) + len(attached)):
+        if _is_far_from(limits, node, len(volumes) + len(attached)):
             return None
         try:
             in_use = self._in_use(node)
@@ -220,7 +220,7 @@ class NodeVolumeLimits:
             return Status.from_error(error)
         # A requested volume that is attached but used by no pod here counts twice,
         # as in upstream.
-        added = Counter(volume.driver for volume in wanted - in_use)
+        added = Counter(volume.driver for volume in volumes - in_use)
         there = in_use | attached
         count = Counter(volume.driver for volume in there)
         for driver, more in added.items():
@@ -241,19 +241,19 @@ class NodeVolumeLimits:
         for has_csi_node, there in ((True, csi_nodes), (False, ~csi_nodes)):
             if not there.any():
                 continue
-            wanted = lookups.wanted(has_csi_node=has_csi_node)
-            if isinstance(wanted, Status):
-                verdicts.add(there, wanted)
+            volumes = lookups.volumes(has_csi_node=has_csi_node)
+            if isinstance(volumes, Status):
+                verdicts.add(there, volumes)
                 continue
-            if has_csi_node and wanted:
-                verdicts.add(self._rows.exceeded(wanted, nodes, rows), _TOO_MANY)
+            if has_csi_node and volumes:
+                verdicts.add(self._rows.exceeded(volumes, nodes, rows), _TOO_MANY)
             # Last, because a missing driver is reported before an exceeded limit.
             lacking: BoolArray = np.zeros(len(there), dtype=np.bool_)
-            for driver in reversed(self._awaited(wanted)):
+            for driver in reversed(self._awaited(volumes)):
                 absent = there & ~self._rows.has_driver(driver, rows)
                 verdicts.add(absent if absent.any() else None, _missing(driver))
                 lacking |= absent
-            if has_csi_node and wanted:
+            if has_csi_node and volumes:
                 problem = self._rows.first_problem(nodes, rows, lacking)
                 if problem is not None:
                     verdicts.errors[problem[0]] = Status.from_error(problem[1])
@@ -265,11 +265,11 @@ class NodeVolumeLimits:
     ) -> Sequence[str]:
         lookups = state.get(_LOOKUPS) or _Lookups(self._handle, pod)
         csi_node = self._informers.get(CSINode, node.name)
-        wanted = lookups.wanted(has_csi_node=csi_node is not None)
-        if isinstance(wanted, Status):
+        volumes = lookups.volumes(has_csi_node=csi_node is not None)
+        if isinstance(volumes, Status):
             return UNKNOWN_VOLUME
         drivers = {entry.name for entry in csi_node.spec.drivers} if csi_node else set()
-        for driver in self._awaited(wanted):
+        for driver in self._awaited(volumes):
             if driver not in drivers:
                 return explain_missing(driver, csi_node)
         self._attachments.sync()
@@ -278,7 +278,7 @@ class NodeVolumeLimits:
         except VolumeError:
             return UNKNOWN_VOLUME
         there = in_use | self._attachments.of(node.name)
-        return explain_limits(wanted - in_use, there, volume_limits(csi_node))
+        return explain_limits(volumes - in_use, there, volume_limits(csi_node))
 
     @hookimpl
     def filter_pod_use(self) -> PodUse:
@@ -287,22 +287,22 @@ class NodeVolumeLimits:
         return PodUse.PODS if is_limited else PodUse.NONE
 
     def _missing(
-        self, wanted: Collection[Attachable], csi_node: CSINode | None
+        self, volumes: Collection[Attachable], csi_node: CSINode | None
     ) -> Status | None:
         """Return a rejection for a missing required driver, the first by name."""
         there = {driver.name for driver in csi_node.spec.drivers} if csi_node else set()
-        for driver in self._awaited(wanted):
+        for driver in self._awaited(volumes):
             if driver not in there:
                 return _missing(driver)
         return None
 
-    def _awaited(self, wanted: Collection[Attachable]) -> Sequence[str]:
+    def _awaited(self, volumes: Collection[Attachable]) -> Sequence[str]:
         """Return the drivers that nodes must list to get their volumes, by name."""
         if not self._wants_drivers:
             return ()
         return [
             name
-            for name in sorted({volume.driver for volume in wanted})
+            for name in sorted({volume.driver for volume in volumes})
             if (driver := self._informers.get(CSIDriver, name)) is not None
             and driver.spec.prevent_pod_scheduling_if_missing
         ]

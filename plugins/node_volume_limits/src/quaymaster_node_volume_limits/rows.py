@@ -66,18 +66,18 @@ class VolumeRows:
         return self._drivers.test(lambda listed: driver in (listed or ()), rows)
 
     def exceeded(
-        self, wanted: Collection[Attachable], nodes: NodeTable, rows: Rows
+        self, pod_volumes: Collection[Attachable], nodes: NodeTable, rows: Rows
     ) -> BoolArray | None:
         """Find the nodes where a pod's volumes exceed a limit; None if there are none.
 
         Args:
-            wanted: The volumes that the pod needs.
+            pod_volumes: The volumes that the pod needs.
             nodes: The nodes.
             rows: The rows in question.
         """
         self._usage.sync(nodes)
         by_driver: dict[str, list[Attachable]] = {}
-        for volume in wanted:
+        for volume in pod_volumes:
             by_driver.setdefault(volume.driver, []).append(volume)
         exceeded: BoolArray | None = None
         for driver, volumes in by_driver.items():

@@ -43,7 +43,7 @@ class _PodUse(NamedTuple):
     """The volumes of one pod, and the objects from which they were looked up."""
 
     spec: PodSpec
-    found: frozenset[Attachable] | VolumeError
+    result: frozenset[Attachable] | VolumeError
     sources: tuple[_Source, ...]
 
 
@@ -194,7 +194,7 @@ class VolumeUsage:
         uids: Iterable[str],
         attached: frozenset[Attachable],
     ) -> None:
-        results = [use.pods[uid].found for uid in uids]
+        results = [use.pods[uid].result for uid in uids]
         problems = [result for result in results if isinstance(result, VolumeError)]
         in_use = _NONE.union(
             *(result for result in results if not isinstance(result, VolumeError))

@@ -123,25 +123,25 @@ def constraints_of(
     Raises:
         SelectorError: Some selector cannot be evaluated.
     """
-    wanted = [
+    chosen = [
         constraint
         for constraint in pod.spec.topology_spread_constraints
         if constraint.when_unsatisfiable == action.value
     ]
-    if not wanted:
+    if not chosen:
         return ()
     labels = pod.metadata.labels
     merged = [
-        labels.get(key) for constraint in wanted for key in constraint.match_label_keys
+        labels.get(key) for constraint in chosen for key in constraint.match_label_keys
     ]
     cache = _cache_of(pod)
     question = (pod.metadata.namespace, action, compares_numbers, *merged)
     cached = cache.get(question)
     if cached is None:
-        selectors = [_selector_of(constraint, pod) for constraint in wanted]
+        selectors = [_selector_of(constraint, pod) for constraint in chosen]
         cached = _compile(
             pod,
-            wanted,
+            chosen,
             selectors,
             require_all_keys=True,
             compares_numbers=compares_numbers,
@@ -228,7 +228,7 @@ def _compile(
             selector=selector,
             min_domains=1 if constraint.min_domains is None else constraint.min_domains,
             query=PodQuery(
-                # Upstream counts no pods for an empty selector.
+                # ``countPodsMatchSelector`` counts no pods for an empty selector.
                 selector=NOTHING if selector.matches_everything else selector,
                 namespaces=frozenset({pod.metadata.namespace}),
             ),

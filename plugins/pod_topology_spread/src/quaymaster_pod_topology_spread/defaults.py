@@ -127,9 +127,9 @@ def _service_labels(pod: Pod, services: Iterable[Service]) -> dict[str, str]:
     labels: dict[str, str] = {}
     own = pod.metadata.labels.items()
     for service in services:
-        wanted = service.spec.selector
-        if wanted and wanted.items() <= own:
-            labels |= wanted
+        required = service.spec.selector
+        if required and required.items() <= own:
+            labels |= required
     return labels
 
 
@@ -150,4 +150,4 @@ def _and(selector: Selector, more: LabelSelector | None) -> Selector:
     try:
         return selector & compile_label_selector(more)
     except SelectorError:
-        return selector  # as in upstream: an invalid selector adds no requirement
+        return selector  # as ``DefaultSelector``: an invalid one adds no requirement

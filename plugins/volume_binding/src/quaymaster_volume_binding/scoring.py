@@ -107,8 +107,8 @@ class CapacityScorer:
                 np.where(is_known, capacities, capacity),
             )
         total, classes = nothing, nothing
-        for wanted, capacity in uses.values():
-            total = total + (capacity >= 0) * self._score_uses(wanted, capacity)
+        for requests, capacity in uses.values():
+            total = total + (capacity >= 0) * self._score_uses(requests, capacity)
             classes = classes + (capacity >= 0)
         scores: Int64Array = (2 * total + classes) // np.maximum(2 * classes, 1)
         return scores

@@ -42,11 +42,11 @@ def explain_claims(
         node: The node, perhaps with imagined pods.
         users: Claims of pods on all nodes, with the pods.
     """
-    wanted = dict.fromkeys(keys)
+    order = dict.fromkeys(keys)
     used = {
         (key, f"{pod.key} on {pod.node_name or node.name}"): None
         for key, pod in users
-        if key in wanted
+        if key in order
     }
     if not used:
         return ()

@@ -50,7 +50,7 @@ _CLAIM_IN_USE: Final = Status.unschedulable(
 
 
 @attrs.define(eq=False)
-class _Wanted:
+class _PodVolumes:
     """The disks and claims of a pod.
 
     Attributes:
@@ -63,12 +63,12 @@ class _Wanted:
     claims: frozenset[str]
     users: int
 
-    def clone(self) -> "_Wanted":
+    def clone(self) -> "_PodVolumes":
         return attrs.evolve(self)
 
 
 _CLAIM_USERS = StateKey[Sequence[tuple[str, Pod]]]("ClaimUsersVolumeRestrictions")
-_WANTED = StateKey[_Wanted](
+_POD_VOLUMES = StateKey[_PodVolumes](
     "PreFilterVolumeRestrictions",
     missing='cannot read "PreFilterVolumeRestrictions" from cycleState',
 )
@@ -112,7 +112,7 @@ class VolumeRestrictions:
         users = sum(snapshot.claim_users(claim_key(pod, name)) > 0 for name in claims)
         if not disks and not users:
             return Status.skip()
-        state[_WANTED] = _Wanted(disks, claims, users)
+        state[_POD_VOLUMES] = _PodVolumes(disks, claims, users)
         return None
 
     @hookimpl
@@ -125,22 +125,22 @@ class VolumeRestrictions:
 
     @hookimpl
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        wanted = state.get(_WANTED)
-        disks = exclusive_disks(pod) if wanted is None else wanted.disks
+        pod_volumes = state.get(_POD_VOLUMES)
+        disks = exclusive_disks(pod) if pod_volumes is None else pod_volumes.disks
         if disks and _has_conflict(disks, node):
             return _DISK_CONFLICT
-        return _CLAIM_IN_USE if state[_WANTED].users > 0 else None
+        return _CLAIM_IN_USE if state[_POD_VOLUMES].users > 0 else None
 
     @hookimpl
     def filter_nodes(
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> NodeVerdicts | Status | None:
-        wanted = state.get(_WANTED)
-        disks = exclusive_disks(pod) if wanted is None else wanted.disks
+        pod_volumes = state.get(_POD_VOLUMES)
+        disks = exclusive_disks(pod) if pod_volumes is None else pod_volumes.disks
         taken = self._taken(disks, nodes)[rows] if disks else None
         if taken is not None and taken.all():
             return NodeVerdicts.reject_where(taken, _DISK_CONFLICT)
-        otherwise = _CLAIM_IN_USE if state[_WANTED].users > 0 else None
+        otherwise = _CLAIM_IN_USE if state[_POD_VOLUMES].users > 0 else None
         if taken is None:
             return otherwise
         if otherwise is None:
@@ -154,13 +154,13 @@ class VolumeRestrictions:
     def explain_filter(
         self, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Sequence[str]:
-        wanted = state.get(_WANTED)
-        disks = exclusive_disks(pod) if wanted is None else wanted.disks
+        pod_volumes = state.get(_POD_VOLUMES)
+        disks = exclusive_disks(pod) if pod_volumes is None else pod_volumes.disks
         if disks and _has_conflict(disks, node):
             return explain_disks(disks, node)
-        if wanted is None or wanted.users <= 0:
+        if pod_volumes is None or pod_volumes.users <= 0:
             return ()
-        keys = [claim_key(pod, name) for name in wanted.claims]
+        keys = [claim_key(pod, name) for name in pod_volumes.claims]
         return explain_claims(keys, node, self._claim_users(state, keys, node))
 
     def _claim_users(
@@ -210,9 +210,12 @@ def _has_conflict(disks: Sequence[Volume], node: NodeInfo) -> bool:
 
 
 def _count(state: CycleState, other: Pod, sign: int) -> None:
-    wanted = state[_WANTED]
-    # As in upstream, claims of other namespaces with the same name count.
-    wanted.users += sign * sum(name in wanted.claims for name in _claim_names(other))
+    pod_volumes = state[_POD_VOLUMES]
+    # As in ``conflictingPVCRefCountForPod``, claims of other namespaces with the same
+    # name count.
+    pod_volumes.users += sign * sum(
+        name in pod_volumes.claims for name in _claim_names(other)
+    )
 
 
 def _claim_names(pod: Pod) -> Sequence[str]:

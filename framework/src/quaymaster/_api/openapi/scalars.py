@@ -14,7 +14,7 @@ from typing import Final
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._base.errors import QuantityError
 
-__all__ = ["Scalar", "is_scalar", "wanted_instead"]
+__all__ = ["Scalar", "expected_type", "is_scalar"]
 
 
 class Scalar(enum.IntEnum):
@@ -30,7 +30,7 @@ class Scalar(enum.IntEnum):
     QUANTITY = -8
 
 
-def wanted_instead(value: object, scalar: int) -> str:
+def expected_type(value: object, scalar: int) -> str:
     """Return the expected value in words, if this one is invalid; else empty."""
     bits = _BITS.get(scalar)
     if bits is not None:

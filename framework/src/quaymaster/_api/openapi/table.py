@@ -69,16 +69,16 @@ class FieldTable:
         self.kubernetes = kubernetes
         file = _file()
         self.kinds: Mapping[str, int] = _without(file.kinds, self._missing_kinds(file))
-        self._known: Sequence[Fields] = _less(file.structures, self._missing(file))
+        self._existing: Sequence[Fields] = _less(file.structures, self._missing(file))
         self._gates = {
             (structure, field): gate
             for gate, structures in file.gated.items()
             if not self._is_on(gate, file.gates[gate])
             for structure, fields in structures.items()
             for field in fields
-            if field in self._known[structure]
+            if field in self._existing[structure]
         }
-        self._enabled: Sequence[Fields] = _less(self._known, self._gates)
+        self._enabled: Sequence[Fields] = _less(self._existing, self._gates)
 
     def structure_of(self, api_version: str, kind: str) -> int:
         """Return the structure of a kind; 0 if this Kubernetes has no such kind."""
@@ -89,7 +89,7 @@ class FieldTable:
 
         Fields of other versions are not included.
         """
-        return self._known[structure]
+        return self._existing[structure]
 
     def enabled_fields_of(self, structure: int) -> Fields:
         """Return the fields of a structure that an API server does not drop."""

@@ -7,7 +7,7 @@ null is the empty value of any type.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from quaymaster._api.openapi.scalars import wanted_instead
+from quaymaster._api.openapi.scalars import expected_type
 from quaymaster._api.openapi.table import FieldTable, Reference
 
 __all__ = ["WrongValue", "find_wrong"]
@@ -42,7 +42,7 @@ def find_wrong(
     if isinstance(reference, int):
         if reference > 0:
             return _in_structure(tree, reference, table)
-        expected = wanted_instead(tree, reference)
+        expected = expected_type(tree, reference)
         return (WrongValue("", expected, tree),) if expected else ()
     if isinstance(reference, list):
         return _in_list(tree, reference[0], table)

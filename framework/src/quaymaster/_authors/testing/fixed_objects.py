@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._core.contract.handle import ObjectCallback, UnfollowedKindError
+from quaymaster._core.contract.informers import ObjectCallback, UnfollowedKindError
 from quaymaster._core.contract.object_index import ObjectIndex
 from quaymaster._core.registry.access import USUAL_KINDS
 from quaymaster._core.state.change_log import ChangeLog

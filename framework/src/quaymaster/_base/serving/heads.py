@@ -43,7 +43,7 @@ def read_fields(line: bytes, read_line: Callable[[int], bytes]) -> bytes:
 
     Args:
         line: The request line.
-        read_line: Reads a line of at most so many bytes; empty at the end.
+        read_line: Reads a line up to a number of bytes; empty at the end.
 
     Raises:
         HeadError: It is ambiguous, malformed or too large.

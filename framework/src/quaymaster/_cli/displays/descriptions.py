@@ -11,7 +11,7 @@ from quaymaster._cli.comparisons import FIGURE_KEYS, figure_rows, print_comparis
 from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.displays.node_map import show_map
 from quaymaster._cli.documents.capacity import NodeRoomPart
-from quaymaster._cli.documents.explain import AttemptPart, PendingGroupPart
+from quaymaster._cli.documents.explain import AttemptPart, ChangePart, PendingGroupPart
 from quaymaster._cli.documents.parts import (
     DocumentPart,
     NodeScoresPart,
@@ -42,10 +42,12 @@ from quaymaster._cli.rooms import (
 from quaymaster._cli.scenario_results import print_assertions_csv, print_scenarios
 from quaymaster._cli.suggestions import (
     print_suggestions,
+    print_suggestions_csv,
     print_summary,
     print_summary_csv,
 )
 from quaymaster._cli.sweep_results import print_runs, print_runs_csv, print_sweep
+from quaymaster._cli.tune_results import print_tuning, print_tuning_csv
 from quaymaster._cli.what_if_results import print_answer, print_events_csv
 from quaymaster._cli.why_not import print_why_not
 from quaymaster._core.cycle.explanation import Explanation
@@ -62,6 +64,7 @@ from quaymaster._studies.scenarios.scenario import ScenarioResult
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.explained import ExplainedPod
 from quaymaster._studies.simulation.results import SimulationResult
+from quaymaster._studies.tuning.tuned import TuneResult
 from quaymaster._studies.why.pending_groups import PendingSummary
 from quaymaster._studies.why.suggestions import Suggestions
 
@@ -95,6 +98,16 @@ class FigurePart(DocumentPart, frozen=True):
     seed: int
     figure: str
     value: float
+
+
+class EvaluationPart(DocumentPart, frozen=True):
+    """The means of an objective for a profile, and half of their intervals' widths."""
+
+    profile: str
+    trial: int | None
+    objective: str
+    tuned: dict[str, float]
+    held_out: dict[str, float]
 
 
 def display_of(result: Displayed) -> Display:
@@ -180,7 +193,7 @@ DISPLAYS: Final[Mapping[type, Display]] = {
         _NODES,
     ),
     PendingSummary: Display(_show_pending, print_summary_csv, (PendingGroupPart,)),
-    Suggestions: Display(print_suggestions),
+    Suggestions: Display(print_suggestions, print_suggestions_csv, (ChangePart,)),
     Comparison: Display(
         print_comparison,
         lambda comparison: print_csv(figure_rows(comparison), FIGURE_KEYS),
@@ -197,7 +210,16 @@ DISPLAYS: Final[Mapping[type, Display]] = {
         (AssertionPart,),
     ),
     ReplayResult: Display(_show_replay, print_decisions_csv),
-    RerunResult: Display(print_rerun),
-    Run: Display(_show_run),
+    RerunResult: Display(
+        print_rerun,
+        lambda result: print_pods_csv(result.result),
+        (PlacementPart, UnscheduledPart),
+    ),
+    Run: Display(
+        _show_run,
+        lambda run: print_room_csv(measure_room(run.simulation)),
+        (NodeRoomPart,),
+    ),
+    TuneResult: Display(print_tuning, print_tuning_csv, (EvaluationPart,)),
 }
 """The class of a result -> how it is displayed."""

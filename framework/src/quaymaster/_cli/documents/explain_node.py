@@ -39,7 +39,7 @@ class PodScalingPart(DocumentPart, frozen=True):
     Attributes:
         summary: The decision in one sentence.
         decided: When, in seconds since the beginning; null if the autoscaler has not
-            looked at the pod.
+            considered the pod.
         groups: The verdict of each group.
     """
 

@@ -6,7 +6,7 @@ __all__ = ["Bucket"]
 
 
 class Bucket:
-    """A token bucket: a burst at once, and then so many requests per second.
+    """A token bucket: a burst at once, and then a number of requests per second.
 
     Mirrors ``NewTokenBucketRateLimiter`` (k8s.io/client-go v0.36,
     ``util/flowcontrol/throttle.go``).

@@ -24,6 +24,7 @@ _SECONDS_TO_FINISH: Final = 360.0
 _SECONDS_TO_REFRESH: Final = 1800.0
 _SECONDS_TO_LOOK: Final = 30.0
 _MOST: Final = 20_000  # keys that are kept; upstream keeps any number
+# A burst of pods makes one event each, faster than a server writes them.
 _MOST_WAITING: Final = 10_000  # requests; further ones are dropped
 _ENCODER: Final = msgspec.json.Encoder()
 _NOT_FOUND: Final = 404
@@ -148,9 +149,9 @@ class Events:
         """Queue an event, to be written or counted later."""
         self._later(functools.partial(self._take_in, note, self._now()))
 
-    def make(self, is_wanted: Callable[[], bool]) -> None:
+    def make(self, may_send: Callable[[], bool]) -> None:
         """Send the requests that wait, while `is_wanted` returns True."""
-        while self._waiting and is_wanted():
+        while self._waiting and may_send():
             self._waiting.popleft()()
 
     def _later(self, call: Callable[[], None]) -> None:

@@ -257,7 +257,9 @@ class Lanes:
     def _replied(self, queue: _Queue, pending: _Pending, reply: Reply) -> None:
         request, code = pending.request, reply.code
         if _OK <= code < _REDIRECT:
-            self._answer(pending, Response(request.call, code, _wanted(request, reply)))
+            self._answer(
+                pending, Response(request.call, code, _answer_body(request, reply))
+            )
         elif code == _UNAUTHORIZED and not pending.is_renewed:
             pending.is_renewed = True
             queue.waiting.appendleft(pending)
@@ -350,7 +352,7 @@ class Lanes:
             self._not_sent(pending, "not sent: this process is about to end")
 
 
-def _wanted(request: Request, reply: Reply) -> bytes:
+def _answer_body(request: Request, reply: Reply) -> bytes:
     return reply.body if request.wants_body else b""
 
 

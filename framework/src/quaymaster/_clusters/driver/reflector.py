@@ -41,8 +41,12 @@ __all__ = ["SECONDS_OF_SILENCE", "Reader", "Reflector"]
 SECONDS_OF_SILENCE: Final = 150.0
 """A watch that is silent for so long is dead, because bookmarks come every minute."""
 
+# As ``defaultPageSize`` of client-go's pager.
 _PAGE: Final = 500  # objects
+# As ``defaultMinWatchTimeout`` of client-go: not all watches end at once.
 _SHORTEST_WATCH: Final = 300  # seconds; the longest is twice as long
+# client-go delays after a "very short watch", too: otherwise a server that ends each
+# watch would get requests in a loop.
 _TOO_SHORT: Final = 1.0  # seconds that a watch without events lasts at least
 _LONG_ENOUGH: Final = 10.0  # seconds that a stream lasts if the server works
 _LONGEST_EVENT: Final = 1 << 25  # bytes; etcd stores objects of up to 1.5 MiB

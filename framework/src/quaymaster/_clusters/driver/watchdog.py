@@ -106,7 +106,7 @@ class Watchdog:
         self._is_leaving = True
 
     def step(self) -> None:
-        """Look at the engine once."""
+        """Check the engine once."""
         now = self.now()
         self._look_at_signals()
         if self._deadline is not None and now >= self._deadline:
@@ -173,7 +173,7 @@ class Watchdog:
 
 
 def watch(watchdog: Watchdog) -> None:
-    """Look at the engine twice a second, on a separate thread."""
+    """Check the engine twice a second, on a separate thread."""
 
     def run() -> None:
         while True:

@@ -4,15 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from quaymaster._api.objects import PersistentVolumeClaim, Pod, StorageClass
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.attachments import WaitingPod
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._kits.volumes.claims import class_of_claim
 
 __all__ = ["notices_of_attachments", "why_not_started"]
-
-_SHOWN = 3
 
 
 def notices_of_attachments(core: ClusterCore) -> Iterator[Notice]:
@@ -51,7 +49,7 @@ def _attached(key: str, pods: list[WaitingPod]) -> Notice:
         where=f"PersistentVolumeClaim {key}",
         message=f"its volume allows one node and is still attached to {holder.node}, "
         f"where {holder.pod} uses it; {_pods(pods)} cannot start elsewhere while that "
-        f"pod exists (Multi-Attach), so a rollout that keeps it hangs: {_listed(pods)}",
+        f"pod exists (Multi-Attach), so a rollout that keeps it hangs: {_names(pods)}",
     )
 
 
@@ -68,7 +66,7 @@ def _unbound(core: ClusterCore, key: str, pods: list[WaitingPod]) -> Notice:
     return Notice(
         reason=NoticeReason.UNBOUND_CLAIMS,
         where=f"PersistentVolumeClaim {key}",
-        message=f"{cause}; {_pods(pods)} with a node cannot start: {_listed(pods)}",
+        message=f"{cause}; {_pods(pods)} with a node cannot start: {_names(pods)}",
     )
 
 
@@ -76,7 +74,5 @@ def _pods(pods: list[WaitingPod]) -> str:
     return counted(len(pods), "pod")
 
 
-def _listed(pods: list[WaitingPod]) -> str:
-    names = [f"{pod.user.pod} on {pod.user.node}" for pod in pods]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+def _names(pods: list[WaitingPod]) -> str:
+    return listed([f"{pod.user.pod} on {pod.user.node}" for pod in pods])

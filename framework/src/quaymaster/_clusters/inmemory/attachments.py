@@ -181,8 +181,8 @@ class Attachments:
         """Return whether volumes of a CSI driver are attached before they are mounted.
 
         As in ``canAttach`` (``pkg/volume/csi/csi_plugin.go``), drivers without a
-        CSIDriver attach. Inputs often lack the CSIDriver of a common driver; its list
-        states what that object would say.
+        CSIDriver attach. Inputs often lack the CSIDriver of a common driver; the
+        list of provisioners then decides.
         """
         driver = self._objects(CSIDriver).get(driver_name)
         if driver is not None:

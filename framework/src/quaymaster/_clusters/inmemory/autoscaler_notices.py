@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from quaymaster._api.objects import ApiObject, HorizontalPodAutoscaler
 from quaymaster._api.objects.keda import ScaledObject, ScaleTarget
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.admission.problems import place_of
 from quaymaster._clusters.inmemory.controllers.autoscalers import target_id
@@ -14,8 +14,6 @@ from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import target
 from quaymaster._clusters.inmemory.core import ClusterCore
 
 __all__ = ["notices_of_shared_targets", "notices_of_targets"]
-
-_SHOWN = 3
 
 
 def notices_of_targets(
@@ -29,12 +27,11 @@ def notices_of_targets(
     """
     idle = [text for obj in objects if (text := _idle(obj, core))]
     if idle:
-        more = f" and {len(idle) - _SHOWN} more" if len(idle) > _SHOWN else ""
         verb = "sizes a workload" if len(idle) == 1 else "size workloads"
         yield Notice(
             reason=NoticeReason.UNFOLLOWED_KINDS,
             message=f"{counted(len(idle), 'autoscaler')} {verb} that this cluster does "
-            f"not have, or does not follow: {', '.join(idle[:_SHOWN])}{more}",
+            f"not have, or does not follow: {listed(idle)}",
         )
 
 
@@ -54,12 +51,10 @@ def notices_of_shared_targets(
             scalers[identity].append(place_of(obj))
     for (kind, key), names in scalers.items():
         if len(names) > 1:
-            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             yield Notice(
                 reason=NoticeReason.ASSUMED_SIZES,
                 message=f"{len(names)} autoscalers size {kind.kind} {key}, so each "
-                "may undo the changes of the others: "
-                f"{', '.join(names[:_SHOWN])}{more}",
+                f"may undo the changes of the others: {listed(names)}",
             )
 
 

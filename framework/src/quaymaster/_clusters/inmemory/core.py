@@ -248,7 +248,7 @@ class ClusterCore:
         if self.controllers is not None and isinstance(
             obj, PersistentVolume | PersistentVolumeClaim
         ):
-            obj = self.controllers.protection.protected(obj)
+            obj = self.controllers.storage.protection.protected(obj)
         self._remove(obj)
 
     def let_go_if_due(self, obj: ApiObject) -> None:

@@ -98,7 +98,7 @@ def startup_seconds(annotations: Mapping[str, str]) -> float | None:
 
 
 def termination_seconds(annotations: Mapping[str, str]) -> float | None:
-    """Return how long a pod needs to end, or None if the annotations do not say.
+    """Return how long a pod needs to end, or None without an annotation.
 
     Raises:
         RunTimeError: The annotation is not a duration.

@@ -167,12 +167,12 @@ def with_kubelet_labels(node: Node) -> Node:
     one.
     """
     labels, name = node.metadata.labels, node.metadata.name
-    wanted = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    well_known = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     if name:
-        wanted = {"kubernetes.io/hostname": name, **wanted}
-    if labels.keys() >= wanted.keys():
+        well_known = {"kubernetes.io/hostname": name, **well_known}
+    if labels.keys() >= well_known.keys():
         return node
-    return replace(node, metadata=replace(node.metadata, labels=wanted | labels))
+    return replace(node, metadata=replace(node.metadata, labels=well_known | labels))
 
 
 def with_condition(

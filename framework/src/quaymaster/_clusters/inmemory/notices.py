@@ -22,16 +22,12 @@ from quaymaster._api.objects import (
     StorageClass,
 )
 from quaymaster._api.objects.kinds import is_builtin
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._base.versions.kubernetes import KIND_GATES, Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import IMPLIED_STORAGE_CLASS
 from quaymaster._clusters.inmemory.admission.problems import place_of
 from quaymaster._clusters.inmemory.attachment_notices import notices_of_attachments
-from quaymaster._clusters.inmemory.controllers.stateful_sets import (
-    has_replica,
-    starts_in_order,
-)
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.loading import stray_pods
 from quaymaster._clusters.inmemory.provisioner_notices import (
@@ -63,7 +59,6 @@ _MAKERS: Final = frozenset(
 )
 """Pods, and the kinds that create pods."""
 
-_SHOWN: Final = 3
 _WORKLOADS: Final = 10
 _NODE_TROUBLE: Final = "node.kubernetes.io/"
 _READY_TAINTS: Final = (f"{_NODE_TROUBLE}not-ready", f"{_NODE_TROUBLE}unreachable")
@@ -83,7 +78,7 @@ def notices_of_input(
         phases = Counter(pod.status.phase for pod in ended)
         counts = ", ".join(f"{n} {phase}" for phase, n in sorted(phases.items()))
         verb = "has ended and takes" if len(ended) == 1 else "have ended and take"
-        message = f"{_count(ended, 'pod')} {verb} no room ({counts}): {_listed(ended)}"
+        message = f"{_count(ended, 'pod')} {verb} no room ({counts}): {_keys_of(ended)}"
         yield Notice(reason=NoticeReason.ENDED_PODS, message=message)
     strays = stray_pods(objects, nodes)
     if strays:
@@ -92,7 +87,7 @@ def notices_of_input(
         yield Notice(
             reason=NoticeReason.STRAY_PODS,
             message=f"{_count(strays, 'pod')} {verb} that the input does not have, "
-            f"and kept there: {_examples(names)}",
+            f"and kept there: {listed(names)}",
         )
     sick = [obj for obj in objects if isinstance(obj, Node) and _is_sick(obj)]
     if sick:
@@ -100,7 +95,7 @@ def notices_of_input(
         yield Notice(
             reason=NoticeReason.NOT_READY_NODES,
             message=f"{_count(sick, 'node')} {verb} not ready and had no taint for "
-            f"it; the node controller adds it to keep pods away: {_listed(sick)}",
+            f"it; the node controller adds it to keep pods away: {_keys_of(sick)}",
         )
 
 
@@ -117,7 +112,7 @@ def notices_of_gated(
         yield Notice(
             reason=NoticeReason.GATED_OBJECTS,
             message=f"{_count(members, kind)} {verb} no effect while the feature gate "
-            f"{KIND_GATES[kind]} is off: {_listed(members)}",
+            f"{KIND_GATES[kind]} is off: {_keys_of(members)}",
         )
 
 
@@ -135,7 +130,7 @@ def notices_of_refused(
             if kind in _MAKERS
             else NoticeReason.REFUSED_OBJECTS,
             message=f"{_count(objects, kind)} {verb} not created: {reason}: "
-            f"{_listed(objects)}",
+            f"{_keys_of(objects)}",
         )
 
 
@@ -147,7 +142,7 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
         yield Notice(
             reason=NoticeReason.IMPLIED_STORAGE_CLASS,
             message=f"{_count(claims, 'claim')} {verb} an assumed StorageClass, since "
-            f"the input has none: {_listed(claims)}",
+            f"the input has none: {_keys_of(claims)}",
         )
     yield from notices_of_provisioners(core)
     yield from notices_of_attachments(core)
@@ -163,7 +158,7 @@ def notices_of_cluster(core: ClusterCore) -> Iterator[Notice]:
         yield _missing(
             "",
             f"{counted(pods, 'pod')} of {counted(len(rest), 'more workload')}, too: "
-            f"{_examples(names)}",
+            f"{listed(names)}",
         )
 
 
@@ -192,12 +187,10 @@ def missing_replica(core: ClusterCore, name: str, namespace: str = "") -> str:
     """
     for shortfall in core.shortfalls:
         owner = shortfall.owner
-        if (
-            isinstance(owner, StatefulSet)
-            and namespace in ("", owner.namespace)
-            and has_replica(owner, name)
-        ):
-            return _why_missing(name, owner, shortfall)
+        if isinstance(owner, StatefulSet) and namespace in ("", owner.namespace):
+            message = _why_missing(name, owner, shortfall)
+            if message is not None:
+                return message
     return ""
 
 
@@ -209,7 +202,16 @@ def shortfall_of(core: ClusterCore, workload: ApiObject) -> str:
     return ""
 
 
-def _why_missing(name: str, owner: StatefulSet, shortfall: Shortfall) -> str:
+def _why_missing(name: str, owner: StatefulSet, shortfall: Shortfall) -> str | None:
+    """Return why a pod of a StatefulSet is missing; None if the set has no such pod."""
+    # A small simulation takes about as long as its imports.
+    from quaymaster._clusters.inmemory.controllers.stateful_sets import (  # noqa: PLC0415 - above
+        has_replica,
+        starts_in_order,
+    )
+
+    if not has_replica(owner, name):
+        return None
     first, refusal = shortfall.waits_for, shortfall.refusal
     if name == first or not starts_in_order(owner):
         return f"it was not created: {refusal}" if refusal else ""
@@ -261,11 +263,5 @@ def _count(things: Sequence[object], word: str) -> str:
     return counted(len(things), word)
 
 
-def _listed(objects: Iterable[ApiObject]) -> str:
-    return _examples([obj.key for obj in objects])
-
-
-def _examples(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
-    more = len(names) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+def _keys_of(objects: Iterable[ApiObject]) -> str:
+    return listed([obj.key for obj in objects])

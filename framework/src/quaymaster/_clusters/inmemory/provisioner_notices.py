@@ -9,7 +9,7 @@ from quaymaster._api.objects import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.admission.classes import IMPLIED_STORAGE_CLASS
 from quaymaster._clusters.inmemory.controllers.accessible_topology import is_assumed
@@ -19,7 +19,6 @@ from quaymaster._kits.volumes.names import NO_PROVISIONER
 
 __all__ = ["notices_of_provisioners"]
 
-_SHOWN = 3
 _STATED = ("", NO_PROVISIONER, IMPLIED_STORAGE_CLASS.provisioner)
 """No provisioner, or the implied one, which has its own notice."""
 
@@ -31,14 +30,13 @@ def notices_of_provisioners(core: ClusterCore) -> Iterator[Notice]:
     for storage_class, keys in claims.values():
         by_provisioner[storage_class.provisioner] += keys
     for provisioner, keys in by_provisioner.items():
-        more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
         yield Notice(
             reason=NoticeReason.ASSUMED_PROVISIONER,
             message=f"provisioner {provisioner} is not in the list of common ones; the "
             f"volumes of {counted(len(keys), 'claim')} are assumed to be reachable "
             "from the zone of the selected node, or from everywhere if the class "
             "binds at once. allowedTopologies of the class or a CSINode with the "
-            f"driver states it: {', '.join(keys[:_SHOWN])}{more}",
+            f"driver states it: {listed(keys)}",
         )
 
 

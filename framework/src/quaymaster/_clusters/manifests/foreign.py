@@ -85,7 +85,7 @@ class ForeignObjects:
         self._custom_kinds = custom_kinds
         self._run_cron_jobs = run_cron_jobs
         self._custom: list[_Custom] = []
-        self._found: dict[Finding, list[str]] = {}
+        self._places: dict[Finding, list[str]] = {}
 
     def add(
         self, tree: Mapping[str, object], typed: ObjectType, source: Source
@@ -101,7 +101,7 @@ class ForeignObjects:
         if finding is None:
             return False
         place = f"{source} ({name_of(tree)})"
-        self._found.setdefault(finding, []).append(place)
+        self._places.setdefault(finding, []).append(place)
         return True
 
     def jobs(
@@ -201,7 +201,7 @@ class ForeignObjects:
             )
 
     def _add_finding(self, finding: Finding, where: str) -> None:
-        places = self._found.setdefault(finding, [])
+        places = self._places.setdefault(finding, [])
         if where not in places:
             places.append(where)
 
@@ -211,7 +211,7 @@ class ForeignObjects:
         for path, effect in unfollowed_fields(tree, kind):
             message = f"is not followed here: {effect}"
             finding = Finding(NoticeReason.UNFOLLOWED_FIELDS, path, message)
-            self._found.setdefault(finding, []).append(where)
+            self._places.setdefault(finding, []).append(where)
 
     def notices(self) -> list[Notice]:
         """Return the notices; objects with the same message share one."""
@@ -222,7 +222,7 @@ class ForeignObjects:
                 path=finding.path,
                 message=finding.message,
             )
-            for finding, places in self._found.items()
+            for finding, places in self._places.items()
         ]
 
 

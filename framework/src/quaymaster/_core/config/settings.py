@@ -171,9 +171,9 @@ class Extender:
 
     Attributes:
         url_prefix: Its URL, up to the verb.
-        filter_verb: Appended to the prefix to filter nodes; empty if it does not.
-        preempt_verb: Appended for preemption; empty if it does not.
-        prioritize_verb: Appended to score nodes; empty if it does not.
+        filter_verb: Appended to the prefix to filter nodes; empty if it filters none.
+        preempt_verb: Appended for preemption; empty if it takes no part in it.
+        prioritize_verb: Appended to score nodes; empty if it scores none.
         weight: The factor of its scores; positive if it scores.
         bind_verb: Appended to bind pods; at most one extender may bind.
         enable_https: Whether to use HTTPS.

@@ -3,165 +3,35 @@
 Mirrors ``Handle`` (k8s.io/kube-scheduler v0.36, ``framework/interface.go``).
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from random import Random
-from typing import Protocol, TypeAlias, TypeVar, overload
+from typing import Protocol, TypeVar, overload
 
-import msgspec
-
-from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._api.objects.kinds import KINDS
-from quaymaster._base.errors import QuaymasterError
+from quaymaster._api.objects import Pod
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import Cluster, EventNote
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.declarations import PodUse
-from quaymaster._core.contract.object_index import ObjectIndex
+from quaymaster._core.contract.filter_runner import FilterRunner
+from quaymaster._core.contract.informers import Informers
 from quaymaster._core.contract.plugin_metrics import (
     CounterMetric,
     GaugeMetric,
     HistogramMetric,
 )
-from quaymaster._core.contract.results import Candidate, FilteredRows
+from quaymaster._core.contract.results import Candidate
 from quaymaster._core.contract.status import Status
-from quaymaster._core.state.arrays import BoolArray, Rows
-from quaymaster._core.state.change_log import ChangeLog
 from quaymaster._core.state.group_states import GroupStates
-from quaymaster._core.state.node_info import NodeInfo
-from quaymaster._core.state.node_table import NodeTable
 from quaymaster._core.state.snapshot import Snapshot
 
 __all__ = [
-    "FilterRunner",
     "Handle",
-    "Informers",
-    "LastingFilters",
-    "ObjectCallback",
     "SnapshotTrial",
-    "UnfollowedKindError",
     "WaitingPod",
 ]
 
-ObjT = TypeVar("ObjT", bound=ApiObject)
 T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
-
-ObjectCallback: TypeAlias = Callable[[ObjT | None, ObjT | None], None]
-"""Gets an object before and after a change. The first is None if the object was added,
-the second if it was deleted."""
-
-
-class UnfollowedKindError(QuaymasterError, KeyError):
-    """A kind of objects that the scheduler does not follow.
-
-    Attributes:
-        kind: The kind's name.
-        followed: The names of the kinds that it follows.
-    """
-
-    def __init__(
-        self, kind: type[ApiObject], followed: Iterable[type[ApiObject]]
-    ) -> None:
-        self.kind = kind.kind or kind.__name__
-        self.followed = tuple(other.kind for other in followed)
-        self._attribute = "reads" if kind in KINDS.values() else "kinds"
-        super().__init__(self.kind)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.kind} is not followed (followed: {', '.join(self.followed)}); a "
-            "plugin that needs it declares it in its class: "
-            f"{self._attribute} = ({self.kind},)"
-        )
-
-
-class Informers(Protocol):
-    """The engine's own copy of the cluster's objects, kept up to date by watches.
-
-    It has nodes, pods, and the kinds that the active plugins declare as ``reads`` and
-    ``kinds``. If a plugin declares neither its reads nor its writes, it also has
-    namespaces, services, owners of pods, volumes, disruption budgets and so on.
-    """
-
-    def get(self, kind: type[ObjT], key: str) -> ObjT | None:
-        """Return one object by its key, or None.
-
-        Raises:
-            UnfollowedKindError: No plugin declared this kind.
-        """
-
-    def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
-        """Return the objects of a kind, of one namespace if given, as they arrived.
-
-        Raises:
-            UnfollowedKindError: No plugin declared this kind.
-        """
-
-    def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
-        """Return the log of added, changed and deleted objects of a kind.
-
-        Indexes over these objects follow it. The log is kept from the first call on.
-        Read it within hooks.
-
-        Raises:
-            UnfollowedKindError: No plugin declared this kind.
-        """
-
-    def index(
-        self, kind: type[ObjT], by: Callable[[ObjT], K | None]
-    ) -> ObjectIndex[K, ObjT]:
-        """Return an index of the objects of a kind: ``index(Pod, by=lambda p: ...)``.
-
-        Create it once, in the constructor or in ``start``, and use it within hooks.
-
-        Args:
-            kind: The class of the objects.
-            by: Returns the key of an object, such as a label, a namespace, or a tuple;
-                None leaves the object out of the index. It must depend on the object
-                alone.
-
-        Raises:
-            UnfollowedKindError: No plugin declared this kind.
-        """
-
-    def on_change(
-        self, kind: type[ObjT], callback: ObjectCallback[ObjT]
-    ) -> Callable[[], None]:
-        """Call a function whenever an object of a kind is added, changed or deleted.
-
-        Mirrors ``AddEventHandler`` of client-go's shared informers. Call it in the
-        constructor or in ``start``. Existing objects are delivered as added: before
-        ``start`` for a callback of the constructor, else within this call.
-
-        The callback runs on the scheduling thread, between two attempts, in the order
-        of the changes. It runs before the hints of `EventsOf` and ``pre_enqueue`` get
-        the same change. The snapshot does not have a change of a node or pod yet. A
-        deletion and a new object of the same key may arrive as two calls, or as one
-        change with another uid.
-
-        The callback may use the whole handle: `WaitingPod.allow`, `Handle.activate`,
-        `Handle.changed`. It must be quick, must not change the objects, and must return
-        None. If it raises an exception, this is reported like that of a hook, and has
-        no other effect. No more calls are made once the plugin has been replaced.
-
-        Args:
-            kind: The class of the objects.
-            callback: Called with the object before and after the change: (None, new),
-                (old, new) or (old, None).
-
-        Returns:
-            A function that ends the calls, for a plugin that needs them only for some
-            time.
-
-        Raises:
-            UnfollowedKindError: No plugin declared this kind.
-            TypeError: The first argument is not a class of objects, or the callback
-                cannot be called with two arguments.
-            RuntimeError: The calling thread is not the scheduling thread, or the
-                plugin has registered this callback already.
-        """
 
 
 class WaitingPod(Protocol):
@@ -201,117 +71,6 @@ class WaitingPod(Protocol):
             UnknownObjectionError: No profile has this plugin, and the pod did not wait
                 for it.
         """
-
-
-class LastingFilters(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """The filters of an attempt whose verdicts are the same for each pod of a kind.
-
-    Their verdict on a node depends on the node, the pods on it and the pods nominated
-    to it. It stays valid until one of these changes.
-
-    Attributes:
-        kind: The same object for pods of the same kind, while the verdicts are valid.
-        plugins: The plugins of these filters.
-        others: The plugins of the other filters of the attempt, which have to run for
-            each pod. None of them reads the pods on a node.
-        nominated: The log of rows whose nominated pods have changed, of those that the
-            pod must leave room for. None if there have been none yet.
-    """
-
-    kind: object
-    plugins: frozenset[str]
-    others: frozenset[str]
-    nominated: ChangeLog[int] | None
-
-
-class FilterRunner(Protocol):
-    """Runs the filters of one profile on trial states of the cluster.
-
-    With it, preemption finds the nodes where a pod would fit without some other pods.
-    It works once all plugins of the profile have been built, so only within hooks.
-    """
-
-    def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Run the Filter plugins on one node; return the first rejection."""
-
-    def run_with_nominated_pods(
-        self, state: CycleState, pod: Pod, node: NodeInfo
-    ) -> Status | None:
-        """Run them with the nominated pods of equal or higher priority in place."""
-
-    def run_on_rows(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        pod_use: PodUse | None = None,
-        among: Collection[str] | None = None,
-    ) -> FilteredRows | Status:
-        """Run the Filter plugins on many nodes, without nominated pods.
-
-        Args:
-            state: The pod's scratch space.
-            pod: The pod being scheduled.
-            nodes: The snapshot's table, or a trial table (`NodeTable.imagined`). The
-                latter needs `pod_use` below PODS.
-            rows: The rows to filter.
-            pod_use: If set, only plugins with this use of pods run.
-            among: If set, only plugins with these names run.
-
-        Returns:
-            The rows that passed with the statuses of the others, or the Error of a
-            plugin.
-        """
-
-    def imagine_nominated_pods(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
-        """Add the pods that a pod must leave room for to a copy of the table.
-
-        They are the other nominated pods of equal or higher priority.
-
-        Args:
-            pod: The pod that needs room.
-
-        Returns:
-            The trial table, and which rows have such pods, shape ``(C,)`` like its
-            columns. None if one of them requests a resource that has no column in the
-            table: then only `run_with_nominated_pods` gives the right result.
-        """
-
-    def pod_use(self, state: CycleState) -> PodUse:
-        """Return how much the Filter plugins of an attempt read of pods."""
-
-    def is_local(self, state: CycleState) -> bool:
-        """Whether verdicts on a node depend on that node and the pods on it alone.
-
-        Then no ``add_pod``, ``remove_pod`` or Reserve plugin has anything to do.
-
-        Args:
-            state: The pod's scratch space after filtering.
-        """
-
-    def lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
-        """Return the filters whose verdicts may be cached, for repeated trials.
-
-        Args:
-            state: The pod's scratch space after filtering.
-            pod: The pod being scheduled.
-
-        Returns:
-            The filters. None if no results of the attempt are cached, if a filter reads
-            pods and its verdicts may not be cached, or if the pod itself is nominated
-            to a node.
-        """
-
-    def add_pod(
-        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
-    ) -> Status | None:
-        """Run ``add_pod`` of the PreFilter plugins: one more pod is on the node."""
-
-    def remove_pod(
-        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
-    ) -> Status | None:
-        """Run ``remove_pod`` of the PreFilter plugins: a pod has left the node."""
 
 
 class SnapshotTrial(Protocol):

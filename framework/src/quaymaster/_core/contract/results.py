@@ -63,7 +63,7 @@ def _as_tuple(objects: Iterable[ApiObject]) -> tuple[ApiObject, ...]:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Suggestion:
-    """A change that may give a pending pod a node, for people to decide about.
+    """A proposed change after which a pending pod may get a node.
 
     Attributes:
         text: The change as a sentence that begins with a verb, in one line.

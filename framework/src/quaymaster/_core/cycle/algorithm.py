@@ -43,7 +43,7 @@ _ALL: Final = 100
 class Check(Protocol):
     """Checks the results of every attempt: feasible nodes, ranking, the chosen node."""
 
-    def found(self, attempt: Attempt, outcome: Feasible | FitError, /) -> None:
+    def filtered(self, attempt: Attempt, outcome: Feasible | FitError, /) -> None:
         """Check which nodes are feasible."""
 
     def ranked(self, ranking: Ranking | Status, /) -> None:
@@ -191,7 +191,7 @@ class Algorithm:
         attempt = Attempt.within(state, pod, nodes, placement)
         feasible = self.find_feasible(attempt)
         if self._check is not None:
-            self._check.found(attempt, feasible)
+            self._check.filtered(attempt, feasible)
         if isinstance(feasible, FitError):
             # Also after a failure, so that every node gets its turn: upstream's
             # ``nextStartNodeIndex`` in ``findNodesThatFitPod``.

@@ -50,7 +50,7 @@ class NominatedPods:
     """Finds the nodes where a pod must leave room for others.
 
     The nodes are cached for each priority. Only nodes that have changed, or whose
-    nominations have changed, are looked at again.
+    nominations have changed, are read again.
 
     Args:
         nominator: The nominations of all pods.

@@ -117,7 +117,7 @@ class NominatedRows:
         return table, counts
 
     def _changed(self, nominator: _Nominations) -> Collection[str]:
-        """Return the nodes to look at again, by name."""
+        """Return the nodes to read again, by name."""
         log, node_log = nominator.changes, self._nodes.node_changes
         if log.revision == self._revision and (
             node_log.revision == self._node_revision and not self._uncounted

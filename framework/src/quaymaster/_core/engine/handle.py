@@ -7,33 +7,30 @@ from random import Random
 from typing import Final, TypeVar, cast, overload
 
 import attrs
-import numpy as np
 
 from quaymaster._api.objects import Pod
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._core.binding.executor import Executor, InlineExecutor, Post
-from quaymaster._core.binding.stations import BindingStations
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import Cluster, EventNote
-from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.declarations import PodUse, may_block
-from quaymaster._core.contract.handle import Informers, LastingFilters, WaitingPod
+from quaymaster._core.contract.declarations import may_block
+from quaymaster._core.contract.handle import WaitingPod
+from quaymaster._core.contract.informers import Informers
 from quaymaster._core.contract.plugin_metrics import (
     CounterMetric,
     GaugeMetric,
     HistogramMetric,
     MetricKind,
 )
-from quaymaster._core.contract.results import Candidate, FilteredRows
+from quaymaster._core.contract.results import Candidate
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import Algorithm
-from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.nominated import Nominator
 from quaymaster._core.engine.guarded import PluginClock, run_guarded
 from quaymaster._core.engine.object_callbacks import ObjectCallbacks, PluginInformers
+from quaymaster._core.engine.profile_filters import ProfileFilters
 from quaymaster._core.engine.snapshot_trial import EngineTrial
 from quaymaster._core.extenders.chain import NO_EXTENDERS, Extenders
-from quaymaster._core.memo.lasting import LastingMemory
 from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.runtime.plugin_metrics import (
@@ -41,10 +38,7 @@ from quaymaster._core.runtime.plugin_metrics import (
     MetricOwner,
     PluginMetrics,
 )
-from quaymaster._core.state.arrays import BoolArray, Rows
 from quaymaster._core.state.group_states import GroupStates
-from quaymaster._core.state.node_info import NodeInfo
-from quaymaster._core.state.node_table import NodeTable
 from quaymaster._core.state.snapshot import Snapshot
 
 __all__ = ["EngineHandle", "Services"]
@@ -53,7 +47,6 @@ __all__ = ["EngineHandle", "Services"]
 T = TypeVar("T")
 
 _NO_GUARDS: Final = HookGuards()
-_TOO_EARLY: Final = "the profile is still being built: call this in a hook"
 
 
 def _no_pod(_uid: str) -> WaitingPod | None:
@@ -124,107 +117,6 @@ class Services:
     )
     shared: dict[type, object] = attrs.field(factory=dict)
     pod_groups: GroupStates | None = None
-
-
-class ProfileFilters:
-    """Implements `quaymaster._core.contract.handle.FilterRunner` for one profile.
-
-    Args:
-        nominator: The nominations of all pods.
-    """
-
-    def __init__(self, nominator: Nominator) -> None:
-        self._nominator = nominator
-        self._algorithm: Algorithm | None = None
-        self._memory: LastingMemory | None = None
-        self._stations: BindingStations | None = None
-        self._local: frozenset[str] = frozenset()
-
-    def attach(self, algorithm: Algorithm) -> None:
-        """Set the algorithm, once all plugins of the profile have been built."""
-        self._algorithm = algorithm
-
-    def reserve_by(self, stations: BindingStations, local: Collection[str]) -> None:
-        """Set the stations of Reserve, once all plugins have been built.
-
-        Args:
-            stations: The stations.
-            local: The plugins whose verdict on a node depends on that node alone.
-        """
-        self._stations = stations
-        self._local = frozenset(local)
-
-    @property
-    def stations(self) -> BindingStations:
-        """The stations of Reserve."""
-        if self._stations is None:
-            raise RuntimeError(_TOO_EARLY)
-        return self._stations
-
-    def remember(self, memory: LastingMemory) -> None:
-        """Set the memo of the filters in the profile's attempts."""
-        self._memory = memory
-
-    def run(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        return self._attached().filter.run(state, pod, node)
-
-    def run_with_nominated_pods(
-        self, state: CycleState, pod: Pod, node: NodeInfo
-    ) -> Status | None:
-        nominated = self._nominator.pods_on(node.name)
-        return self._attached().filter.run_with_nominated_pods(
-            state, pod, node, nominated
-        )
-
-    def run_on_rows(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: NodeTable,
-        rows: Rows,
-        pod_use: PodUse | None = None,
-        among: Collection[str] | None = None,
-    ) -> FilteredRows | Status:
-        attempt = Attempt.begin(state, pod, nodes)
-        passed = self._attached().filter.run_on_rows(attempt, rows, pod_use, among)
-        if isinstance(passed, Status):
-            return passed
-        return FilteredRows(passed, attempt.diagnosis)
-
-    def imagine_nominated_pods(self, pod: Pod) -> tuple[NodeTable, BoolArray] | None:
-        algorithm = self._attached()
-        imagined = algorithm.nominated.imagined(pod)
-        if imagined is not None or self._nominator.nodes():
-            return imagined
-        table = algorithm.nodes.imagined()
-        return table, np.zeros(table.capacity, dtype=np.bool_)
-
-    def pod_use(self, state: CycleState) -> PodUse:
-        return self._attached().filter.pod_use(state)
-
-    def is_local(self, state: CycleState) -> bool:
-        plugins = self._attached().filter.local_plugins(state)
-        if plugins is None or self.stations.reserves(state):
-            return False
-        return self._local.issuperset(plugins)
-
-    def lasting(self, state: CycleState, pod: Pod) -> LastingFilters | None:
-        return None if self._memory is None else self._memory.find(state, pod)
-
-    def add_pod(
-        self, state: CycleState, pod: Pod, pod_to_add: Pod, node: NodeInfo
-    ) -> Status | None:
-        return self._attached().pre_filter.add_pod(state, pod, pod_to_add, node)
-
-    def remove_pod(
-        self, state: CycleState, pod: Pod, pod_to_remove: Pod, node: NodeInfo
-    ) -> Status | None:
-        return self._attached().pre_filter.remove_pod(state, pod, pod_to_remove, node)
-
-    def _attached(self) -> Algorithm:
-        if self._algorithm is None:
-            raise RuntimeError(_TOO_EARLY)
-        return self._algorithm
 
 
 class EngineHandle:

@@ -22,7 +22,7 @@ from quaymaster._core.contract.cluster import (
     WatchEvent,
     WatchEventType,
 )
-from quaymaster._core.contract.handle import ObjectCallback, UnfollowedKindError
+from quaymaster._core.contract.informers import ObjectCallback, UnfollowedKindError
 from quaymaster._core.contract.object_index import ObjectIndex
 from quaymaster._core.state.change_log import ChangeLog
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._base.errors import PluginError
-from quaymaster._core.contract.handle import Informers, ObjectCallback
+from quaymaster._core.contract.informers import Informers, ObjectCallback
 from quaymaster._core.contract.status import Status
 from quaymaster._core.runtime.guards import HookGuards
 

@@ -43,7 +43,7 @@ class Recheck:
         self._again: tuple[Attempt, Feasible] | None = None
         self._best: tuple[Attempt, RowArray] | None = None
 
-    def found(self, attempt: Attempt, outcome: Feasible | FitError) -> None:
+    def filtered(self, attempt: Attempt, outcome: Feasible | FitError) -> None:
         """Compare the signature, the feasible nodes, and why the others were rejected.
 
         Raises:

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._base.errors import PluginError
+from quaymaster._base.errors import PluginError, listed
 from quaymaster._core.contract.cycle_state import CycleState, StateKey
 from quaymaster._core.contract.status import Status
 from quaymaster._core.mutations.objects import PristineObjects
@@ -176,10 +176,8 @@ def _object_of(value: object) -> ApiObject | None:
 
 def _failure(changed: Sequence[str], plugin: str, hook: str, answer: object) -> Status:
     """Return the Error for a hook that changed data; it replaces the hook's answer."""
-    named = ", ".join(changed[:_MOST_NAMED])
-    more = len(changed) - _MOST_NAMED
-    text = f"changed {named}" + (f" and {more} more" if more > 0 else "")
-    error = PluginError(plugin, hook, f"{text}, which it may only read")
+    text = f"changed {listed(changed, _MOST_NAMED)}, which it may only read"
+    error = PluginError(plugin, hook, text)
     if isinstance(answer, Status):
         error.__cause__ = answer.error
     return Status.from_error(error)

@@ -364,8 +364,8 @@ class GroupQueue(GroupRecords):
     ) -> None:
         """Wake the unschedulable pods and the gated groups that an event may help.
 
-        For the arguments see `SchedulingQueue`. A group is looked at if at least one of
-        its pods passes ``pre_check``.
+        For the arguments see `SchedulingQueue`. A group is considered if at least one
+        of its pods passes ``pre_check``.
         """
         super().move_all(event, old, new, pre_check=pre_check)
         gated = self._groups.gated
@@ -401,7 +401,7 @@ class GroupQueue(GroupRecords):
         gated = self._groups.gated
         for group in gated.starts.late(limit):
             group.was_flushed = True
-            group.asked_at = self._clock.now()
+            group.gate_called_at = self._clock.now()
             for queued in group.pods:
                 queued.was_flushed = True
             self._wake_group(group, UNSCHEDULABLE_TIMEOUT, None, None)

@@ -56,7 +56,7 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
         backoff_expiration: The last whole second of its backoff; None before it is
             computed after a failure.
         was_flushed: Whether a flush woke it last, and not an event.
-        asked_at: When a flush last called the plugin that gates it.
+        gate_called_at: When a flush last called the plugin that gates it.
         queue: The queue that it is in; None while it is in flight or removed.
         attempted_at_change: The engine's count of changes when it was last tried.
         sort_key: Its key in its heap.
@@ -77,7 +77,7 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
     joined: dict[str, QueuedPod] = msgspec.field(default_factory=dict)
     backoff_expiration: float | None = None
     was_flushed: bool = False
-    asked_at: float = -math.inf
+    gate_called_at: float = -math.inf
     queue: QueueName | None = None
     attempted_at_change: int = -1
     sort_key: object = None
@@ -130,7 +130,7 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
     @property
     def unhelped_since(self) -> float:
         """The start of its time behind a gate."""
-        return max(self.timestamp, self.asked_at)
+        return max(self.timestamp, self.gate_called_at)
 
     @property
     def is_gated(self) -> bool:

@@ -37,7 +37,7 @@ class QueuedPod(msgspec.Struct, eq=False):
         backoff_expiration: The last whole second of its backoff; None before it is
             computed after a failure.
         was_flushed: Whether it left the unschedulable pods by timeout, not by an event.
-        asked_at: When a flush last called the plugin that gates it.
+        gate_called_at: When a flush last called the plugin that gates it.
         queue: The queue that it is in; None while it is in flight or removed.
         attempted_at_change: The engine's count of changes when this pod was last tried.
             If the count is still the same, another attempt would end the same way.
@@ -59,7 +59,7 @@ class QueuedPod(msgspec.Struct, eq=False):
     gating_plugin: str = ""
     backoff_expiration: float | None = None
     was_flushed: bool = False
-    asked_at: float = -math.inf
+    gate_called_at: float = -math.inf
     queue: QueueName | None = None
     attempted_at_change: int = -1
     attempt_begun: float = 0.0
@@ -76,7 +76,7 @@ class QueuedPod(msgspec.Struct, eq=False):
     @property
     def unhelped_since(self) -> float:
         """The start of its time among the unschedulable pods."""
-        return max(self.timestamp, self.asked_at)
+        return max(self.timestamp, self.gate_called_at)
 
     @property
     def is_gated(self) -> bool:

@@ -269,7 +269,7 @@ class SchedulingQueue(QueuedPods):
             event: The event.
             old: The object before the change, or None.
             new: The object after the change, or None.
-            pre_check: If given, only pods that it accepts are looked at. For pods in
+            pre_check: If given, only pods that it accepts are considered. For pods in
                 flight, the event is stored in any case.
         """
         # Mostly no pod waits: looking at two dicts takes no call.

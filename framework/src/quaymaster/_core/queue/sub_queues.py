@@ -180,7 +180,7 @@ class SubQueues:
     def restart_wait(self, queued: QueuedPod) -> None:
         """Count the wait of a gated pod from now on, since its gates were called."""
         queued.was_flushed = False
-        queued.asked_at = self._clock.now()
+        queued.gate_called_at = self._clock.now()
         self.unschedulable.put(queued)
 
     def pop(self) -> QueuedPod | None:
@@ -285,7 +285,7 @@ class SubQueues:
     ) -> None:
         """Count a pod whose gates stayed closed as one that enters."""
         queued.was_flushed = False
-        queued.asked_at = self._clock.now()
+        queued.gate_called_at = self._clock.now()
         self.unschedulable.move_to_end(queued, rejectors)
         self.incoming["unschedulable", label] += 1
 

@@ -39,8 +39,8 @@ class RowLog(ChangeLog[int]):
 
     __slots__ = (
         "_answer",
-        "_asked_from",
-        "_asked_to",
+        "_cached_from",
+        "_cached_to",
         "_few",
         "_few_from",
         "_few_to",
@@ -54,7 +54,7 @@ class RowLog(ChangeLog[int]):
         self._last: Int64Array = np.zeros(0, dtype=np.int64)
         self._used = 0
         self._seen = 0
-        self._asked_from = self._asked_to = -1
+        self._cached_from = self._cached_to = -1
         self._answer: RowArray | None = None
         self._few_from = self._few_to = -1
         self._few: Collection[int] | None = None
@@ -71,9 +71,9 @@ class RowLog(ChangeLog[int]):
         """
         if revision < 0 or self.revision - revision > len(self._keys):
             return None
-        if revision != self._asked_from or self.revision != self._asked_to:
+        if revision != self._cached_from or self.revision != self._cached_to:
             self._catch_up()
-            self._asked_from, self._asked_to = revision, self.revision
+            self._cached_from, self._cached_to = revision, self.revision
             self._answer = (self._last[: self._used] > revision).nonzero()[0]
         return self._answer
 

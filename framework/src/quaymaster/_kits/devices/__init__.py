@@ -1,1 +1,1 @@
-"""Devices: which ones a claim gets on a node, and which ones are taken."""
+"""Allocates devices to claims on one node, and counts the allocated devices."""

@@ -1,4 +1,4 @@
-"""The devices that claims have taken.
+"""The devices that are allocated to claims.
 
 Mirrors ``AllocatedState`` (k8s.io/dynamic-resource-allocation v0.36,
 ``structured/schedulerapi/types.go``), ``deviceCapacityInUse`` (v0.36 and v0.37,
@@ -17,7 +17,7 @@ __all__ = ["AllocatedDevices", "Consumption"]
 
 
 class Consumption:
-    """How much of the capacities of shared devices is taken, in units of 10**-9."""
+    """The consumed capacities of shared devices, in units of 10**-9."""
 
     __slots__ = ("_taken",)
 
@@ -28,17 +28,17 @@ class Consumption:
         return device in self._taken
 
     def of(self, device: DeviceId) -> Mapping[str, int]:
-        """What is taken of a device, by the name of the capacity."""
+        """Return the consumed amounts of a device, by the name of the capacity."""
         return self._taken.get(device, {})
 
     def add(self, device: DeviceId, amounts: Mapping[str, Quantity]) -> None:
-        """Count amounts as taken."""
+        """Count amounts as consumed."""
         taken = self._taken.setdefault(device, {})
         for name, amount in amounts.items():
             taken[name] = taken.get(name, 0) + amount.nanos
 
     def remove(self, device: DeviceId, amounts: Mapping[str, Quantity]) -> None:
-        """Count amounts as free again; a device of which nothing is taken is free."""
+        """Count amounts as free; a device with no consumed amount is free."""
         taken = self._taken.get(device)
         if taken is None:
             return
@@ -50,11 +50,11 @@ class Consumption:
 
 
 class AllocatedDevices:
-    """The devices that allocations have taken, but for those of admin access.
+    """The allocated devices, except those with admin access.
 
     Attributes:
-        whole: Those that are taken as a whole.
-        consumed: What is taken of the capacities of the others.
+        whole: The devices that are allocated as a whole.
+        consumed: The consumed capacities of the shared devices.
 
     Args:
         allocations: The allocations.
@@ -70,7 +70,7 @@ class AllocatedDevices:
             self.add(allocation)
 
     def add(self, allocation: AllocationResult) -> None:
-        """Count the devices of an allocation as taken."""
+        """Count the devices of an allocation as allocated."""
         for result in allocation.devices.results:
             if result.admin_access:
                 continue
@@ -113,8 +113,8 @@ class AllocatedDevices:
 
         Args:
             device: The device.
-            is_1_37: Whether shares count that take none of the device's capacities, as
-                since Kubernetes 1.37.
+            is_1_37: Whether shares that consume no capacity count, as since Kubernetes
+                1.37.
         """
         return device in self.consumed or (is_1_37 and device in self._shares)
 
@@ -123,7 +123,7 @@ class AllocatedDevices:
         self._changes[pool] = self._changes.get(pool, 0) + 1
 
     def _let_go(self, device: DeviceId) -> None:
-        """Count one holder less; it may have others, of which one is to end later."""
+        """Count one holder less; during a handover, a device has two."""
         left = self._holders.pop(device, 0) - 1
         if left > 0:
             self._holders[device] = left
@@ -131,5 +131,5 @@ class AllocatedDevices:
             self.whole.discard(device)
 
     def __contains__(self, device: DeviceId) -> bool:
-        """Whether some claim has a device, or a share of it."""
+        """Return whether some claim has a device, or a share of it."""
         return device in self.whole or device in self._shares or device in self.consumed

@@ -1,4 +1,4 @@
-"""Devices for claims: which ones they get on a node.
+"""Allocates the devices of a node to claims.
 
 Mirrors ``Allocator`` (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
 ``structured``).
@@ -34,19 +34,18 @@ _MAX_STEPS_OF_WHY_NOT: Final = 20_000
 
 
 class Allocator:
-    """Finds devices for some claims, on one node after the other.
+    """Finds devices for some claims, on any number of nodes.
 
-    Nothing may change while it is in use: what slices, classes and allocations say is
-    what they said when it was made.
+    Slices, classes and allocations must not change while it is in use.
 
     Args:
-        inventory: The devices that there are.
-        allocated: The devices that are taken.
+        inventory: All devices.
+        allocated: The allocated devices.
         class_of: Returns the class with a name, or None.
         claims: The claims, in the order in which they are served.
-        max_steps: How many devices one search may look at.
+        max_steps: How many devices one search may try.
         make_share_id: Makes the name of one share of a device; by default a random one.
-        kubernetes: The Kubernetes whose decisions are made.
+        kubernetes: The version of Kubernetes whose decisions are made.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class Allocator:
         self._ready: Sequence[ClaimRequests] | None = None
 
     def allocate(self, node: Node) -> Sequence[AllocationResult] | None:
-        """Find devices on a node; the results of the claims in their order, or None.
+        """Return the results of the claims on a node, in their order; or None.
 
         Args:
             node: The node.
@@ -103,18 +102,18 @@ class Allocator:
         ]
 
     def why_not(self, node: Node) -> Sequence[Shortage]:
-        """Say which requests get no devices on a node, and why; for explanations.
+        """Return the requests that get no devices on a node, and why.
 
         Args:
             node: The node.
 
         Returns:
-            The requests that cannot even be served alone, each alternative for itself;
-            if there are none, the first one that cannot be served beside those before
-            it. None if all claims can be served.
+            The requests that cannot be served even alone, with one entry for each
+            alternative. If there are none, the first one that cannot be served together
+            with earlier ones. Empty if all claims can be served.
 
         Raises:
-            AllocationError: A claim cannot be tried at all, on whatever node.
+            AllocationError: A claim cannot be allocated on any node.
         """
         devices = self._inventory.on(node)
         steps = min(self._max_steps, _MAX_STEPS_OF_WHY_NOT)

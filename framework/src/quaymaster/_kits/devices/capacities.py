@@ -1,4 +1,4 @@
-"""How much of a device's capacities a request takes.
+"""Computes how much of a device's capacities a request consumes.
 
 Mirrors ``consumable_capacity.go`` (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
 ``structured/internal/incubating``).
@@ -24,7 +24,7 @@ _MILLI: Final = 10**6
 
 
 class CapacityError(ValueError):
-    """An amount that no device can give."""
+    """No device can provide this amount."""
 
 
 def has_room(
@@ -35,7 +35,7 @@ def has_room(
     *,
     rules: DeviceRules,
 ) -> bool:
-    """Whether a device has what a request takes, in amounts that it allows.
+    """Return whether a device has room for a request, in amounts that it allows.
 
     Args:
         device: The device.
@@ -70,7 +70,7 @@ def capacity_problem(
     *,
     rules: DeviceRules,
 ) -> str:
-    """Say why a device has no room, after the device; empty if it has.
+    """Return why a device has no room, to follow its name; empty if it has room.
 
     Args:
         device: The device.
@@ -104,7 +104,7 @@ def capacity_problem(
 def consumed_capacity(
     device: Device, requests: Mapping[str, Quantity], *, rules: DeviceRules
 ) -> dict[str, Quantity]:
-    """What a request takes of each capacity, also of those that it does not name."""
+    """Return what a request consumes of each capacity, also of unnamed ones."""
     return {
         name: _consumed(requests.get(name), capacity, rules)
         for name, capacity in device.capacity.items()
@@ -130,7 +130,7 @@ def _check(
 def _range_problem(
     requested: Quantity, limits: CapacityRequestPolicyRange, rules: DeviceRules
 ) -> str:
-    """Say why an amount cannot be rounded up to a step of a range, or empty."""
+    """Return why an amount cannot be rounded up to a step of a range, or empty."""
     least, step = limits.min, limits.step
     if least is None or step is None or requested < least:
         return ""
@@ -168,7 +168,7 @@ def _in_range(
     limits: CapacityRequestPolicyRange,
     rules: DeviceRules,
 ) -> Quantity:
-    """An amount of at least the least one, and some whole steps more."""
+    """Round an amount up to the minimum of a range plus a multiple of its step."""
     if requested < least:
         return least
     if limits.step is None:
@@ -196,7 +196,7 @@ def _unit_of(limits: CapacityRequestPolicyRange, rules: DeviceRules) -> int:
 
 
 def _is_whole(amount: Quantity, unit: int) -> bool:
-    """Whether an amount is a whole number of units that fits into 64 bits."""
+    """Return whether an amount is an integer number of units within 64 bits."""
     return amount.nanos % unit == 0 and abs(amount.nanos // unit) <= _LARGEST
 
 
@@ -207,7 +207,7 @@ def _rounded_up(requested: Quantity, least: Quantity, step: Quantity, unit: int)
 
 
 def _units(amount: Quantity, unit: int) -> int:
-    """An amount in units, rounded as Go's ``Value`` and ``MilliValue`` are."""
+    """Return an amount in units, rounded like Go's ``Value`` and ``MilliValue``."""
     return amount.milli_value if unit == _MILLI else amount.value
 
 

@@ -1,4 +1,4 @@
-"""Which devices may take of one counter set together.
+"""Decides which devices may consume the same counter set.
 
 Mirrors ``compatibility_groups.go`` and ``checkAndConsumeCompatibilityGroups``
 (k8s.io/dynamic-resource-allocation v0.37, ``structured/internal/experimental``).
@@ -19,10 +19,10 @@ __all__ = ["CommonGroups", "DeviceGroups", "TakenGroups"]
 
 @attrs.frozen
 class CommonGroups:
-    """What the devices that take of one counter set have in common.
+    """The groups that the devices of one counter set have in common.
 
     Attributes:
-        has_devices: Whether there is one.
+        has_devices: Whether any device consumes it.
         has_none: Whether the first of them named no groups.
         groups: The groups that all of them name.
     """
@@ -32,16 +32,16 @@ class CommonGroups:
     groups: frozenset[str] = frozenset()
 
     def admits(self, groups: Iterable[str]) -> bool:
-        """Whether a device with these groups goes with the others."""
+        """Return whether a device with these groups is compatible with the others."""
         if not self.has_devices:
             return True
-        wanted = frozenset(groups)
-        if self.has_none or not wanted:
-            return self.has_none and not wanted
-        return bool(self.groups & wanted)
+        given = frozenset(groups)
+        if self.has_none or not given:
+            return self.has_none and not given
+        return bool(self.groups & given)
 
     def joined(self, groups: Iterable[str]) -> "CommonGroups":
-        """Return the same with one device more."""
+        """Return the common groups after one more device."""
         more = frozenset(groups)
         if not self.has_devices:
             return CommonGroups(True, not more, more)
@@ -57,10 +57,10 @@ TakenGroups: TypeAlias = Mapping[tuple[PoolId, str], CommonGroups]
 
 
 class DeviceGroups:
-    """The groups of the devices that are taken, and of those that a search chooses.
+    """The groups of the allocated devices, and of those that a search chooses.
 
     Args:
-        allocated: The devices that are taken.
+        allocated: The allocated devices.
     """
 
     def __init__(self, allocated: AllocatedDevices) -> None:
@@ -69,7 +69,7 @@ class DeviceGroups:
         self._counted: set[PoolId] = set()
 
     def take(self, device: SlicedDevice, pool: Pool) -> TakenGroups | None:
-        """Choose a device, and return what was there before; None if it cannot be."""
+        """Choose a device; return the previous groups, or None if it does not fit."""
         if pool.id not in self._counted:
             self._count(pool)
         before: dict[tuple[PoolId, str], CommonGroups] = {}
@@ -84,7 +84,7 @@ class DeviceGroups:
         return before
 
     def give_back(self, before: TakenGroups) -> None:
-        """Forget the device that was chosen last."""
+        """Drop the device that was chosen last."""
         self._common.update(before)
 
     def _count(self, pool: Pool) -> None:

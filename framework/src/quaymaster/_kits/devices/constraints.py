@@ -1,4 +1,4 @@
-"""What the devices of a claim must have in common, or must not.
+"""The constraints of claims: equal or distinct attributes of their devices.
 
 Mirrors ``matchAttributeConstraint`` and ``distinctAttributeConstraint``
 (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
@@ -27,10 +27,10 @@ class Constraint(Protocol):
     """A condition on all devices of some requests."""
 
     def add(self, request: Request, device: SlicedDevice) -> bool:
-        """Count a device in if it goes with the others; say whether it does."""
+        """Add a device if it meets the constraint; return whether it does."""
 
     def remove(self, request: Request, device: SlicedDevice) -> None:
-        """Count a device out that was counted in."""
+        """Remove a device that was added."""
 
 
 def make_constraint(
@@ -40,12 +40,12 @@ def make_constraint(
 
     Args:
         constraint: The constraint.
-        where: Where it stands, for the error.
-        rules: The rules of the search. Since Kubernetes 1.37 all devices must be
-            distinct, before that the last ones of requests.
+        where: The place of the constraint, for the error.
+        rules: The rules of the search. Since Kubernetes 1.37, all devices must be
+            distinct; before that, only the last device of each request.
 
     Raises:
-        AllocationError: It says nothing.
+        AllocationError: The constraint is empty.
     """
     if constraint.match_attribute is not None:
         match = _MatchLists if rules.compares_lists else _Match
@@ -90,7 +90,7 @@ class _Match:
 class _DistinctRequests:
     """The last devices of requests have different values of an attribute.
 
-    As upstream's, it compares only the last device of each request.
+    As in Kubernetes 1.36, only the last device of each request is compared.
     """
 
     def __init__(self, requests: Iterable[str], attribute: str) -> None:
@@ -143,7 +143,7 @@ class _DistinctDevices:
 
 
 class _MatchLists:
-    """All devices have a value of an attribute in common; one value is a short list."""
+    """All devices share a value of an attribute; a single value is a list of one."""
 
     def __init__(self, requests: Iterable[str], attribute: str) -> None:
         self._requests = frozenset(requests)
@@ -167,7 +167,7 @@ class _MatchLists:
 
 
 class _DistinctLists:
-    """No two devices have a value of an attribute in common."""
+    """No two devices share a value of an attribute."""
 
     def __init__(self, requests: Iterable[str], attribute: str) -> None:
         self._requests = frozenset(requests)
@@ -193,7 +193,7 @@ def _concerns(names: frozenset[str], request: Request) -> bool:
 
 
 def _values_of(device: SlicedDevice, name: str) -> _Values:
-    """The values of an attribute, each with its type; empty if it has none.
+    """Return the values of an attribute, each with its type; empty if it has none.
 
     Mirrors ``attributeAsSet``: of several types, the first one counts.
     """
@@ -231,7 +231,7 @@ def _attribute_of(device: SlicedDevice, name: str) -> DeviceAttribute | None:
 
 
 def _attribute_named(device: SlicedDevice, name: str) -> DeviceAttribute | None:
-    """An attribute of a device; those of its driver's domain may stand without it."""
+    """Return an attribute; in the domain of the driver, its name may omit that."""
     attributes = device.device.attributes
     attribute = attributes.get(name)
     if attribute is None:

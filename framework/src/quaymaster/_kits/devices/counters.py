@@ -1,9 +1,9 @@
 """The counters that devices of a pool share.
 
 Mirrors ``checkAvailableCounters`` (k8s.io/dynamic-resource-allocation v0.36,
-``structured/internal/incubating/allocator_incubating.go``). As there, the books are
-kept by the pool's name without its driver before Kubernetes 1.37: pools of the same
-name share them.
+``structured/internal/incubating/allocator_incubating.go``). As there,
+before Kubernetes 1.37 counters belong to the name of a pool without its driver: pools
+of the same name share them.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -20,12 +20,12 @@ _Amounts: TypeAlias = dict[tuple[str, str], int]
 
 
 class AvailableCounters:
-    """What the devices that are taken have left of each pool's counters.
+    """What allocated devices leave of the counters of each pool.
 
     Args:
-        allocated: The devices that are taken.
-        by_driver: Whether pools of the same name have books of their own if they have
-            other drivers, as since Kubernetes 1.37.
+        allocated: The allocated devices.
+        by_driver: Whether pools of different drivers with the same name have separate
+            counters, as since Kubernetes 1.37.
     """
 
     def __init__(self, allocated: AllocatedDevices, *, by_driver: bool) -> None:
@@ -34,11 +34,11 @@ class AvailableCounters:
         self._left: dict[Hashable, Mapping[tuple[str, str], int]] = {}
 
     def key(self, pool: Pool) -> Hashable:
-        """What the books of a pool are kept by."""
+        """Return the key by which the counters of a pool are stored."""
         return pool.id if self._by_driver else pool.id.pool
 
     def of(self, pool: Pool) -> Mapping[tuple[str, str], int]:
-        """What is left of a pool's counters; counted once."""
+        """Return what is left of the counters of a pool; computed once."""
         key = self.key(pool)
         left = self._left.get(key)
         if left is None:
@@ -66,10 +66,10 @@ class AvailableCounters:
 
 
 class ConsumedCounters:
-    """What the devices that a search has chosen take.
+    """The counters that the chosen devices of a search consume.
 
     Args:
-        available: What there is.
+        available: The counters that are left before the search.
     """
 
     def __init__(self, available: AvailableCounters) -> None:
@@ -77,7 +77,7 @@ class ConsumedCounters:
         self._consumed: dict[Hashable, _Amounts] = {}
 
     def take(self, device: SlicedDevice, pool: Pool) -> bool:
-        """Take what a device needs if no counter of its pool goes below 0."""
+        """Consume what a device needs, unless a counter would fall below 0."""
         left = self._available.of(pool)
         consumed = self._consumed.setdefault(self._available.key(pool), {})
         for key, amount in _taken_by(device).items():
@@ -88,7 +88,7 @@ class ConsumedCounters:
         return True
 
     def give_back(self, device: SlicedDevice, pool: Pool) -> None:
-        """Give back what a device has taken."""
+        """Release what a device has consumed."""
         consumed = self._consumed[self._available.key(pool)]
         for key, amount in _taken_by(device).items():
             consumed[key] -= amount

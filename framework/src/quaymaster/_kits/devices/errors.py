@@ -1,4 +1,4 @@
-"""What keeps an allocation from an answer."""
+"""The errors that end an allocation without a result."""
 
 from quaymaster._base.errors import QuaymasterError
 
@@ -6,11 +6,11 @@ __all__ = ["AllocationError", "InvalidPoolsError", "StepLimitError", "VerdictErr
 
 
 class AllocationError(QuaymasterError):
-    """A claim cannot be tried at all: an attempt fails, whatever other nodes say."""
+    """A claim cannot be allocated on any node: the whole attempt fails."""
 
 
 class InvalidPoolsError(QuaymasterError):
-    """Nothing was found on a node, and some pool of it contradicts itself."""
+    """No devices were found on a node, and one of its pools contradicts itself."""
 
     def __init__(self) -> None:
         super().__init__("invalid resource pools were encountered")
@@ -20,7 +20,7 @@ class StepLimitError(QuaymasterError):
     """The search for devices on a node took more steps than it may.
 
     Attributes:
-        steps: How many it may take.
+        steps: The limit.
     """
 
     def __init__(self, steps: int) -> None:
@@ -29,10 +29,10 @@ class StepLimitError(QuaymasterError):
 
 
 class VerdictError(QuaymasterError):
-    """An expression cannot be compiled, or has no value for a device.
+    """A selector cannot be compiled, or fails for a device.
 
     Attributes:
-        depends_on_device: Whether it may have a value for another device.
+        depends_on_device: Whether it may succeed for another device.
     """
 
     def __init__(self, problem: str, *, depends_on_device: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""Resources of containers that devices serve, and the classes of these devices.
+"""Finds the device classes that serve extended resources of containers.
 
 Mirrors ``ExtendedResourceCache`` (k8s.io/dynamic-resource-allocation v0.36,
 ``deviceclass/extendedresourcecache``).
@@ -9,7 +9,7 @@ from typing import Final
 
 from quaymaster._api.objects import DeviceClass
 from quaymaster._api.objects.resource_names import is_extended_resource
-from quaymaster._core.contract.handle import Informers
+from quaymaster._core.contract.informers import Informers
 
 __all__ = ["ExtendedResources", "may_be_served_by_devices"]
 
@@ -17,7 +17,7 @@ _PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
 def may_be_served_by_devices(resource: str) -> bool:
-    """Whether a device class may serve a resource.
+    """Return whether a device class may serve a resource.
 
     Mirrors ``IsDRAExtendedResourceName`` (kube-scheduler 1.36.2,
     ``pkg/scheduler/util/utils.go``).
@@ -28,8 +28,8 @@ def may_be_served_by_devices(resource: str) -> bool:
 class ExtendedResources:
     """Finds the class of the devices that serve a resource.
 
-    A resource that several classes name is served by the newest of them, and of equally
-    old ones by the first by name.
+    If several classes name a resource, the newest one serves it; of equally old ones,
+    the first by name.
 
     Args:
         informers: Where the classes come from; the kind must be one that is followed.
@@ -43,7 +43,7 @@ class ExtendedResources:
 
     @property
     def revision(self) -> int:
-        """Grows with every change of a class."""
+        """A number that grows with each change of a class."""
         return self._changes.revision
 
     def class_of(self, resource: str) -> DeviceClass | None:

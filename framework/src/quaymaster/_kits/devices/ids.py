@@ -1,4 +1,4 @@
-"""How devices and pools are named."""
+"""The names of devices and pools."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ __all__ = ["DeviceId", "PoolId", "id_of"]
 
 
 class PoolId(NamedTuple):
-    """The name of a pool: it is unique for its driver only."""
+    """The name of a pool, which is unique only together with its driver."""
 
     driver: str
     pool: str
@@ -18,7 +18,7 @@ class PoolId(NamedTuple):
 
 
 class DeviceId(NamedTuple):
-    """The name of a device: it is unique in its pool only."""
+    """The name of a device, which is unique only together with its pool."""
 
     driver: str
     pool: str
@@ -29,5 +29,5 @@ class DeviceId(NamedTuple):
 
 
 def id_of(result: DeviceRequestAllocationResult) -> DeviceId:
-    """The device that a result is about."""
+    """Return the name of the device in a result."""
     return DeviceId(result.driver, result.pool, result.device)

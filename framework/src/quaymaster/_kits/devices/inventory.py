@@ -25,11 +25,12 @@ class Pool:
     Attributes:
         id: Its name.
         devices: The devices that the node may get, in the order of the search.
-        others: The devices of slices for other nodes, which use the same counters.
+        others: The devices of slices for other nodes, which consume the same counters.
         counter_sets: Name -> the counters that devices of the pool share.
         is_incomplete: Whether some of its slices are missing. Then it provides no
             devices, and requests for all devices fail.
-        problem: Its contradiction, or empty; the consequences are the same.
+        problem: How its slices contradict each other; empty if they do not. A pool with
+            a problem is treated like an incomplete one.
     """
 
     id: PoolId
@@ -41,7 +42,7 @@ class Pool:
 
     @property
     def binds_later(self) -> bool:
-        """Whether the node may get a device that has to be made ready first."""
+        """Whether any device has binding conditions, which delay the bind."""
         return any(item.device.binding_conditions for item in self.devices)
 
 
@@ -51,7 +52,7 @@ class NodeDevices:
 
     Attributes:
         pools: The pools, in the order of the search.
-        candidates: Their devices, without those of pools that give none.
+        candidates: Their devices, except those of incomplete or contradictory pools.
     """
 
     pools: Sequence[Pool]
@@ -59,10 +60,10 @@ class NodeDevices:
 
 
 class Inventory:
-    """The slices of a cluster, and what each node sees of them.
+    """The ResourceSlices of a cluster, and the pools that each node sees.
 
-    What a node sees is put together once, and again when a slice of one of its pools,
-    or the node's labels, have changed.
+    The pools of a node are cached until one of their slices or the labels of the node
+    change.
 
     Args:
         slices: The slices.
@@ -72,7 +73,7 @@ class Inventory:
             DRADeviceCompatibilityGroups is off, so that their pools are incomplete.
 
     Attributes:
-        revision: A number that grows whenever a slice comes, changes or goes.
+        revision: A number that grows whenever a slice is added, changed or removed.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Inventory:
             self.add(resource_slice)
 
     def add(self, resource_slice: ResourceSlice) -> None:
-        """Take a slice in; one of the same name is replaced."""
+        """Add a slice; it replaces a slice of the same name."""
         self.remove(resource_slice)
         self.revision += 1
         name = resource_slice.name
@@ -108,7 +109,7 @@ class Inventory:
         self._forget(sliced.pool)
 
     def remove(self, resource_slice: ResourceSlice) -> None:
-        """Leave a slice out, if it is there."""
+        """Remove a slice, if it exists."""
         sliced = self._all.pop(resource_slice.name, None)
         if sliced is None:
             return
@@ -121,7 +122,7 @@ class Inventory:
             del self._by_pool[sliced.pool]
 
     def add_rule(self, rule: DeviceTaintRule) -> Sequence[ResourceSlice]:
-        """Taint devices by a rule; one of the same name is replaced.
+        """Add a rule that taints devices; it replaces a rule of the same name.
 
         Returns:
             The slices with devices that either of the two rules taints.
@@ -132,7 +133,7 @@ class Inventory:
         return self._taint_anew([rule] if old is None else [old, rule])
 
     def remove_rule(self, rule: DeviceTaintRule) -> Sequence[ResourceSlice]:
-        """Take back the taints of a rule, if it is there.
+        """Remove a rule and its taints, if it exists.
 
         Returns:
             The slices with devices that it tainted.
@@ -141,7 +142,7 @@ class Inventory:
         return [] if old is None else self._taint_anew([old])
 
     def on(self, node: Node) -> NodeDevices:
-        """What a node sees; the same object until that changes.
+        """Return the pools that a node sees; the same object until they change.
 
         Raises:
             AllocationError: A node selector of a slice cannot be read.
@@ -179,7 +180,7 @@ class Inventory:
         return self._shared
 
     def _forget(self, pool: PoolId) -> None:
-        """Forget what nodes see of a pool: any of its slices may make it complete."""
+        """Drop the cached pools of nodes: any slice may complete a pool."""
         slices = self._by_pool.get(pool, {}).values()
         if all(sliced.is_local for sliced in slices):
             for sliced in slices:
@@ -212,7 +213,7 @@ class Inventory:
                 yield _make_pool(pool_id, slices, every)
 
     def _every(self, pool: PoolId, generation: int) -> list[SlicedDevices] | None:
-        """All slices of a generation, for any node; None if there is a newer one."""
+        """Return all slices of a generation; None if there is a newer generation."""
         slices = self._by_pool[pool].values()
         if any(_generation(sliced) > generation for sliced in slices):
             return None
@@ -228,7 +229,7 @@ def _generation(sliced: SlicedDevices) -> int:
 
 
 def _in_order(pools: Iterable[Pool]) -> Sequence[Pool]:
-    """Pools by name, those that have to be made ready last."""
+    """Return pools by name; pools with binding conditions are last."""
     return sorted(pools, key=lambda pool: (pool.binds_later, _bytes_of(pool.id)))
 
 

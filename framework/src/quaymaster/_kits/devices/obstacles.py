@@ -1,4 +1,4 @@
-"""The obstacles between a device and a request, without other requests."""
+"""Finds why a single device cannot serve a single request."""
 
 import enum
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ __all__ = ["BlockedDevice", "DeviceObstacle", "ObstacleKind", "Obstacles"]
 
 
 class ObstacleKind(enum.StrEnum):
-    """What kind of thing keeps a device from a request."""
+    """The kinds of reasons for which a device cannot serve a request."""
 
     SELECTOR = "selector"
     """A selector is false for it, or has no value."""
@@ -44,11 +44,11 @@ class ObstacleKind(enum.StrEnum):
 
 @attrs.frozen
 class DeviceObstacle:
-    """One thing that keeps a device from a request.
+    """One reason for which a device cannot serve a request.
 
     Attributes:
-        kind: What kind of thing.
-        text: What it is, said after a device or a number of devices.
+        kind: The kind of the reason.
+        text: The reason in words, to follow a device or a number of devices.
     """
 
     kind: ObstacleKind
@@ -57,12 +57,12 @@ class DeviceObstacle:
 
 @attrs.frozen(kw_only=True)
 class BlockedDevice:
-    """A device that a request cannot get.
+    """A device that cannot serve a request.
 
     Attributes:
         device: The device.
-        causes: All obstacles. If one is a selector, all are: the request does not
-            select the device.
+        causes: All reasons. If the request does not select the device, these are only
+            its selectors.
     """
 
     device: DeviceId
@@ -84,12 +84,12 @@ class BlockedDevice:
 
 
 class Obstacles:
-    """Finds what keeps devices from requests on one node.
+    """Finds why devices of one node cannot serve requests.
 
     Args:
         node: The node.
-        allocated: The devices that are taken.
-        counters: What these have left of the counters.
+        allocated: The allocated devices.
+        counters: What allocated devices leave of the counters.
         rules: The rules of the search.
     """
 
@@ -118,7 +118,7 @@ class Obstacles:
     def of(
         self, request: Request, claim: ClaimRequests, device: SlicedDevice, pool: Pool
     ) -> tuple[DeviceObstacle, ...]:
-        """Return all that keeps a device from a request; nothing if it would do."""
+        """Return all reasons against a device; empty if it can serve the request."""
         selectors = tuple(
             DeviceObstacle(ObstacleKind.SELECTOR, text)
             for text in _unselected(request, device)

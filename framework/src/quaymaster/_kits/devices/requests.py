@@ -1,4 +1,4 @@
-"""The requests of claims, made ready for the search.
+"""The requests of claims, prepared for the search.
 
 Mirrors ``validateDeviceRequest`` and ``requestAccessor``
 (k8s.io/dynamic-resource-allocation v0.36, ``structured/internal/incubating``).
@@ -49,14 +49,14 @@ class Request:
         main_name: The name of the request that it is an alternative of, or its own.
         full_name: Its name in results and constraints.
         device_class: Its class.
-        expressions: What its devices must match, in order: an expression, and where it
-            stands.
-        wants_all: Whether it asks for all devices that match.
-        count: How many it asks for otherwise.
-        has_admin_access: Whether devices that are in use will do.
-        tolerations: The taints that it puts up with.
-        capacity: What it takes of capacities, by name.
-        minds_taints: Whether taints keep it off devices.
+        expressions: The selectors that its devices must match, in order, each with its
+            place in the claim or class.
+        wants_all: Whether it requests all matching devices.
+        count: How many devices it requests otherwise.
+        has_admin_access: Whether it may get devices that are in use.
+        tolerations: The taints that it tolerates.
+        capacity: The requested amounts of capacities, by name.
+        minds_taints: Whether taints of devices count.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Request:
     def selects(
         self, device: SlicedDevice, node: Node, *, names_device: bool = False
     ) -> bool:
-        """Whether the request selects a device.
+        """Return whether the request selects a device.
 
         Args:
             device: The device.
@@ -87,7 +87,7 @@ class Request:
             names_device: Whether the error says which device, as since Kubernetes 1.37.
 
         Raises:
-            AllocationError: An expression is none, or has no value for the device.
+            AllocationError: An expression is invalid, or fails for the device.
         """
         for expression, where in self.expressions:
             try:
@@ -102,11 +102,11 @@ class Request:
         return not device.slice.spec.per_device_node_selection or device.is_on(node)
 
     def tolerates(self, device: SlicedDevice) -> bool:
-        """Whether no taint of a device keeps the request off."""
+        """Return whether the request tolerates all taints of a device."""
         return not device.taints or not self.untolerated(device)
 
     def untolerated(self, device: SlicedDevice) -> Sequence[OwnedTaint]:
-        """Return the taints of a device that keep the request off."""
+        """Return the taints of a device that the request does not tolerate."""
         if not self.minds_taints:
             return ()
         return [
@@ -119,12 +119,13 @@ class Request:
 
 @attrs.frozen(eq=False)
 class ClaimRequests:
-    """The requests of a claim: each is a choice of one or several alternatives.
+    """The requests of a claim, each with one or several alternatives.
 
     Attributes:
         claim: The claim.
         name: Its name, for messages.
-        choices: Per request its alternatives; one without any is its own only one.
+        choices: The alternatives of each request; a request without alternatives is its
+            own.
     """
 
     claim: ResourceClaim
@@ -135,15 +136,15 @@ class ClaimRequests:
 def requests_of(
     claim: ResourceClaim, class_of: ClassOf, *, minds_taints: bool = True
 ) -> ClaimRequests:
-    """Make the requests of a claim ready.
+    """Prepare the requests of a claim.
 
     Args:
         claim: The claim.
         class_of: Finds the classes.
-        minds_taints: Whether taints keep requests off devices.
+        minds_taints: Whether taints of devices count.
 
     Raises:
-        AllocationError: A class is missing, or a request says what is not known.
+        AllocationError: A class is missing, or a request has an unsupported value.
     """
     name = f"{claim.namespace}/{claim.name}" if claim.namespace else claim.name
     choices = [
@@ -211,7 +212,7 @@ def _make(
 def _expressions(
     selectors: Sequence[DeviceSelector], owner: str, place: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the expressions, each with the words for its errors.
+    """Yield the expressions, each with its place for errors.
 
     Upstream names the request only if there is no expression.
 
@@ -226,7 +227,7 @@ def _expressions(
 
 
 def tolerates_device(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
-    """Whether a toleration is one of a taint, whatever the effect of the taint is.
+    """Return whether a toleration matches a taint, without regard to the effect.
 
     Mirrors ``ToleratesTaint`` (k8s.io/dynamic-resource-allocation v0.37,
     ``resourceclaim/devicetoleration.go``).

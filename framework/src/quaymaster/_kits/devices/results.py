@@ -1,4 +1,4 @@
-"""What is written into a claim that got its devices.
+"""Makes the allocation result that is written into a claim.
 
 Mirrors the end of ``Allocate`` and ``createNodeSelector``
 (k8s.io/dynamic-resource-allocation v0.36 and v0.37,
@@ -86,7 +86,7 @@ def _device(
 
 
 def _of_classes(picks: Iterable[Request]) -> Iterator[DeviceAllocationConfiguration]:
-    """The configurations of each class once, for all requests that use it."""
+    """Return the configurations of each class once, for all requests that use it."""
     users: dict[str, list[Request]] = {}
     for request in picks:
         users.setdefault(request.device_class.name, []).append(request)
@@ -101,7 +101,7 @@ def _of_classes(picks: Iterable[Request]) -> Iterator[DeviceAllocationConfigurat
 def _of_claim(
     claim: ClaimRequests, picks: Sequence[Request], joins_config: bool
 ) -> Iterator[DeviceAllocationConfiguration]:
-    """The claim's configurations: as upstream's, one copy per request that is named."""
+    """Return the claim's configurations; as upstream, one copy per named request."""
     for config in claim.claim.spec.devices.config:
         copies = 1
         if config.requests:
@@ -117,7 +117,7 @@ def _of_claim(
 def _for_all(
     config: DeviceAllocationConfiguration, picks: Iterable[Request]
 ) -> DeviceAllocationConfiguration:
-    """A configuration without names of requests if they are all requests."""
+    """Return a configuration, without the names of requests if it names all."""
     if all(_is_for(config.requests, request) for request in picks):
         return replace(config, requests=())
     return config

@@ -1,4 +1,4 @@
-"""What allocating devices depends on: the version of Kubernetes and its gates.
+"""The rules of allocation, which follow from the version and its feature gates.
 
 Mirrors ``Features`` (k8s.io/dynamic-resource-allocation v0.37,
 ``structured/internal/types.go``). Upstream chooses one of three allocators by them;
@@ -40,7 +40,7 @@ class DeviceRules:
 
     @classmethod
     def of(cls, kubernetes: Kubernetes) -> "DeviceRules":
-        """Return the rules of a Kubernetes."""
+        """Return the rules of a version of Kubernetes."""
         return cls(
             is_1_37=kubernetes.has("device-allocator"),
             has_fractions=kubernetes.enabled("DRAFractionalCapacityRange"),

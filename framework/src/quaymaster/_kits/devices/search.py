@@ -2,9 +2,8 @@
 
 Mirrors ``Allocate`` and ``allocateOne`` (k8s.io/dynamic-resource-allocation v0.36,
 ``structured/internal/incubating/allocator_incubating.go``), also in what its failed
-tries leave behind before Kubernetes 1.37: counters of a device that a taint or a
-constraint then keeps off, and those of a shared device that is given up, stay taken
-until the search ends.
+tries leave behind before Kubernetes 1.37: counters stay consumed until the search ends
+if a taint or constraint rejects the device, or if a shared device is given up.
 """
 
 import enum
@@ -71,20 +70,20 @@ class Search:
     """One search for the devices of some claims on one node.
 
     Attributes:
-        chosen: Per claim, the devices that were found.
-        picked: Per claim and request, which of its alternatives it was.
+        chosen: The devices of each claim.
+        picked: The chosen alternative of each claim and request.
 
     Args:
         node: The node.
-        devices: What the node sees.
+        devices: The pools that the node sees.
         claims: The claims, in the order in which they are served.
-        allocated: The devices that are taken.
-        counters: What these have left of the counters.
-        max_steps: How many devices may be looked at.
+        allocated: The allocated devices.
+        counters: What allocated devices leave of the counters.
+        max_steps: How many devices the search may try.
         rules: The rules of the search.
 
     Raises:
-        AllocationError: A claim cannot be tried at all.
+        AllocationError: A claim cannot be allocated on any node.
     """
 
     def __init__(
@@ -118,12 +117,12 @@ class Search:
             self._check(claim)
 
     def run(self) -> bool:
-        """Look for devices; say whether there are any for all requests.
+        """Search devices; return whether all requests have got theirs.
 
         Raises:
-            AllocationError: A claim cannot be tried at all.
+            AllocationError: A claim cannot be allocated on any node.
             StepLimitError: There were too many possibilities, or too many devices for
-                Python's stack: some 900.
+                Python's stack (about 900).
         """
         try:
             return self._serve(0, 0) is _Outcome.FOUND
@@ -131,7 +130,7 @@ class Search:
             raise StepLimitError(self._steps) from error
 
     def _check(self, claim: ClaimRequests) -> None:
-        """Find out what "all" devices are, and how many the claim needs at least."""
+        """Find the devices of requests for all, and check the size of the claim."""
         least = 0
         for choice in claim.choices:
             for request in choice:
@@ -195,7 +194,7 @@ class Search:
         *,
         at_all: bool = False,
     ) -> bool:
-        """Whether a device has enough free capacity for a request.
+        """Return whether a device has enough free capacity for a request.
 
         With ``at_all``, allocated capacity counts as free.
         """
@@ -216,7 +215,7 @@ class Search:
             ) from error
 
     def _serve(self, claim: int, index: int) -> _Outcome:
-        """Serve the requests of a claim from one on, and then the other claims."""
+        """Serve the rest of the requests of a claim, and then the other claims."""
         if claim == len(self._claims):
             return _Outcome.FOUND
         choices = self._claims[claim].choices
@@ -239,7 +238,7 @@ class Search:
     def _devices_for(
         self, request: Request, claim: int, index: int, number: int, start: int
     ) -> _Outcome:
-        """Find the devices of a request from one on, and then those of the others.
+        """Find the rest of the devices of a request, and then those of the others.
 
         Args:
             request: The request, or the alternative.
@@ -281,7 +280,7 @@ class Search:
     def _one_of_all(
         self, request: Request, claim: int, index: int, number: int
     ) -> _Outcome:
-        """Take the next of "all" devices: without it, there is no solution."""
+        """Take the next device of a request for all: each of them is needed."""
         device, pool = self._all[request][number]
         if not self._take(request, claim, device, pool):
             return _Outcome.NOT_FOUND
@@ -303,7 +302,7 @@ class Search:
     def _take(
         self, request: Request, claim: int, device: SlicedDevice, pool: Pool
     ) -> bool:
-        """Give a device to a request if nothing keeps it off."""
+        """Give a device to a request, if nothing forbids that."""
         admits_sharing = device.is_shared and request.has_admin_access
         if not admits_sharing and self._is_taken(request, claim, device):
             return False
@@ -335,7 +334,7 @@ class Search:
         return True
 
     def _is_operated(self, device: SlicedDevice) -> bool:
-        """Whether the node declares what its kubelet is to skip for a device."""
+        """Return whether the node declares the operations to skip for a device."""
         return (
             not self._rules.skips_operations
             or not device.slice.spec.skip_node_operations
@@ -345,7 +344,7 @@ class Search:
     def _reserve(
         self, device: SlicedDevice, pool: Pool, takes_counters: bool
     ) -> TakenGroups | None:
-        """Take what a device shares, if the node and the others allow it.
+        """Consume what a device shares with others, if the node and they allow it.
 
         Returns:
             What the others had in common before, or None if it cannot be taken.
@@ -374,7 +373,7 @@ class Search:
             self._groups.give_back(groups)
 
     def _is_shared_out(self, device: SlicedDevice) -> bool:
-        """Whether a share of a device is taken, so that its counters are paid for."""
+        """Return whether a share of a device is allocated, with its counters."""
         return device.id in self._promised or self._allocated.is_shared_out(
             device.id, is_1_37=self._is_1_37
         )
@@ -396,7 +395,7 @@ class Search:
         return True
 
     def _give_back(self, claim: int, device: SlicedDevice, pool: Pool) -> None:
-        """Take back the device that was given last."""
+        """Take back the last device of a request."""
         last = self.chosen[claim].pop()
         if self._is_1_37:
             if last.consumed is not None:
@@ -415,7 +414,7 @@ class Search:
             self._counters.give_back(device, pool)
 
     def _undo(self, claim: int, chosen: Chosen, pool: Pool) -> None:
-        """Take back all that choosing a device has changed, but for its capacities."""
+        """Undo all changes of choosing a device, except its capacities."""
         device = chosen.device
         for constraint in self._constraints[claim]:
             constraint.remove(chosen.request, device)

@@ -1,9 +1,9 @@
-"""Why claims get no devices on a node, in words: for people, not for decisions.
+"""Explains in words why claims get no devices on a node.
 
-Upstream says only that it cannot allocate all claims. Here each request is looked at
-alone first: which devices would do, and what keeps off the others. If all requests
-could be served that way, they get into each other's way: then searches without a
-constraint, or for one request alone, find out where.
+Upstream reports only that it cannot allocate all claims. Here each request is examined
+alone first: which devices fit, and what rejects the others. If each request could be
+served alone, the requests conflict: searches without a constraint, or with fewer
+requests, find out which.
 """
 
 from collections import Counter
@@ -40,10 +40,10 @@ class Shortage:
         devices: The number of devices that the node can reach.
         fitting: How many of them fit, each by itself.
         obstacles: Obstacle of other devices -> their number, the most frequent first.
-        together: Why those that would do cannot be had together; empty if there are too
-            few of them.
-        blocked: The devices that would not do, in the order of the search.
-        pools: Pools that give no devices -> why.
+        together: Why the fitting devices cannot serve it together; empty if there are
+            too few of them.
+        blocked: The devices that do not fit, in the order of the search.
+        pools: Pools that provide no devices -> why.
     """
 
     claim: str
@@ -57,7 +57,7 @@ class Shortage:
     pools: Mapping[str, str] = attrs.field(factory=dict)
 
     def __str__(self) -> str:
-        """The shortage as one sentence, which names no device and no pool."""
+        """Return the shortage as one sentence, which names no device and no pool."""
         return self.told(f"claim {self.claim}, request {self.request}")
 
     def told(self, subject: str) -> str:
@@ -83,18 +83,18 @@ def shortages(
     devices: NodeDevices,
     obstacles: Obstacles,
 ) -> Sequence[Shortage]:
-    """Find the requests that cannot be served, and say why.
+    """Return the requests that cannot be served, and why.
 
     Args:
         claims: The claims, in the order in which they are served.
-        search: Says whether claims could be served on the node.
-        devices: What the node sees.
-        obstacles: Says what keeps single devices from single requests.
+        search: Returns whether claims could be served on the node.
+        devices: The pools that the node sees.
+        obstacles: Finds why single devices cannot serve single requests.
 
     Returns:
-        The requests that cannot even be served alone, each alternative for itself; if
-        there are none, the first request that cannot be served beside those before it.
-        None if all claims can be served.
+        The requests that cannot be served even alone, with one entry for each
+        alternative. If there are none, the first one that cannot be served together
+        with earlier ones. Empty if all claims can be served.
     """
     if _can(search, claims):
         return ()
@@ -120,7 +120,7 @@ def _unserved(
     devices: NodeDevices,
     obstacles: Obstacles,
 ) -> Sequence[Shortage]:
-    """The alternatives of a request, if none of them could be served even alone."""
+    """Return the alternatives of a request, if none could be served even alone."""
     shortages = [_shortage(claim, request, devices, obstacles) for request in choice]
     return [] if any(map(_is_enough, choice, shortages)) else shortages
 
@@ -175,7 +175,7 @@ def _crowded_out(
     devices: NodeDevices,
     obstacles: Obstacles,
 ) -> Iterator[Shortage]:
-    """The first request that cannot be served beside those before it."""
+    """Return the first request that cannot be served together with earlier ones."""
     for number, claim in enumerate(claims):
         for count in range(1, len(claim.choices) + 1):
             part = attrs.evolve(claim, choices=claim.choices[:count])
@@ -199,7 +199,7 @@ def _reason(
     shortage: Shortage,
     search: _Search,
 ) -> str:
-    """Without what the last request of a claim could be served."""
+    """Return what prevents the last request of a claim from being served."""
     *earlier, _ = part.choices
     constraints = part.claim.spec.devices.constraints
     with_earlier = attrs.evolve(part, choices=[*earlier, [request]])
@@ -240,7 +240,7 @@ def _least(claim: ClaimRequests) -> int:
 def _constrained(
     claim: ClaimRequests, constraints: Iterable[DeviceConstraint]
 ) -> ClaimRequests:
-    """The claim with other constraints than its own."""
+    """Return the claim with other constraints."""
     devices = replace(claim.claim.spec.devices, constraints=tuple(constraints))
     spec = replace(claim.claim.spec, devices=devices)
     return attrs.evolve(claim, claim=replace(claim.claim, spec=spec))

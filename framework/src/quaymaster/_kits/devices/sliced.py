@@ -1,4 +1,4 @@
-"""Devices as their slices list them, made ready for the search.
+"""The devices of slices, prepared for the search.
 
 Mirrors ``NodeMatches`` and what is done with one slice in ``GatherPools``
 (k8s.io/dynamic-resource-allocation v0.36, ``structured/internal/incubating``).
@@ -55,10 +55,10 @@ class SlicedDevice:
     _verdicts: dict[str, bool | VerdictError] = attrs.field(factory=dict)
 
     def matches(self, expression: str) -> bool:
-        """Whether an expression is true for the device; evaluated once, then cached.
+        """Return whether an expression is true for the device; the result is cached.
 
         Raises:
-            VerdictError: It is not an expression, or has no value for the device.
+            VerdictError: It is not an expression, or fails for the device.
         """
         verdict = self._verdicts.get(expression)
         if verdict is None:
@@ -80,7 +80,7 @@ class SlicedDevice:
         return self._subject.verdict(expression)
 
     def is_on(self, node: Node) -> bool:
-        """Whether a node reaches the device, where its slice leaves that to it.
+        """Return whether a node reaches the device, by its own node selection.
 
         Raises:
             AllocationError: Its node selector cannot be read.
@@ -100,7 +100,7 @@ class SlicedDevices:
         slice: The slice.
         pool: Its pool's name.
         devices: Its devices, in its order.
-        is_local: Whether it belongs to one node, and no other node asks for it.
+        is_local: Whether only one node can use it.
         has_groups: Whether any device names compatibility groups for its counters.
     """
 
@@ -130,7 +130,7 @@ class SlicedDevices:
         self._reach = _Reach(spec)
 
     def is_seen_by(self, node: Node) -> bool:
-        """Whether a node has to look at the slice.
+        """Return whether a node sees the slice.
 
         Raises:
             AllocationError: A node selector cannot be read.
@@ -145,7 +145,7 @@ class SlicedDevices:
         )
 
     def may_be_on(self, node: Node) -> bool:
-        """Whether a node may reach the devices, for scores.
+        """Return whether a node may reach the devices, for scores.
 
         Unlike an allocation, upstream's scores count a slice that names no nodes.
 
@@ -161,7 +161,7 @@ class SlicedDevices:
 
 
 class _Reach:
-    """The nodes that reach a slice, or a device that says it for itself."""
+    """The nodes that reach a slice, or a device with its own node selection."""
 
     __slots__ = ("_matcher", "_of")
 
@@ -186,7 +186,7 @@ class _Reach:
 
 
 def _has_groups(resource_slice: ResourceSlice) -> bool:
-    """Whether any device of a slice names groups for its counters."""
+    """Return whether any device of a slice names groups for its counters."""
     return any(
         part.compatibility_groups
         for device in resource_slice.spec.devices

@@ -1,4 +1,4 @@
-"""Devices as CEL selectors see them."""
+"""The values that CEL selectors read of devices."""
 
 from kubernetes_cel import (
     CelCompilationError,

@@ -10,7 +10,7 @@ from typing import Final
 from quaymaster._api.objects import Namespace
 from quaymaster._api.objects.selectors import Selector
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
-from quaymaster._core.contract.handle import Informers
+from quaymaster._core.contract.informers import Informers
 from quaymaster._core.state.counting.pod_terms import PodTerm
 
 __all__ = ["Namespaces"]
@@ -28,15 +28,21 @@ class Namespaces:
         kubernetes: The Kubernetes whose decisions are made.
     """
 
-    __slots__ = ("_changes", "_informers", "_is_asked_again", "_known", "_selected")
+    __slots__ = (
+        "_changes",
+        "_informers",
+        "_listed",
+        "_rechecks_selectors",
+        "_selected",
+    )
 
     def __init__(
         self, informers: Informers, kubernetes: Kubernetes = DEFAULT_KUBERNETES
     ) -> None:
-        self._is_asked_again = not kubernetes.has("namespace-selector-resolved")
+        self._rechecks_selectors = not kubernetes.has("namespace-selector-resolved")
         self._informers = informers
         self._changes = informers.changes(Namespace)
-        self._known: Sequence[Namespace] = ()
+        self._listed: Sequence[Namespace] = ()
         self._selected: dict[Selector, frozenset[str]] = {}
 
     @property
@@ -53,8 +59,8 @@ class Namespaces:
         """Return the names of the namespaces that a selector matches."""
         listed = self._informers.list(Namespace)
         # Identity, mostly: objects are replaced and never changed.
-        if listed != self._known:
-            self._known = listed
+        if listed != self._listed:
+            self._listed = listed
             self._selected.clear()
         names = self._selected.get(selector)
         if names is None:
@@ -75,7 +81,7 @@ class Namespaces:
         """
         if term.namespace_selector.matches_everything:
             return None
-        if self._is_asked_again and term.namespace_selector.matches(_NO_LABELS):
+        if self._rechecks_selectors and term.namespace_selector.matches(_NO_LABELS):
             return None
         if term.namespace_selector.matches_nothing:
             return term.namespaces

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from typing import Generic, TypeVar
 
 from quaymaster._api.objects import ApiObject
-from quaymaster._core.contract.handle import Informers
+from quaymaster._core.contract.informers import Informers
 from quaymaster._core.state.coded_column import CodedColumn
 from quaymaster._core.state.node_table import NodeTable
 from quaymaster._core.state.row_reader import RowReader

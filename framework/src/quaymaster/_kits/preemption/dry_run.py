@@ -93,8 +93,8 @@ class DryRun:
             return Search((), SameStatus(nodes, rows, NO_VICTIMS))
         budgets = self._handle.informers.list(PodDisruptionBudget)
         if wanted and not budgets and self._uses_rows(state):
-            # The search starts at an offset, as upstream, so that not all preemptors
-            # choose the same nodes.
+            # The search starts at an offset, as by ``GetOffsetAndNumCandidates``, so
+            # that not all preemptors choose the same nodes.
             turned = np.concatenate((rows[first:], rows[:first]))
             cached = self._row_search.find_cached(state, pod, turned, wanted)
             if cached is not None and cached.candidates:

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from quaymaster._core.contract.handle import LastingFilters
+from quaymaster._core.contract.filter_runner import LastingFilters
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import (
     BoolArray,
@@ -38,7 +38,7 @@ class RowMemo:
         self._nominated: ChangeLog[int] | None = None
         self._nominated_revision = 0
         # Arrays by row, not dictionaries: a search asks for some hundred rows at once.
-        self._is_known: BoolArray = np.zeros(0, dtype=np.bool_)
+        self._is_tried: BoolArray = np.zeros(0, dtype=np.bool_)
         self._is_candidate: BoolArray = np.zeros(0, dtype=np.bool_)
         self._costs: Float64Array = np.zeros((_COSTS, 0))
         self._victims: dict[int, Sequence[str]] = {}
@@ -53,15 +53,15 @@ class RowMemo:
         """
         changed = nodes.changes.since(self._revision)
         self._revision = nodes.changes.revision
-        if changed is None or len(self._is_known) != nodes.capacity:
+        if changed is None or len(self._is_tried) != nodes.capacity:
             self._clear(nodes.capacity)
         elif changed:
-            self._is_known[list(changed)] = False
+            self._is_tried[list(changed)] = False
         self._follow_nominated(nominated)
 
     def unknown(self, rows: RowArray) -> RowArray:
         """Return the rows without a cached result, which must be tried."""
-        return rows[~self._is_known[rows]]
+        return rows[~self._is_tried[rows]]
 
     def are_candidates(self, rows: RowArray) -> BoolArray:
         """Return on which of some rows victims make room; all must be cached."""
@@ -75,14 +75,14 @@ class RowMemo:
             trial: The trial of these nodes; it must be certain.
         """
         tried = [info.row for info in infos]
-        self._is_known[tried] = True
+        self._is_tried[tried] = True
         self._is_candidate[tried] = False
         # A failed attempt reports these reasons; candidates have none.
         for info in infos:
             status = trial.why_not(info)
             if status is not None:
                 self._why_not[info.row] = status
-        indices = trial.found.nonzero()[0]
+        indices = trial.fits.nonzero()[0]
         if not len(indices):
             return
         rows = trial.rows[indices]
@@ -105,7 +105,7 @@ class RowMemo:
         return self._why_not[row]
 
     def _clear(self, capacity: int) -> None:
-        self._is_known = np.zeros(capacity, dtype=np.bool_)
+        self._is_tried = np.zeros(capacity, dtype=np.bool_)
         self._is_candidate = np.zeros(capacity, dtype=np.bool_)
         self._costs = np.zeros((_COSTS, capacity))
         self._victims.clear()
@@ -117,16 +117,16 @@ class RowMemo:
         is_same = log is before
         # The results were found beside the nominations of the earlier log.
         if before is not None and not is_same:
-            self._clear(len(self._is_known))
+            self._clear(len(self._is_tried))
         if log is None:
             return
         # The log starts with the first nomination; without a log there is none.
         changed = log.since(self._nominated_revision if is_same else 0)
         self._nominated_revision = log.revision
         if changed is None:
-            self._clear(len(self._is_known))
+            self._clear(len(self._is_tried))
         elif changed:
-            self._is_known[list(changed)] = False
+            self._is_tried[list(changed)] = False
 
 
 class RowMemos:

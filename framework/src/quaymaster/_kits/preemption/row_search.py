@@ -7,7 +7,8 @@ import numpy as np
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.handle import Handle, LastingFilters
+from quaymaster._core.contract.filter_runner import LastingFilters
+from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.results import Candidate
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import BoolArray, RowArray
@@ -42,7 +43,7 @@ class RowSearch:
         self._limit = limit
         self._columns = VictimColumns(rule.importance)
         self._memos = RowMemos()
-        # Upstream tries all nodes in parallel and stops when there are enough. Here, a
+        # ``DryRunPreemption`` tries nodes in parallel until there are enough. Here, a
         # batch has as many nodes as the last search needed, which mostly ends the
         # search with the first batch.
         # The number of nodes per candidate in the last search.
@@ -68,7 +69,7 @@ class RowSearch:
         )
 
     def find(
-        self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
+        self, state: CycleState, pod: Pod, rows: RowArray, max_candidates: int
     ) -> tuple["RowCandidates", LaterStatuses] | None:
         """Try nodes from the first on, until there are enough candidates.
 
@@ -76,7 +77,7 @@ class RowSearch:
             state: The pod's scratch space after filtering.
             pod: The pod that needs room.
             rows: The nodes, in the order in which they are tried.
-            wanted: The number of candidates that ends the search; at least one.
+            max_candidates: The number of candidates that ends the search; at least one.
 
         Returns:
             The candidates and the other statuses; None if nodes must be tried one by
@@ -84,7 +85,7 @@ class RowSearch:
         """
         nodes = self._handle.snapshot.nodes
         parts: list[_Part] = []
-        begun, left = 0, wanted
+        begun, left = 0, max_candidates
         while left and begun < len(rows):
             size = int(left * self._effort) + _SPARE
             infos = nodes.infos_at(rows[begun : begun + size])
@@ -95,14 +96,16 @@ class RowSearch:
                 return None
             parts.append(_Part(infos, trial, left))
             begun += size
-            left -= len(parts[-1].found)
+            left -= len(parts[-1].candidates)
             tried = sum(len(part.infos) for part in parts)
-            self._effort = tried / max(1, wanted - left)
-        pairs = [(part, place) for part in parts for place in range(len(part.found))]
+            self._effort = tried / max(1, max_candidates - left)
+        pairs = [
+            (part, place) for part in parts for place in range(len(part.candidates))
+        ]
         return RowCandidates(pairs), LaterStatuses(lambda: _statuses(parts))
 
     def find_cached(
-        self, state: CycleState, pod: Pod, rows: RowArray, wanted: int
+        self, state: CycleState, pod: Pod, rows: RowArray, max_candidates: int
     ) -> Search | None:
         """Return the same as `find`, and try only nodes without a cached result.
 
@@ -116,7 +119,7 @@ class RowSearch:
         nodes = self._handle.snapshot.nodes
         memo = self._memos.of(lasting, pod.priority, nodes)
         parts: list[RowArray] = []
-        begun, left = 0, wanted
+        begun, left = 0, max_candidates
         while left and begun < len(rows):
             part = rows[begun : begun + int(left * self._effort) + _SPARE]
             if not self._learn(state, pod, memo.unknown(part), lasting, memo):
@@ -134,8 +137,8 @@ class RowSearch:
             parts.append(candidates[:left])
             begun += len(part)
             left -= len(parts[-1])
-            self._effort = begun / max(1, wanted - left)
-        if left < wanted:
+            self._effort = begun / max(1, max_candidates - left)
+        if left < max_candidates:
             return Search(KnownCandidates.at(np.concatenate(parts), nodes, memo))
         if lasting.others:
             return None  # the memo lacks their statuses of other nodes
@@ -187,7 +190,7 @@ def _is_certain(trial: RowTrial) -> bool:
     """Whether no filter failed, and no node is a candidate without victims."""
     if not trial.is_certain:
         return False
-    return not (trial.found > trial.victims.any(axis=0)).any()
+    return not (trial.fits > trial.victims.any(axis=0)).any()
 
 
 class _Part:
@@ -196,30 +199,33 @@ class _Part:
     Args:
         infos: The nodes, in the order in which they are tried.
         trial: The trial of these nodes.
-        wanted: The maximum number of candidates.
+        max_candidates: The maximum number of candidates.
 
     Attributes:
         infos: The nodes up to the last candidate.
         trial: The trial of these nodes.
-        found: The indexes of the candidates in ``trial.rows``, in the order of trying.
+        candidates: The indexes of the candidates in ``trial.rows``, in the order of
+            trying.
         nodes: The node of each candidate.
     """
 
-    def __init__(self, infos: Sequence[NodeInfo], trial: RowTrial, wanted: int) -> None:
+    def __init__(
+        self, infos: Sequence[NodeInfo], trial: RowTrial, max_candidates: int
+    ) -> None:
         order = np.array([info.row for info in infos], dtype=np.intp)
         index = np.searchsorted(trial.rows, order)
         index[index == len(trial.rows)] = 0
-        is_found = np.zeros(len(order), dtype=np.bool_)
+        is_candidate = np.zeros(len(order), dtype=np.bool_)
         if len(trial.rows):
-            is_found = trial.found[index] & (trial.rows[index] == order)
-        places = is_found.nonzero()[0][:wanted]
+            is_candidate = trial.fits[index] & (trial.rows[index] == order)
+        places = is_candidate.nonzero()[0][:max_candidates]
         # Upstream has not tried the nodes behind the last candidate, and reports no
         # status of them.
-        if len(places) == wanted:
+        if len(places) == max_candidates:
             infos = infos[: places[-1] + 1]
         self.infos = infos
         self.trial = trial
-        self.found: RowArray = index[places]
+        self.candidates: RowArray = index[places]
         self.nodes = [infos[place] for place in places.tolist()]
         self._built: dict[int, Candidate] = {}
 
@@ -228,7 +234,7 @@ class _Part:
         candidate = self._built.get(place)
         if candidate is None:
             answer = self.trial.answer(self.nodes[place])
-            assert isinstance(answer, Candidate), "`found` has only candidates"
+            assert isinstance(answer, Candidate), "`candidates` has only candidates"
             candidate = self._built[place] = answer
         return candidate
 
@@ -260,7 +266,7 @@ class RowCandidates(Candidates):
         """Return the best candidates, sorted by node name."""
         pairs = self._pairs
         parts = dict.fromkeys(part for part, _ in pairs)
-        costs = zip(*(part.trial.costs(part.found) for part in parts), strict=True)
+        costs = zip(*(part.trial.costs(part.candidates) for part in parts), strict=True)
         left: RowArray = np.arange(len(pairs))
         for column in costs:
             cost = np.concatenate(column)[left]

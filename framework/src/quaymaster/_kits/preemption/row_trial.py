@@ -55,7 +55,7 @@ class RowTrial:
     Attributes:
         is_certain: Whether no filter failed.
         rows: Shape ``(N,)``, ascending.
-        found: Shape ``(N,)``: whether the pod fits without the victims.
+        fits: Shape ``(N,)``: whether the pod fits without the victims.
         victims: Shape ``(K, N)``: the victims, by rank.
     """
 
@@ -100,7 +100,7 @@ class RowTrial:
         self._uids = [columns.uids(row) for row in numbers]
         self._index_of = {row: index for index, row in enumerate(numbers)}
         self._statuses: list[tuple[BoolArray, NodeStatuses]] = []
-        self.found: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
+        self.fits: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
         self.victims: BoolArray = np.zeros_like(self._potential)
         # The first is without nominated pods; the second, if any, is with them.
         # A copy of the columns: the trial must not change what other code reads of the
@@ -138,7 +138,7 @@ class RowTrial:
         index = self._index_of.get(info.row)
         if index is None:
             return NO_VICTIMS
-        return None if self.found[index] else self._rejection(info, index)
+        return None if self.fits[index] else self._rejection(info, index)
 
     def victim_uids(self, index: int) -> Sequence[str]:
         """Return the uids of the victims on a node, by rank.
@@ -194,7 +194,7 @@ class RowTrial:
         passed = self._fitting(np.arange(len(self.rows)), None)
         if passed is None:
             return False
-        self.found = passed = self._within_limit(np.arange(len(self.rows)), passed)
+        self.fits = passed = self._within_limit(np.arange(len(self.rows)), passed)
         # The nodes go through their ranks together: one call of the filters per rank
         # instead of one per pod and node. A node with few pods simply has nothing to
         # return in late ranks.
@@ -250,8 +250,8 @@ class RowTrial:
         fitting = self._filtered(self._tables[-1], indices, pod_use)
         if fitting is None or len(self._tables) == 1:
             return fitting
-        # As upstream, a pod must fit with the nominated pods, and also if none of them
-        # ever comes.
+        # As in ``RunFilterPluginsWithNominatedPods``, a pod must fit with the nominated
+        # pods, and also if none of them ever comes.
         again = (fitting & nominated).nonzero()[0]
         if len(again):
             alone = self._filtered(self._tables[0], indices[again], pod_use)

@@ -133,7 +133,7 @@ def is_delayed(claim: PersistentVolumeClaim, storage_class: StorageClass) -> boo
     """Whether a claim waits for a pod before it is bound.
 
     Raises:
-        ValueError: The class does not say.
+        ValueError: The class has no binding mode.
     """
     mode = storage_class.volume_binding_mode
     if mode is None:

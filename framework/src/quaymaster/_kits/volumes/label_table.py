@@ -15,7 +15,7 @@ class LabelTable:
         missing: The number of values without one, and of nodes without the label.
     """
 
-    __slots__ = ("_by_value", "_column", "_known", "_missing", "_table")
+    __slots__ = ("_by_value", "_column", "_filled", "_missing", "_table")
 
     def __init__(self, missing: int) -> None:
         self._missing = missing
@@ -23,7 +23,7 @@ class LabelTable:
         # By code of the label's column; the last place is for nodes without the label.
         self._table: Int64Array = np.full(1, missing, dtype=np.int64)
         self._column: CodedColumn[str] | None = None
-        self._known = 0
+        self._filled = 0
 
     def __getitem__(self, value: str) -> int:
         return self._by_value.get(value, self._missing)
@@ -34,7 +34,7 @@ class LabelTable:
         else:
             self._by_value[value] = number
         code = -1 if self._column is None else self._column.code(value)
-        if 0 <= code < self._known:
+        if 0 <= code < self._filled:
             self._table[code] = number
 
     def rows(self, column: CodedColumn[str], rows: Rows) -> Int64Array:
@@ -46,15 +46,15 @@ class LabelTable:
         """
         # Identity: another column has codes of its own.
         if column is not self._column:
-            self._column, self._known = column, 0
+            self._column, self._filled = column, 0
         values = column.values
         if len(values) >= len(self._table):
             grown: Int64Array = np.full(
                 2 * len(values) + 1, self._missing, dtype=np.int64
             )
-            grown[: self._known] = self._table[: self._known]
+            grown[: self._filled] = self._table[: self._filled]
             self._table = grown
-        for code in range(self._known, len(values)):
+        for code in range(self._filled, len(values)):
             self._table[code] = self[values[code]]
-        self._known = len(values)
+        self._filled = len(values)
         return self._table.take(column.codes[rows])

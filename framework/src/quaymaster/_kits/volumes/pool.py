@@ -196,7 +196,7 @@ class Candidate(NamedTuple):
 
 @attrs.frozen(eq=False)
 class Candidates:
-    """The volumes that one claim could get, before any node is looked at.
+    """The volumes that one claim could get on any node.
 
     Attributes:
         kept: Those that are bound to the claim, or kept for it, in order of arrival.
@@ -362,7 +362,7 @@ def _first(
 
 
 def size_of(volume: PersistentVolume) -> Quantity:
-    """The storage that a volume has; 0 if it does not say."""
+    """The storage of a volume; 0 if it is not specified."""
     return volume.spec.capacity.get("storage", _ZERO)
 
 

@@ -22,7 +22,7 @@ from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.group_names import group_name
 from quaymaster._studies.simulation.kinds import POD_KINDS
-from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.names import RequestedPod
 from quaymaster._studies.simulation.observed import ObservedRun
 from quaymaster._studies.simulation.observers import AnyObserver
 from quaymaster._studies.simulation.results import ProgressFn, SimulationResult
@@ -159,7 +159,7 @@ def _subject(name: str, namespace: str, cluster: InMemoryCluster) -> Pod | Gang:
     group = group_name(name, namespace)
     if group is not None:
         return gang_of(group, cluster)
-    return Wanted(name, namespace, cluster).find()
+    return RequestedPod(name, namespace, cluster).find()
 
 
 def _headroom(

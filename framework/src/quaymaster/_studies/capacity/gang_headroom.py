@@ -21,9 +21,9 @@ from quaymaster._api.objects.pod import PodSchedulingGroup
 from quaymaster._base.natural_order import natural_key
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION
-from quaymaster._core.contract.cluster import ForbiddenError, NotFoundError
+from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._studies.capacity.figures import Headroom
-from quaymaster._studies.capacity.headroom import MORE_PODS, OWNER
+from quaymaster._studies.capacity.headroom import MORE_PODS, OWNER, create_copies
 from quaymaster._studies.simulation.ended_groups import explained_group, topology_key
 from quaymaster._studies.simulation.group_log import GroupLog
 from quaymaster._studies.simulation.group_names import (
@@ -154,21 +154,12 @@ class _Search:
 
     def step(self) -> None:
         """Try the next batch."""
-        keys = self._created(min(self._batch, self._most - self.fits))
+        count = min(self._batch, self._most - self.fits)
+        keys, self.message = create_copies(self._copies.create, count)
         self._schedule()
         for key in keys:
             self._count(key)
         self._batch = min(2 * self._batch, _LARGEST_BATCH)
-
-    def _created(self, wanted: int) -> list[str]:
-        """Create copies, fewer if a quota rejects them; return their keys."""
-        keys: list[str] = []
-        try:
-            while len(keys) < wanted:
-                keys.append(self._copies.create())
-        except ForbiddenError as error:
-            self.message = error.reason
-        return keys
 
     def end(self) -> None:
         """Delete all copies."""

@@ -24,7 +24,7 @@ from quaymaster._studies.capacity.figures import Headroom
 from quaymaster._studies.simulation.pending_facts import pending_facts
 from quaymaster._studies.simulation.run import Simulation
 
-__all__ = ["MORE_PODS", "OWNER", "find_headroom"]
+__all__ = ["MORE_PODS", "OWNER", "create_copies", "find_headroom"]
 
 MORE_PODS: Final = 10_000
 """The default maximum of pods to try."""
@@ -112,7 +112,8 @@ class _Search:
 
     def step(self) -> None:
         """Try the next batch."""
-        keys = self._created(min(self._batch, self._limit - self.placed.total()))
+        count = min(self._batch, self._limit - self.placed.total())
+        keys, self.message = create_copies(self._copies.create, count)
         self._schedule()
         for key in keys:
             self._count(key)
@@ -129,16 +130,6 @@ class _Search:
         else:
             self._simulation.run_until(self._simulation.now)
 
-    def _created(self, count: int) -> list[str]:
-        """Create copies, fewer if a quota rejects them; return their keys."""
-        keys: list[str] = []
-        try:
-            while len(keys) < count:
-                keys.append(self._copies.create())
-        except ForbiddenError as error:
-            self.message = error.reason
-        return keys
-
     def _count(self, key: str) -> None:
         try:
             pod = self._cluster.get(Pod, key)
@@ -152,6 +143,25 @@ class _Search:
             self.facts = pending_facts(
                 self._simulation.scheduler, pod, with_preemption=False
             )
+
+
+def create_copies(create: Callable[[], str], count: int) -> tuple[list[str], str]:
+    """Create copies, fewer if a quota rejects one.
+
+    Args:
+        create: Creates one copy, and returns its key.
+        count: How many to create.
+
+    Returns:
+        The keys of the copies, and the reason of the quota or "".
+    """
+    keys: list[str] = []
+    try:
+        while len(keys) < count:
+            keys.append(create())
+    except ForbiddenError as error:
+        return keys, error.reason
+    return keys, ""
 
 
 class _Copies:

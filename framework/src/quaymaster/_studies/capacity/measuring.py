@@ -165,7 +165,7 @@ def _nodes(
     costs: Sequence[float | None],
     there: Iterable[int],
 ) -> Iterable[NodeRoom]:
-    wanted = set(there)
+    shown = set(there)
     rooms = [
         NodeRoom(
             node=info.name,
@@ -178,6 +178,6 @@ def _nodes(
         for place, (info, resources) in enumerate(
             zip(columns.infos, columns.each(), strict=True)
         )
-        if place in wanted
+        if place in shown
     ]
     return sorted(rooms, key=lambda room: natural_key(room.node))

@@ -103,7 +103,7 @@ class Effect:
     notes: list[str] = attrs.field(factory=list)
 
     def take_in(self, part: "Effect") -> None:
-        """Add to this effect what another one has done, and will do.
+        """Add another effect to this one.
 
         Args:
             part: The other effect; from now on, both have the same lists.

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import Node
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._studies.changes.change import Effect
 from quaymaster._studies.changes.cordoning import set_cordons
 from quaymaster._studies.changes.deletion import delete_object
@@ -159,6 +159,4 @@ class _Rotation:
 
 
 def _left(keys: list[str]) -> str:
-    shown = ", ".join(keys[:_SHOWN])
-    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    return f"{counted(len(keys), 'pod')} not evicted in time: {shown}{more}"
+    return f"{counted(len(keys), 'pod')} not evicted in time: {listed(keys, _SHOWN)}"

@@ -24,7 +24,7 @@ class Divergence:
         other: The decision of the other variant; None likewise.
         first_explanation: The verdict of every plugin of the first variant about every
             node; None where the two tried different pods.
-        other_explanation: The same of the other variant.
+        other_explanation: The same for the other variant.
     """
 
     number: int

@@ -27,7 +27,7 @@ def select(
         PerfErrors: No workload matches.
     """
     available = list(workloads)
-    wanted = [part for label in labels for part in label.split(",") if part]
+    required = [part for label in labels for part in label.split(",") if part]
     problems = [
         Problem(where=name, message=f"no such workload{_hint(name, available)}")
         for name in names
@@ -37,10 +37,10 @@ def select(
         workload
         for workload in available
         if (not names or any(_is_named(workload, name) for name in names))
-        and all(_has(workload, label) for label in wanted)
+        and all(_has(workload, label) for label in required)
     ]
     if not chosen and not problems:
-        message = f"no workload has the labels {', '.join(wanted)}"
+        message = f"no workload has the labels {', '.join(required)}"
         problems.append(Problem(message=message))
     if problems:
         raise PerfErrors(problems)

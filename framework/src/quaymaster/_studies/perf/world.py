@@ -143,11 +143,11 @@ class World:
 
     def pods_in(self, namespace: str, labels: Mapping[str, str]) -> list[Pod]:
         """Return the pods of a namespace with some labels."""
-        wanted = labels.items()
+        required = labels.items()
         return [
             pod
             for pod in self.cluster.list(Pod).items
-            if pod.namespace == namespace and wanted <= pod.labels.items()
+            if pod.namespace == namespace and required <= pod.labels.items()
         ]
 
     def wait_for_pods(

@@ -20,7 +20,7 @@ from quaymaster._studies.planning.question import Question
 from quaymaster._studies.planning.refutation import Refutation
 from quaymaster._studies.planning.round_search import RoundSearch
 from quaymaster._studies.planning.scale import Scale
-from quaymaster._studies.planning.search import Found, Search
+from quaymaster._studies.planning.search import Search, SearchResult
 from quaymaster._studies.planning.shapes import Shape, Shapes
 from quaymaster._studies.planning.spot import SPOT
 from quaymaster._studies.planning.trials import Trial, Trials
@@ -68,7 +68,7 @@ class Outcome:
         trial: The best plan that works, or the last one that does not; None if none
             was tried.
         closest: Without a plan, the one that places most pods; None if none was tried.
-        found: The result of the search; None if no search was needed.
+        search: The result of the search; None if no search was needed.
         scale: The scale of its bounds.
         lack: Without a trial, what all plans have too little of.
         trials: Has tried the plans.
@@ -78,7 +78,7 @@ class Outcome:
 
     trial: Trial | None
     closest: Trial | None = None
-    found: Found | None = None
+    search: SearchResult | None = None
     scale: Scale
     trials: Trials
     lack: str = ""
@@ -88,7 +88,7 @@ class Outcome:
     @property
     def is_final(self) -> bool:
         """Whether the answer is proven."""
-        return self.found is None or self.found.is_final
+        return self.search is None or self.search.is_final
 
 
 class Attempt:
@@ -182,14 +182,14 @@ class Attempt:
         )
 
     def _outcome(
-        self, search: Found, rounds: RoundSearch, refutation: Refutation
+        self, search: SearchResult, rounds: RoundSearch, refutation: Refutation
     ) -> Outcome:
         lack = ""
         if search.trial is None:
             what = refutation.lack(self._highs) or "what is needed after a loss"
             lack = f"even the most have too little: {what}"
         outcome = self._lacking(lack, rounds, search.trial)
-        return attrs.evolve(outcome, found=search)
+        return attrs.evolve(outcome, search=search)
 
     def _lacking(
         self, lack: str, rounds: RoundSearch, trial: Trial | None = None

@@ -21,11 +21,11 @@ from quaymaster._clusters.inmemory.controllers.stateful_sets import has_replica
 from quaymaster._studies.planning.amounts import Amounts, offered, requested, total
 from quaymaster._studies.planning.question import Question, is_lasting, is_tied
 
-__all__ = ["Demand", "Wanted", "demand_of"]
+__all__ = ["Demand", "PodDemand", "demand_of"]
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Wanted:
+class PodDemand:
     """Identical pods that run without end.
 
     Attributes:
@@ -44,7 +44,7 @@ class Demand:
     """What needs room in every working plan.
 
     Attributes:
-        wanted: The pods that run without end, except those that belong to a node.
+        demands: The pods that run without end, except those that belong to a node.
         nodes: The nodes of the input.
         tied: Node -> the pods that belong to it and run without end.
         daemon_sets: The DaemonSets, which create pods on new nodes, too.
@@ -55,7 +55,7 @@ class Demand:
         shut: The nodes of the input that accept none of the pods that need a node.
     """
 
-    wanted: Sequence[Wanted]
+    demands: Sequence[PodDemand]
     nodes: Sequence[Node]
     tied: Mapping[str, Sequence[Pod]]
     daemon_sets: Sequence[DaemonSet] = ()
@@ -69,14 +69,14 @@ class Demand:
         if not question.left_out:
             return self
         is_out = [
-            not wanted.node and question.leaves_out(wanted.pod)
-            for wanted in self.wanted
+            not demands.node and question.leaves_out(demands.pod)
+            for demands in self.demands
         ]
-        pairs = list(zip(self.wanted, is_out, strict=True))
+        pairs = list(zip(self.demands, is_out, strict=True))
         return attrs.evolve(
             self,
-            wanted=[wanted for wanted, out in pairs if not out],
-            others=[*self.others, *(wanted.pod for wanted, out in pairs if out)],
+            demands=[demands for demands, out in pairs if not out],
+            others=[*self.others, *(demands.pod for demands, out in pairs if out)],
         )
 
     def rooms(self, question: Question) -> list[Amounts]:
@@ -110,7 +110,7 @@ def demand_of(cluster: InMemoryCluster) -> Demand:
     """
     nodes = cluster.list(Node).items
     names = {node.name for node in nodes}
-    wanted: list[Wanted] = []
+    demands: list[PodDemand] = []
     tied: dict[str, list[Pod]] = defaultdict(list)
     others: list[Pod] = []
     pods = cluster.list(Pod).items
@@ -123,12 +123,12 @@ def demand_of(cluster: InMemoryCluster) -> Demand:
         elif is_tied(pod):
             tied[pod.node_name or node_of(pod)].append(pod)
         elif not pod.node_name or pod.node_name in names:
-            wanted.append(Wanted(pod=pod, node=pod.node_name))
+            demands.append(PodDemand(pod=pod, node=pod.node_name))
         else:
             others.append(pod)
     to_come = _to_come(cluster, updates)
     return Demand(
-        wanted=[*wanted, *to_come],
+        demands=[*demands, *to_come],
         nodes=nodes,
         tied=tied,
         daemon_sets=cluster.list(DaemonSet).items,
@@ -185,7 +185,7 @@ def _leaving(cluster: InMemoryCluster, updates: Sequence[_Update]) -> frozenset[
     return frozenset(leaving)
 
 
-def _to_come(cluster: InMemoryCluster, updates: Sequence[_Update]) -> list[Wanted]:
+def _to_come(cluster: InMemoryCluster, updates: Sequence[_Update]) -> list[PodDemand]:
     """Return the pods that will be created once the pods before them are ready."""
     made: dict[str, list[Pod]] = defaultdict(list)
     for pod in cluster.list(Pod).items:
@@ -202,5 +202,5 @@ def _to_come(cluster: InMemoryCluster, updates: Sequence[_Update]) -> list[Wante
         missing = (1 if replicas is None else replicas) - len(pods)
         waiting = [pod for pod in pods if not pod.node_name]
         if missing > 0 and waiting and is_lasting(waiting[0]):
-            to_come.append(Wanted(pod=waiting[0], count=missing))
+            to_come.append(PodDemand(pod=waiting[0], count=missing))
     return to_come

@@ -32,7 +32,7 @@ from quaymaster._api.objects import (
 from quaymaster._api.objects.codec import ENCODER
 from quaymaster._api.objects.selectors import compile_label_selector
 from quaymaster._studies.planning.amounts import requested
-from quaymaster._studies.planning.demand import Demand, Wanted
+from quaymaster._studies.planning.demand import Demand, PodDemand
 from quaymaster._studies.planning.enforcement import APART, EVEN, HOST
 from quaymaster._studies.planning.question import BASIC, Counts, Question
 from quaymaster._studies.planning.shapes import Shapes
@@ -239,10 +239,10 @@ def find_rules(question: Question, demand: Demand, shapes: Shapes) -> list[Domai
 
 def families(
     question: Question, demand: Demand
-) -> Iterator[tuple[PodAffinityTerm, Sequence[Wanted]]]:
+) -> Iterator[tuple[PodAffinityTerm, Sequence[PodDemand]]]:
     """Return the pods that a required anti-affinity keeps apart, with its term."""
-    by_term: dict[Hashable, tuple[PodAffinityTerm, list[Wanted]]] = {}
-    for pod in demand.wanted:
+    by_term: dict[Hashable, tuple[PodAffinityTerm, list[PodDemand]]] = {}
+    for pod in demand.demands:
         if not question.enforces(pod.pod, APART):
             continue
         for term in excluding_terms(pod.pod):
@@ -272,20 +272,20 @@ def excluding_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
 def _apart_rules(
     question: Question, demand: Demand, shapes: Shapes
 ) -> Iterator[DomainRule]:
-    for term, wanted in families(question, demand):
+    for term, demands in families(question, demand):
         key = term.topology_key
         samples = [group.samples() for group in question.groups]
         labelled = [node for nodes in (*samples, demand.nodes) for node in nodes]
         if key == HOST or not all(key in node.labels for node in labelled):
             continue
-        takers = _takers(wanted, shapes)
+        takers = _takers(demands, shapes)
         domains = {node.name: node.labels[key] for node in demand.nodes}
         came: Counter[str] = Counter()
-        for pod in wanted:
+        for pod in demands:
             if pod.node:
                 came[domains[pod.node]] += pod.count
-        number = sum(pod.count for pod in wanted)
-        pods = f"{number} pods such as {wanted[0].pod.key}"
+        number = sum(pod.count for pod in demands)
+        pods = f"{number} pods such as {demands[0].pod.key}"
         yield _Apart(
             of=f"{pods} may not share a value of {key}",
             demand=number,
@@ -316,17 +316,17 @@ def _apart_rules(
 def _even_rules(
     question: Question, demand: Demand, shapes: Shapes
 ) -> Iterator[DomainRule]:
-    spread: dict[Hashable, list[Wanted]] = defaultdict(list)
+    spread: dict[Hashable, list[PodDemand]] = defaultdict(list)
     constraints: dict[Hashable, TopologySpreadConstraint] = {}
-    for pod in demand.wanted:
+    for pod in demand.demands:
         constraint = _constraint(pod.pod)
         if constraint is not None and question.enforces(pod.pod, EVEN):
             key = (pod.pod.namespace, ENCODER.encode(constraint))
             spread[key].append(pod)
             constraints[key] = constraint
-    for family, wanted in spread.items():
-        if _is_ruled_alone(constraints[family], wanted, demand):
-            yield _even(constraints[family], wanted, question, demand, shapes)
+    for family, demands in spread.items():
+        if _is_ruled_alone(constraints[family], demands, demand):
+            yield _even(constraints[family], demands, question, demand, shapes)
 
 
 def _constraint(pod: Pod) -> TopologySpreadConstraint | None:
@@ -352,22 +352,22 @@ def _constraint(pod: Pod) -> TopologySpreadConstraint | None:
 
 
 def _is_ruled_alone(
-    constraint: TopologySpreadConstraint, wanted: Sequence[Wanted], demand: Demand
+    constraint: TopologySpreadConstraint, demands: Sequence[PodDemand], demand: Demand
 ) -> bool:
     """Whether all counted pods have the constraint from the beginning."""
-    pods = {id(pod.pod) for pod in wanted}
-    namespace = wanted[0].pod.namespace
-    priority = min(pod.pod.priority for pod in wanted)
+    pods = {id(pod.pod) for pod in demands}
+    namespace = demands[0].pod.namespace
+    priority = min(pod.pod.priority for pod in demands)
     selector = compile_label_selector(constraint.label_selector)
     everybody = [
-        *(pod.pod for pod in demand.wanted),
+        *(pod.pod for pod in demand.demands),
         *(pod for tied in demand.tied.values() for pod in tied),
         *demand.others,
     ]
     return (
         not demand.updates
-        and not any(pod.node for pod in wanted)
-        and all(selector.matches(pod.pod.labels) for pod in wanted)
+        and not any(pod.node for pod in demands)
+        and all(selector.matches(pod.pod.labels) for pod in demands)
         and all(pod.node_name or pod.priority <= priority for pod in everybody)
         and not any(
             # Identity: the pods are the same objects as in the demand.
@@ -386,15 +386,15 @@ def _is_ruled_alone(
 
 def _even(
     constraint: TopologySpreadConstraint,
-    wanted: Sequence[Wanted],
+    demands: Sequence[PodDemand],
     question: Question,
     demand: Demand,
     shapes: Shapes,
 ) -> _Even:
     key = constraint.topology_key
-    least = _least_requests(wanted, question)
-    number = sum(pod.count for pod in wanted)
-    takers = _takers(wanted, shapes)
+    least = _least_requests(demands, question)
+    number = sum(pod.count for pod in demands)
+    takers = _takers(demands, shapes)
 
     def places(node: Node, room: int) -> list[_Place]:
         if key not in node.labels and key != HOST:
@@ -422,7 +422,7 @@ def _even(
         existing += places(node, room)
     return _Even(
         of=f"room in each {key} for its part of {number} pods such as "
-        f"{wanted[0].pod.key}",
+        f"{demands[0].pod.key}",
         demand=number,
         skew=constraint.max_skew,
         min_domains=constraint.min_domains or 1,
@@ -430,15 +430,15 @@ def _even(
     )
 
 
-def _least_requests(wanted: Sequence[Wanted], question: Question) -> dict[str, int]:
+def _least_requests(demands: Sequence[PodDemand], question: Question) -> dict[str, int]:
     """Return the least that any of some pods requests, by resource."""
-    if not all(question.enforces_room(pod.pod) for pod in wanted):
+    if not all(question.enforces_room(pod.pod) for pod in demands):
         return {}
-    requests = [requested(pod.pod) for pod in wanted]
+    requests = [requested(pod.pod) for pod in demands]
     least = {name: min(request.get(name, 0) for request in requests) for name in BASIC}
     return {name: size for name, size in least.items() if size}
 
 
-def _takers(wanted: Sequence[Wanted], shapes: Shapes) -> frozenset[int]:
+def _takers(demands: Sequence[PodDemand], shapes: Shapes) -> frozenset[int]:
     """Return the groups that may be able to run some of the pods."""
-    return frozenset().union(*(shapes.takers(pod.pod) for pod in wanted))
+    return frozenset().union(*(shapes.takers(pod.pod) for pod in demands))

@@ -19,7 +19,7 @@ class FailedJobs:
 
     def __init__(self, cluster: InMemoryCluster) -> None:
         self._cluster = cluster
-        self._known: set[str] = set()
+        self._seen: set[str] = set()
 
     def take(self) -> tuple[str, ...]:
         """Return a sentence about each Job that has failed since the last call."""
@@ -29,7 +29,7 @@ class FailedJobs:
         for job in self._cluster.list(Job).items:
             for condition in job.status.conditions:
                 is_failure = condition.type == "Failed" and condition.status == "True"
-                if is_failure and job.metadata.uid not in self._known:
-                    self._known.add(job.metadata.uid)
+                if is_failure and job.metadata.uid not in self._seen:
+                    self._seen.add(job.metadata.uid)
                     why = f"{condition.reason}: {condition.message}"
                     yield f"job {job.key} failed and makes no more pods ({why})"

@@ -21,7 +21,7 @@ import attrs
 
 from quaymaster._api.objects import DeviceClass, Node, Pod
 from quaymaster._studies.planning.amounts import Amounts, offered, requested, total
-from quaymaster._studies.planning.demand import Demand, Wanted
+from quaymaster._studies.planning.demand import Demand, PodDemand
 from quaymaster._studies.planning.domains import families
 from quaymaster._studies.planning.enforcement import HOST, PORTS, RoomFor
 from quaymaster._studies.planning.question import BASIC, Counts, Question
@@ -114,7 +114,7 @@ def _fit_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[N
 
 def _batches(question: Question, demand: Demand, shapes: Shapes) -> list[_Batch]:
     counts: Counter[tuple[tuple[tuple[str, int], ...], frozenset[int], str]] = Counter()
-    for pod in demand.wanted:
+    for pod in demand.demands:
         if question.enforces_room(pod.pod):
             amounts = tuple(sorted(requested(pod.pod).items()))
             counts[amounts, shapes.takers(pod.pod), pod.node] += pod.count
@@ -173,7 +173,7 @@ def _counted(question: Question, demand: Demand) -> frozenset[str]:
     """
     asking: dict[str, set[str]] = defaultdict(set)
     samples: dict[str, Pod] = {}
-    for pod in demand.wanted:
+    for pod in demand.demands:
         profile = pod.pod.spec.scheduler_name
         samples[profile] = pod.pod
         for name in requested(pod.pod):
@@ -194,15 +194,15 @@ def _counted(question: Question, demand: Demand) -> frozenset[str]:
 
 
 def _port_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[Need]:
-    using: dict[tuple[str, int], list[Wanted]] = defaultdict(list)
-    for pod in demand.wanted:
+    using: dict[tuple[str, int], list[PodDemand]] = defaultdict(list)
+    for pod in demand.demands:
         if question.enforces(pod.pod, PORTS):
             for port in set(wildcard_ports(pod.pod)):
                 using[port].append(pod)
-    for port, wanted in using.items():
+    for port, demands in using.items():
         free = [int(port not in shape.ports) for shape in shapes.shapes]
         protocol, number = port
-        yield _apart(f"host port {number}/{protocol}", wanted, free, demand, shapes)
+        yield _apart(f"host port {number}/{protocol}", demands, free, demand, shapes)
 
 
 def _affinity_needs(
@@ -211,27 +211,27 @@ def _affinity_needs(
     samples = [node for group in question.groups for node in group.samples()]
     nodes = [*samples, *demand.nodes]
     anywhere = [1] * len(shapes.shapes)
-    for term, wanted in families(question, demand):
+    for term, demands in families(question, demand):
         key = term.topology_key
         if key != HOST and not all(key in node.labels for node in nodes):
             continue
-        of = f"nodes without {wanted[0].pod.key} and its like"
-        yield _apart(of, wanted, anywhere, demand, shapes)
+        of = f"nodes without {demands[0].pod.key} and its like"
+        yield _apart(of, demands, anywhere, demand, shapes)
 
 
 def _apart(
     of: str,
-    wanted: Sequence[Wanted],
+    demands: Sequence[PodDemand],
     free: Sequence[int],
     demand: Demand,
     shapes: Shapes,
 ) -> Need:
     """Require that no two of the pods share a node."""
-    groups = frozenset().union(*(shapes.takers(pod.pod) for pod in wanted))
-    came = Counter(pod.node for pod in wanted if pod.node)
+    groups = frozenset().union(*(shapes.takers(pod.pod) for pod in demands))
+    came = Counter(pod.node for pod in demands if pod.node)
     return Need(
         of=of,
-        demand=sum(pod.count for pod in wanted),
+        demand=sum(pod.count for pod in demands),
         existing=tuple(
             max(int(node.name not in demand.shut), came[node.name])
             for node in demand.nodes
@@ -246,9 +246,9 @@ def _utilization_needs(
     question: Question, demand: Demand, shapes: Shapes
 ) -> Iterator[Need]:
     """Require that requests are at most a part of the offer, in whole numbers."""
-    wanted = total(
+    demands = total(
         {name: pod.count * amount for name, amount in requested(pod.pod).items()}
-        for pod in demand.wanted
+        for pod in demand.demands
         if pod.node not in question.closed
     )
     nodes = [node for node in demand.nodes if node.name not in question.closed]
@@ -259,7 +259,7 @@ def _utilization_needs(
         part, whole = most.numerator, most.denominator
         yield Need(
             of=f"{name}, of which at most {float(most):.0%} may be requested",
-            demand=whole * (wanted.get(name, 0) + tied.get(name, 0)),
+            demand=whole * (demands.get(name, 0) + tied.get(name, 0)),
             existing=tuple(
                 0 if node.name in question.closed else part * offered(node).get(name, 0)
                 for node in demand.nodes

@@ -28,8 +28,8 @@ def with_parts(
 ) -> Outcome:
     """Search with all groups, then with one and two of them if nothing is proven.
 
-    Each search follows its own course. With many groups it may mix those of which one
-    or two would do better.
+    Each search tries other plans. A search with many groups may end with a mixture that
+    is worse than a plan with one or two groups.
 
     Args:
         question: The question.
@@ -112,11 +112,11 @@ def _better(question: Question, best: Outcome, other: Outcome) -> Outcome:
         return best
     if old is not None and _weigh(question, best, trial.counts) >= old:
         return best
-    solution = best.found
+    solution = best.search
     if solution is not None:
         # The bound of a plan at once says nothing about plans in rounds.
         is_other_kind = len(trial.rounds) > 1
         bound = solution.bound_in_rounds if is_other_kind else solution.bound
         bound = min(bound, _weigh(question, best, trial.counts))
         solution = attrs.evolve(solution, trial=trial, bound=bound)
-    return attrs.evolve(best, trial=trial, trials=other.trials, found=solution)
+    return attrs.evolve(best, trial=trial, trials=other.trials, search=solution)

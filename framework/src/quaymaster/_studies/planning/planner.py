@@ -61,7 +61,7 @@ class Planner:
 
     @property
     def _pending(self) -> list[Pod]:
-        return [pod.pod for pod in self._demand.wanted if not pod.node]
+        return [pod.pod for pod in self._demand.demands if not pod.node]
 
     def answer(self) -> Plan:
         """Return the best plan, or why there is none and what fits nevertheless.
@@ -194,7 +194,7 @@ class Planner:
         return self._bounded(answer, outcome)
 
     def _bounded(self, plan: Plan, outcome: Outcome) -> Plan:
-        solution, scale = outcome.found, outcome.scale
+        solution, scale = outcome.search, outcome.scale
         if solution is None:
             return attrs.evolve(plan, tried=outcome.tried)
         return attrs.evolve(

@@ -281,7 +281,7 @@ class RoundSearch:
         return self._trials.number < end and not self._trials.is_over
 
     def _join(self) -> None:
-        """Join rounds if all pods get a node then, too: fewer are easier to buy."""
+        """Join rounds as long as all pods get a node: fewer purchases are easier."""
         assert self._best is not None
         rounds = self._best.rounds
         for joined in _joints(rounds, self._best.pending_by_round)[:_JOINTS]:

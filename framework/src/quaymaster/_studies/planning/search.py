@@ -30,7 +30,7 @@ from quaymaster._studies.planning.trials import Trial, Trials
 from quaymaster._studies.planning.variation import variations
 from quaymaster._studies.simulation.results import SimulationResult
 
-__all__ = ["Found", "Search"]
+__all__ = ["Search", "SearchResult"]
 
 _ROUNDS: Final = 40
 """How often a plan is made larger before the search stops growing it."""
@@ -53,7 +53,7 @@ _SAVINGS: Final = (1 / 4, 1 / 8, 1 / 16)
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Found:
+class SearchResult:
     """The result of a search.
 
     Attributes:
@@ -64,7 +64,7 @@ class Found:
         bound_in_rounds: No plan at all that does weighs less.
         is_final: Whether every lighter plan was refuted, or all plans if none does;
             plans in rounds only if they were searched.
-        is_final_at_once: The same of plans whose nodes are bought at once.
+        is_final_at_once: The same for plans whose nodes are bought at once.
     """
 
     trial: Trial | None
@@ -122,7 +122,7 @@ class Search:
         self._best: Trial | None = None
         self._failed: Trial | None = None
 
-    def run(self) -> Found:
+    def run(self) -> SearchResult:
         """Search until the time is over.
 
         Raises:
@@ -130,7 +130,7 @@ class Search:
         """
         with suppress(LateError):
             self._search()
-        return self._found()
+        return self._result()
 
     def _search(self) -> None:
         first = self._next()
@@ -153,7 +153,7 @@ class Search:
             self._try_lighter_ones()
 
     def _buy(self) -> None:
-        """Search for a plan in rounds, so that no heavier one is looked at."""
+        """Search for a plan in rounds; heavier plans are not tried."""
         trial = None if self._rounds is None else self._rounds.run()
         if trial is not None and len(trial.rounds) > 1:
             self._bought = trial
@@ -185,11 +185,11 @@ class Search:
     def _lightest(self) -> float:
         """What the best plan weighs; infinite without one."""
         return min(
-            (self._weigh(trial.counts) for trial in self._plans_found()),
+            (self._weigh(trial.counts) for trial in self._working_plans()),
             default=math.inf,
         )
 
-    def _plans_found(self) -> Sequence[Trial]:
+    def _working_plans(self) -> Sequence[Trial]:
         """Return the best plans of both kinds, that which is bought at once first."""
         return [trial for trial in (self._best, self._bought) if trial is not None]
 
@@ -244,10 +244,10 @@ class Search:
             if self._weigh(counts) >= self._lightest or self._try(counts):
                 return
 
-    def _found(self) -> Found:
+    def _result(self) -> SearchResult:
         ahead, floor = self._next_weight(), self._floor()
         lightest = self._lightest
-        plans = self._plans_found()
+        plans = self._working_plans()
         trial = min(plans, key=lambda plan: self._weigh(plan.counts), default=None)
         if trial is None:
             trial = self._failed
@@ -256,7 +256,7 @@ class Search:
             with suppress(LateError):
                 trial = self._trials.at(self._highs)
         in_rounds = trial is not None and len(trial.rounds) > 1 and trial.fits
-        return Found(
+        return SearchResult(
             trial=trial,
             bound=_whole(min(floor if in_rounds else ahead, lightest)),
             bound_in_rounds=_whole(min(floor, lightest)),
@@ -312,7 +312,7 @@ class Search:
             return
         for size in (1, 2):
             for part in combinations(groups, size):
-                if self._plans_found() and size > 1:
+                if self._working_plans() and size > 1:
                     return
                 before = self._best
                 self._grow_part(part)

@@ -404,10 +404,12 @@ def utilization_of(
     """Return the utilisation of some nodes, by resource."""
     mine = list(nodes)
     there = total(map(offered, mine))
-    wanted = total(taken.get(node.name, {}) for node in mine)
+    requests = total(taken.get(node.name, {}) for node in mine)
     return {
-        name: Utilization(requested=wanted.get(name, 0), allocatable=there.get(name, 0))
-        for name in dict.fromkeys([*there, *wanted])
+        name: Utilization(
+            requested=requests.get(name, 0), allocatable=there.get(name, 0)
+        )
+        for name in dict.fromkeys([*there, *requests])
     }
 
 

@@ -10,7 +10,7 @@ __all__ = ["variations"]
 def variations(
     counts: Counts, weights: Sequence[int], lows: Counts, highs: Counts, most: int
 ) -> Iterator[Counts]:
-    """Return plans up to a weight in which nodes of one group replace others.
+    """Yield variants of a plan in which nodes of one group replace other nodes.
 
     Each other group loses one node, or a quarter, half or all of its nodes.
 

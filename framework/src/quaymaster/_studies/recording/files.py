@@ -175,7 +175,7 @@ class RecordWriter:
             if self._path.name.endswith(_ENDING)
             else None
         )
-        self._has_news = False
+        self._has_unflushed = False
 
     def __enter__(self) -> Self:
         return self
@@ -192,11 +192,11 @@ class RecordWriter:
         """Write a line; `flush` makes it visible."""
         text = encode_line(line)
         self._put(text if self._zip is None else self._zip.compress(text))
-        self._has_news = True
+        self._has_unflushed = True
 
     def flush(self) -> None:
         """Flush all lines, so that readers of the file see them."""
-        if not self._has_news:
+        if not self._has_unflushed:
             return
         if self._zip is not None:
             self._put(self._zip.flush(zlib.Z_SYNC_FLUSH))
@@ -204,7 +204,7 @@ class RecordWriter:
             self._file.flush()
         except OSError as error:
             raise _refused(self._path, error) from error
-        self._has_news = False
+        self._has_unflushed = False
 
     def close(self) -> None:
         """End the file; later calls do nothing."""

@@ -41,7 +41,7 @@ class Following:
         state: The state of the record so far.
         world: The current state of the cluster.
         clock: The clock of the cluster.
-        found: The decisions of the record.
+        survey: The decisions of the record.
         shown: The same, by the number of the change that shows each decision.
         assumed: The decisions that were made but are not visible yet, by the pod's uid.
         others: Scheduler name -> the number of decisions that were not repeated.
@@ -54,7 +54,7 @@ class Following:
     def __init__(self, file: RecordFile, kinds: KindSet) -> None:
         self.state = RecordState(kinds)
         self.world = RecordedWorld()
-        self.found = Survey()
+        self.survey = Survey()
         self.shown: dict[int, Outcome] = {}
         self.assumed: dict[str, Moved] = {}
         self.others: Counter[str] = Counter()
@@ -79,8 +79,8 @@ class Following:
         Raises:
             RecordError: The file is unreadable, or not a record.
         """
-        self.found = survey(self.state.entries(self._lines), place_of)
-        self.shown = {outcome.seen: outcome for outcome in self.found.outcomes}
+        self.survey = survey(self.state.entries(self._lines), place_of)
+        self.shown = {outcome.seen: outcome for outcome in self.survey.outcomes}
         self._follow(
             RecordState(self._kinds).entries(self._file.lines()), schedulers, ask
         )
@@ -88,7 +88,7 @@ class Following:
     def _follow(
         self, entries: Iterator[Entry], schedulers: Container[str], ask: Ask
     ) -> None:
-        due = put_in_order(self.found.outcomes)
+        due = put_in_order(self.survey.outcomes)
         moments = Moments(entries)
         for number, entry in moments:
             self._pass_time(entry.at)

@@ -116,13 +116,13 @@ class Judge:
         self._catch_up()
         self._dice.index = 0
         verdict = self._decided(pod, theirs.node)
-        wanted, sides = theirs.nominated_node, self._dice.sides
-        if not wanted or verdict.decided.nominated_node in ("", wanted):
+        preferred, sides = theirs.nominated_node, self._dice.sides
+        if not preferred or verdict.decided.nominated_node in ("", preferred):
             return verdict
         for index in range(1, min(sides, _MOST_DRAWS)):
             self._dice.index = index
             other = self._decided(pod, "")
-            if other.decided.nominated_node == wanted:
+            if other.decided.nominated_node == preferred:
                 return attrs.evolve(other, best=sides)
         return verdict
 
@@ -185,19 +185,19 @@ class _Choice:
     """Chooses a preferred node if it is among the best ones.
 
     Args:
-        wanted: The preferred node.
+        preferred: The preferred node.
 
     Attributes:
         best: How many best nodes there were.
     """
 
-    def __init__(self, wanted: str) -> None:
-        self._wanted = wanted
+    def __init__(self, preferred: str) -> None:
+        self._preferred = preferred
         self.best = 0
 
     def pick(self, nodes: NodeTable, rows: Ties) -> int:
         """Choose one of the best nodes: else the first one."""
         numbers = [int(row) for row in rows]
         self.best = len(numbers)
-        row = nodes.row_of(self._wanted)
+        row = nodes.row_of(self._preferred)
         return row if row is not None and row in numbers else numbers[0]

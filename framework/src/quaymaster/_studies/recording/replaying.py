@@ -71,7 +71,7 @@ def replay(
     run = _Replay(following, judge, on_progress)
     with closing(judge):
         following.go_through(judge.place_in_queue, judge.schedulers, run.take)
-    survey, state = following.found, following.state
+    survey, state = following.survey, following.state
     return attrs.evolve(
         run.result(),
         unknown=unknown_of(survey, state, config, following.most_nodes),
@@ -108,7 +108,7 @@ class _Replay:
         self._decisions.append((outcome.seen, compared))
         done = len(self._decisions)
         if self._on_progress is not None and done % _DECISIONS_PER_REPORT == 0:
-            self._on_progress(done, len(self._following.found.outcomes))
+            self._on_progress(done, len(self._following.survey.outcomes))
 
     def result(self) -> ReplayResult:
         """Return the result."""
@@ -124,9 +124,9 @@ class _Replay:
         return ReplayResult(
             decisions=tuple(decision for _, decision in ordered),
             seconds=following.state.end,
-            pods=len(following.found.lives),
+            pods=len(following.survey.lives),
             others=dict(sorted(following.others.items())),
-            with_node=following.found.with_node,
+            with_node=following.survey.with_node,
             waiting=len(waiting),
         )
 

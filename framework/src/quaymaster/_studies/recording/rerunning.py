@@ -18,7 +18,7 @@ from quaymaster._api.objects import (
     Time,
 )
 from quaymaster._api.objects.kind_set import KindSet
-from quaymaster._base.displayed import Displayed
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.errors import QuaymasterError, counted
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
@@ -60,7 +60,7 @@ _ENTRIES_PER_REPORT: Final = 256
 
 
 @attrs.frozen(kw_only=True)
-class RerunResult(Displayed):
+class RerunResult(Tabular):
     """The result of our scheduler for the pods of a record.
 
     Attributes:

@@ -189,7 +189,7 @@ def survey(
     for number, entry in enumerate(entries):
         surveyor.take(number, entry)
     surveyor.finish()
-    return surveyor.found
+    return surveyor.survey
 
 
 class _Surveyor:
@@ -200,7 +200,7 @@ class _Surveyor:
     """
 
     def __init__(self, place_of: QueueKey) -> None:
-        self.found = Survey()
+        self.survey = Survey()
         self._place_of = place_of
         self._waiting: dict[str, _Waiting] = {}
         self._claimed: dict[tuple[str, str], int] = {}
@@ -210,7 +210,7 @@ class _Surveyor:
 
     def take(self, number: int, entry: Entry) -> None:
         """Follow one change."""
-        self.found.entries = number + 1
+        self.survey.entries = number + 1
         old, new = entry.old, entry.new
         if isinstance(old, Pod) or isinstance(new, Pod):
             # Both are pods, or None.
@@ -232,7 +232,7 @@ class _Surveyor:
         if old is None:
             self._came(number, entry, new)
             return
-        life = self.found.lives[new.uid]
+        life = self.survey.lives[new.uid]
         if new.is_finished and not old.is_finished and life.finished is None:
             life.finished = entry.at
         if _is_evicted(new) and not _is_evicted(old) and new.node_name:
@@ -248,12 +248,12 @@ class _Surveyor:
             self._rejected(number, entry, old, new, waiting)
 
     def _came(self, number: int, entry: Entry, pod: Pod) -> None:
-        self.found.lives[pod.uid] = Life(entry.at)
+        self.survey.lives[pod.uid] = Life(entry.at)
         if not pod.node_name:
             place = None if entry.listed else self._place_of(pod, number)
             self._waiting[pod.uid] = _Waiting(number, entry.version, number, place)
         elif not entry.listed:
-            self.found.with_node += 1
+            self.survey.with_node += 1
 
     def _bound(self, number: int, entry: Entry, pod: Pod, waiting: _Waiting) -> None:
         decided = min([number, *self._claims(pod, waiting.since)])
@@ -267,11 +267,11 @@ class _Surveyor:
         before, after = _rejection(old), _rejection(new)
         nominated = new.status.nominated_node_name
         is_new = bool(nominated) and nominated != old.status.nominated_node_name
-        is_told = after is not None and _words(after) != _words(before)
+        is_reported = after is not None and _words(after) != _words(before)
         victims: list[_Eviction] = []
-        if nominated and (is_new or is_told):
+        if nominated and (is_new or is_reported):
             victims = self._victims(number, nominated, new, waiting.since)
-        if after is None or not (is_told or victims):
+        if after is None or not (is_reported or victims):
             if is_new:
                 waiting.expected, waiting.node = number, nominated
             return
@@ -315,7 +315,7 @@ class _Surveyor:
     def finish(self) -> None:
         """End the survey after the last change."""
         for nomination in self._nominated.values():
-            nomination.take("", 2 * self.found.entries)
+            nomination.take("", 2 * self.survey.entries)
 
     def _claims(self, pod: Pod, since: int) -> Iterator[int]:
         """Yield the entries that decided claims of a pod since its last attempt."""
@@ -353,7 +353,7 @@ class _Surveyor:
             nominated_node=nominated_node,
             victims=list(victims),
         )
-        self.found.outcomes.append(outcome)
+        self.survey.outcomes.append(outcome)
         return outcome
 
 

@@ -30,7 +30,7 @@ from quaymaster._studies.simulation.attempts import shown_attempt
 from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.explaining import explain_pod, without_node
-from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.names import RequestedPod
 from quaymaster._studies.simulation.run import Simulation
 
 __all__ = ["MAX_TRIALS", "MadeTest", "UnreproducibleError", "make_test"]
@@ -136,7 +136,7 @@ def make_test(
     given = list(objects)
     if unbind:
         cluster = filled_cluster(given, seed, max_pods, kubernetes=config.kubernetes)
-        taken = Wanted(pod, namespace, cluster).find()
+        taken = RequestedPod(pod, namespace, cluster).find()
         given = without_node(given, taken)
         pod, namespace = taken.key, ""
     maker = _Maker(
@@ -148,7 +148,7 @@ def make_test(
         max_pods=max_pods,
     )
     key, decision, captured = maker.capture(pod, given, namespace, attempt)
-    maker.key, maker.wanted = key, decision_of(decision)
+    maker.key, maker.expected = key, decision_of(decision)
     trees, is_smallest = maker.shrink(maker.first(decision, captured))
     trees, key = maker.anonymise(trees)
     explained = maker.explain(key, trees)
@@ -219,7 +219,7 @@ class _Maker:
     budget: Budget
     max_pods: int
     key: str = ""
-    wanted: Decision | None = None
+    expected: Decision | None = None
     _best: list[Tree] = attrs.field(factory=list, init=False)
 
     def capture(
@@ -233,7 +233,7 @@ class _Maker:
         cluster = filled_cluster(
             objects, self.seed, self.max_pods, kubernetes=self.config.kubernetes
         )
-        wanted = Wanted(pod, namespace, cluster)
+        requested = RequestedPod(pod, namespace, cluster)
         terminating = any(
             pod.node_name and pod.is_terminating and not pod.is_finished
             for pod in cluster.list(Pod).items
@@ -242,7 +242,7 @@ class _Maker:
             which = WhichAttempt.FIRST
         if which in (WhichAttempt.AUTO, WhichAttempt.ALL):
             which = WhichAttempt.LAST
-        log = CapturingLog(wanted, which, cluster, list(self.kinds.own))
+        log = CapturingLog(requested, which, cluster, list(self.kinds.own))
         with Simulation(
             cluster,
             config=self.config,
@@ -251,7 +251,7 @@ class _Maker:
             log=log,
         ) as run:
             run.settle()
-            stored = wanted.find()
+            stored = requested.find()
         attempts = log.of(stored.key)
         if not attempts:
             raise UnreproducibleError(stored.key, _why_untried(stored))
@@ -278,7 +278,7 @@ class _Maker:
         )
         # Ties are drawn at random: for the pod alone, another seed may draw the node
         # that this seed drew after the earlier pods.
-        is_tied = self.wanted is not None and self.wanted.contest == "tied"
+        is_tied = self.expected is not None and self.expected.contest == "tied"
         seeds = range(self.seed, self.seed + (_SEEDS if is_tied else 1))
         for candidate in candidates:
             trees = [to_wire(obj) for obj in candidate]
@@ -331,7 +331,7 @@ class _Maker:
         except QuaymasterError:
             return False
         is_same = bool(explained.attempts) and (
-            decision_of(explained.attempts[0]) == self.wanted
+            decision_of(explained.attempts[0]) == self.expected
         )
         if is_same:
             self._best = list(trees)
@@ -362,9 +362,9 @@ class _Maker:
             explained = self.explain(key, renamed)
         except QuaymasterError as error:
             raise UnreproducibleError(self.key, str(error)) from error
-        wanted = self.wanted
+        expected = self.expected
         decision = decision_of(explained.attempts[0])
-        if wanted is None or not decision.is_renamed(wanted):
+        if expected is None or not decision.is_renamed(expected):
             problem = "with other names, it is decided about in another way"
             raise UnreproducibleError(self.key, problem)
         return renamed, key

@@ -15,7 +15,7 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.engine.framework import Framework
 from quaymaster._studies.simulation.attempts import AttemptLog
 from quaymaster._studies.simulation.explained import WhichAttempt
-from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.names import RequestedPod
 
 __all__ = ["CapturingLog"]
 
@@ -26,7 +26,7 @@ class CapturingLog(AttemptLog):
     """Follows the attempts of a pod, and keeps the cluster at one of them.
 
     Args:
-        wanted: Decides which pods may be the requested one.
+        requested: Decides which pods may be the requested one.
         which: The first attempt, the last one, or the one of a number from 1.
         cluster: The cluster.
         kinds: The kinds of plugins and packages, in addition to those of Kubernetes.
@@ -34,13 +34,13 @@ class CapturingLog(AttemptLog):
 
     def __init__(
         self,
-        wanted: Wanted,
+        requested: RequestedPod,
         which: WhichAttempt | int,
         cluster: InMemoryCluster,
         kinds: Sequence[type[ApiObject]],
     ) -> None:
-        super().__init__(wanted, which)
-        self._takes = wanted.takes
+        super().__init__(requested, which)
+        self._takes = requested.takes
         self._which_one = which
         self._cluster = cluster
         self._kinds = [
@@ -61,8 +61,8 @@ class CapturingLog(AttemptLog):
         """Whether the requested attempt was captured before."""
         if self._which_one is WhichAttempt.LAST or key not in self._captured:
             return False
-        wanted = 1 if self._which_one is WhichAttempt.FIRST else self._which_one
-        return len(self.of(key)) > int(wanted)
+        number = 1 if self._which_one is WhichAttempt.FIRST else self._which_one
+        return len(self.of(key)) > int(number)
 
     def captured(self, key: str) -> Sequence[ApiObject]:
         """Return the cluster at the attempt of a pod; empty if there was none."""

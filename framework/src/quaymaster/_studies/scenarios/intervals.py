@@ -42,15 +42,15 @@ class Steps:
     Attributes:
         times: When it changes, ascending, in seconds since the beginning; the first one
             is 0. Shape ``(T,)``.
-        values: Its value from then on, after everything due at that time. Shape
-            ``(T,)``.
+        values: The value from each of these times on, after all changes at that time.
+            Shape ``(T,)``.
     """
 
     times: Float64Array
     values: Int64Array
 
     def at(self, time: float) -> int:
-        """Return its value after everything due at a time."""
+        """Return the value at a time, after all changes at that time."""
         return int(self.values[np.searchsorted(self.times, time, side="right") - 1])
 
     def on(self, times: Float64Array) -> Int64Array:

@@ -63,15 +63,15 @@ def _judge_placed(check: Placed, events: Events) -> Verdict:
     placed = len(selected) - len(late)
     # A pod that was deleted while it was pending does not lack a node.
     left = [life for life in late if _is_there(life, end)]
-    wanted = check.at_least
-    holds = placed >= wanted if wanted is not None else bool(selected) and not left
+    minimum = check.at_least
+    holds = placed >= minimum if minimum is not None else bool(selected) and not left
     text = f"{placed} of {counted(len(selected), 'pod')} placed"
     bound = [
         life.bound for life in selected if life.bound is not None and life.bound <= end
     ]
     if holds and bound:
         text += f", the last one at {span(max(bound))}"
-    what = "all pods" if wanted is None else f"at least {counted(wanted, 'pod')}"
+    what = "all pods" if minimum is None else f"at least {counted(minimum, 'pod')}"
     by = "" if check.by is None else f" by {span(end)}"
     return Verdict(
         holds=holds,

@@ -16,7 +16,7 @@ from quaymaster._core.engine.attempts import (
 from quaymaster._core.engine.failure import Failure
 from quaymaster._core.engine.framework import Framework
 from quaymaster._studies.simulation.explained import WhichAttempt
-from quaymaster._studies.simulation.names import PodNotFoundError, Wanted
+from quaymaster._studies.simulation.names import PodNotFoundError, RequestedPod
 
 __all__ = ["AttemptLog", "no_attempt", "shown_attempt"]
 
@@ -25,26 +25,26 @@ class AttemptLog:
     """Follows the attempts of the pods that may be the requested one.
 
     Args:
-        wanted: Decides which pods may be the requested one.
+        requested: Decides which pods may be the requested one.
         which: The attempts to explain; a number counts from 1.
         node: A node that all plugins evaluate, or empty.
     """
 
     def __init__(
-        self, wanted: Wanted, which: WhichAttempt | int, node: str = ""
+        self, requested: RequestedPod, which: WhichAttempt | int, node: str = ""
     ) -> None:
-        self._wanted = wanted
+        self._requested = requested
         self._which = which
         self._node = node
         self._attempts: dict[str, list[Attempt]] = {}
 
     def begin(self, pod: Pod, framework: Framework, now: float) -> None:
         """Begin an attempt of a pod, if it may be the requested one."""
-        if not self._wanted.takes(pod):
+        if not self._requested.takes(pod):
             return
         attempts = self._attempts.setdefault(pod.key, [])
         explanation = judged = None
-        if self._is_asked_for(len(attempts) + 1):
+        if self._is_requested(len(attempts) + 1):
             explanation = explain(framework.plain, pod, framework.profile.name)
             if self._node:
                 judged = judge_node(framework.plain, pod, self._node)
@@ -77,7 +77,7 @@ class AttemptLog:
         """Return the attempts of a pod, in their order."""
         return tuple(map(_winner_first, self._attempts.get(key, ())))
 
-    def _is_asked_for(self, number: int) -> bool:
+    def _is_requested(self, number: int) -> bool:
         if self._which is WhichAttempt.FIRST:
             return number == 1
         return isinstance(self._which, WhichAttempt) or number == self._which

@@ -12,7 +12,7 @@ from quaymaster._api.objects import (
     HPAScalingRules,
 )
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.controllers.autoscalers import target_id
 from quaymaster._clusters.inmemory.controllers.scale_targets import Scaled, TargetId
@@ -177,13 +177,12 @@ def _notices_of_metrics(objects: Iterable[ApiObject], option: str) -> Iterator[N
     ]
     if not assumed:
         return
-    names = ", ".join(obj.key for obj in assumed[:_SHOWN])
-    more = f" and {len(assumed) - _SHOWN} more" if len(assumed) > _SHOWN else ""
+    names = listed([obj.key for obj in assumed], _SHOWN)
     verb = "follows" if len(assumed) == 1 else "follow"
     message = (
         f"{counted(len(assumed), 'HorizontalPodAutoscaler')} {verb} metrics in the "
         "cluster; here the sizes of their workloads are assumed to stay, within the "
-        f"limits ({option} chooses): {names}{more}"
+        f"limits ({option} chooses): {names}"
     )
     yield Notice(reason=NoticeReason.ASSUMED_SIZES, message=message)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar, overload
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._base.displayed import Displayed
+from quaymaster._base.displayed import Tabular
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.options import SchedulerOptions
@@ -39,7 +39,7 @@ PluginT = TypeVar("PluginT")
 _DEFAULT_PROFILE: Final = "default-scheduler"
 
 
-class Run(Displayed):
+class Run(Tabular):
     """A scheduler and its in-memory cluster, driven one step at a time.
 
     ```python

@@ -17,7 +17,7 @@ from quaymaster._studies.simulation.clusters import filled_cluster
 from quaymaster._studies.simulation.explained import ExplainedPod, WhichAttempt
 from quaymaster._studies.simulation.group_log import GroupLog
 from quaymaster._studies.simulation.member_groups import with_group
-from quaymaster._studies.simulation.names import NodeNotFoundError, Wanted
+from quaymaster._studies.simulation.names import NodeNotFoundError, RequestedPod
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.simulation.scaling import explaining, pod_scaling
@@ -77,17 +77,17 @@ def explain_pod(
         given, seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is
     )
     if unbind:
-        taken = Wanted(pod, namespace, cluster).find()
+        taken = RequestedPod(pod, namespace, cluster).find()
         without = without_node(given, taken)
         cluster = filled_cluster(
             without, seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is
         )
         pod, namespace = taken.key, ""
-    wanted = Wanted(pod, namespace, cluster)
+    requested = RequestedPod(pod, namespace, cluster)
     terminating = sum(map(_is_about_to_go, cluster.list(Pod).items))
     if attempt is WhichAttempt.AUTO:
         attempt = WhichAttempt.FIRST if terminating else WhichAttempt.LAST
-    log = AttemptLog(wanted, attempt, why_not)
+    log = AttemptLog(requested, attempt, why_not)
     with Simulation(
         cluster,
         config=config,
@@ -99,19 +99,19 @@ def explain_pod(
         names = {node.name for node in cluster.list(Node).items}
         is_tree = config.kubernetes.enabled("CompositePodGroup")
         groups = GroupLog(
-            lambda group: is_tree or any(map(wanted.has_taken, group.pods)),
-            explains=wanted.has_taken,
+            lambda group: is_tree or any(map(requested.has_taken, group.pods)),
+            explains=requested.has_taken,
         )
         run.follow_groups(groups)
         run.settle(on_progress)
         names.update(node.name for node in cluster.list(Node).items)
         if why_not and why_not not in names:
             raise NodeNotFoundError(why_not, sorted(names))
-        subject = wanted.find()
-        pending = wanted.pending() if subject.node_name and not unbind else None
+        subject = requested.find()
+        pending = requested.pending() if subject.node_name and not unbind else None
         worker = run.autoscaler
         if pending is None and worker is not None:
-            pending = _looked_at(wanted, subject, worker)
+            pending = _looked_at(requested, subject, worker)
         if pending is None:
             explained = _explained(run, subject, log, attempt, pod)
             explained = with_group(run, subject, explained, groups)
@@ -176,14 +176,14 @@ def _never_tried(pod: Pod, run: Simulation) -> ExplainedPod:
     )
 
 
-def _looked_at(wanted: Wanted, subject: Pod, worker: Autoscaler) -> Pod | None:
+def _looked_at(requested: RequestedPod, subject: Pod, worker: Autoscaler) -> Pod | None:
     """Return the first pod of a workload that an autoscaler has looked at.
 
     None is returned, too, if the autoscaler has looked at the subject itself.
     """
     if pod_scaling(worker, subject).groups:
         return None
-    pods = (pod for pod in wanted.matching() if pod.key != subject.key)
+    pods = (pod for pod in requested.matching() if pod.key != subject.key)
     return next((pod for pod in pods if pod_scaling(worker, pod).groups), None)
 
 

@@ -59,8 +59,8 @@ def explain_group(
         GroupNotFoundError: No PodGroup or several have that name, the feature gate is
             off, or the group was tried less often.
     """
-    wanted = group_name(group, namespace)
-    if wanted is None:
+    requested = group_name(group, namespace)
+    if requested is None:
         problem = "expected podgroup/NAME or NAMESPACE/podgroup/NAME"
         raise GroupNotFoundError(group, problem)
     config, registry = with_defaults(config, registry)
@@ -69,14 +69,14 @@ def explain_group(
     )
     with Simulation(cluster, config=config, registry=registry, seed=seed) as run:
         is_tree = config.kubernetes.enabled("CompositePodGroup")
-        log = GroupLog(lambda group: is_tree or wanted.fits(group.key))
+        log = GroupLog(lambda group: is_tree or requested.fits(group.key))
         run.follow_groups(log)
         run.settle(on_progress)
-        return _explained(run, wanted, log, attempt)
+        return _explained(run, requested, log, attempt)
 
 
 def _explained(
-    run: Simulation, wanted: GroupName, log: GroupLog, which: WhichAttempt | int
+    run: Simulation, requested: GroupName, log: GroupLog, which: WhichAttempt | int
 ) -> ExplainedGroup:
-    key = wanted.key_in(run.cluster)
+    key = requested.key_in(run.cluster)
     return explained_group(run, key, log, which)

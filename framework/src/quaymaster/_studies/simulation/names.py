@@ -10,7 +10,7 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._studies.simulation.kinds import POD_KINDS, kind_called, kind_fits
 from quaymaster._studies.simulation.owners import owners_of
 
-__all__ = ["NodeNotFoundError", "PodNotFoundError", "Wanted"]
+__all__ = ["NodeNotFoundError", "PodNotFoundError", "RequestedPod"]
 
 _SHOWN: Final = 5  # names that fit, in a message of one line
 _NEAR: Final = 3  # similar names, in the same message
@@ -63,7 +63,7 @@ class NodeNotFoundError(QuaymasterError):
         super().__init__(f"node '{wanted}': no such node{hint}")
 
 
-class Wanted:
+class RequestedPod:
     """A requested pod, or the first pod of a workload; it may not exist yet.
 
     Args:

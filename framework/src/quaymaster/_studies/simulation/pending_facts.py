@@ -82,6 +82,8 @@ class PendingFacts:
             pod.status.resource_claim_statuses,
             message,
         )
+        # A third of the 11 CPU seconds of a summary of 969 bare pods were facts that
+        # equal pods share.
         facts = self._by_pod.get(key)
         if facts is None:
             facts = self._by_pod[key] = pending_facts(self._scheduler, pod)

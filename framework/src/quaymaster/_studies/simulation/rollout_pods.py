@@ -44,7 +44,7 @@ class RolloutPods:
     old: Sequence[Pod]
 
     @property
-    def wanted(self) -> int:
+    def desired(self) -> int:
         """How many pods should have the current template."""
         owner = self.owner
         if isinstance(owner, Deployment):
@@ -70,11 +70,11 @@ class RolloutPods:
                 if has_replica(owner, pod.name)
             ]
             ready = sum(map(self._is_available, pods))
-            return ready >= len(ordinals(owner)) and len(new) >= self.wanted
+            return ready >= len(ordinals(owner)) and len(new) >= self.desired
         if isinstance(owner, DaemonSet):
             is_short = bool(self.simulation.cluster.why_short(owner))
-            return available == self.wanted and not is_short
-        return available == len(new) == self.wanted and not _active(self.old)
+            return available == self.desired and not is_short
+        return available == len(new) == self.desired and not _active(self.old)
 
     @property
     def was_complete(self) -> bool:
@@ -83,11 +83,11 @@ class RolloutPods:
         A rollout that is complete does not begin again when pods are lost later.
         """
         old = self.old if isinstance(self.owner, DaemonSet) else _active(self.old)
-        if self.wanted == 0 or (old and not isinstance(self.owner, StatefulSet)):
+        if self.desired == 0 or (old and not isinstance(self.owner, StatefulSet)):
             return False
         unavailable = {pod.uid for pod in self.new if not self._is_available(pod)}
         lives = [life for life in self.new_lives if life.pod.uid not in unavailable]
-        return _most_together(lives) >= self.wanted
+        return _most_together(lives) >= self.desired
 
     @property
     def is_moving(self) -> bool:
@@ -126,7 +126,7 @@ class RolloutPods:
         parts = parts or [part for part in self._about_old() if part]
         return (
             "; ".join(parts)
-            or f"{len(_active(self.new))} of {self.wanted} pods updated"
+            or f"{len(_active(self.new))} of {self.desired} pods updated"
         )
 
     def _about_new(self) -> Iterator[str]:

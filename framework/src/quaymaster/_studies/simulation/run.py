@@ -1,23 +1,17 @@
 """Runs one simulation: at once to its end, or step by step."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import starmap
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import attrs
-
 from quaymaster._api.objects import ApiObject, Node, Pod
-from quaymaster._base.natural_order import natural_key
-from quaymaster._base.notices import Notice, NoticeReason
+from quaymaster._base.notices import Notice
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
-from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.engine.scheduler import Scheduler
 from quaymaster._core.registry.registry import PluginRegistry
@@ -29,17 +23,15 @@ from quaymaster._studies.simulation.observers import (
     simulation_observers,
     with_hook_observers,
 )
-from quaymaster._studies.simulation.pending_facts import PendingFacts
 from quaymaster._studies.simulation.record import Record
+from quaymaster._studies.simulation.result_reader import ResultReader
 from quaymaster._studies.simulation.results import (
-    Placement,
     Preemption,
     ProgressFn,
     SimulationResult,
     UnscheduledPod,
 )
 from quaymaster._studies.simulation.trial_error import TrialError
-from quaymaster._studies.simulation.verdicts import unscheduled_pod
 
 if TYPE_CHECKING:
     from quaymaster._studies.simulation.autoscaler import Autoscaler, AutoscalerFactory
@@ -127,7 +119,7 @@ class Simulation:
                 times=times,
             )
         # What an autoscaler evicts is created again, as in a real cluster.
-        self._assumed = _assumed(cluster) if autoscaler is not None else ()
+        assumed = _assumed(cluster) if autoscaler is not None else ()
         self.cluster = cluster
         self._record = Record(cluster)
         self.lost_nodes: dict[str, Node] = {}
@@ -142,6 +134,7 @@ class Simulation:
             options=with_hook_observers(options, observers),
         )
         self._record.unobserved = self._scheduler.hooks_unobserved
+        self._results = ResultReader(cluster, self._scheduler, self._record, assumed)
         self.autoscaler = (
             _autoscaler(autoscaler, cluster, config, self.registry, seed)
             if autoscaler is not None
@@ -387,21 +380,7 @@ class Simulation:
         Args:
             with_facts: Whether pods without a node have the facts behind their message.
         """
-        record, waiting = self._record, self._waiting()
-        entries = map(self.unscheduled, waiting)
-        if with_facts:
-            entries = map(self._with_facts(), waiting, entries)
-        return SimulationResult(
-            placements=tuple(starmap(self._ended, record.placements)),
-            unscheduled=tuple(sorted(entries, key=lambda pod: natural_key(pod.pod))),
-            preempted=tuple(record.preempted),
-            pods=len(record.placements) + len(waiting),
-            nodes=len(self.cluster.list(Node).items),
-            started=record.started,
-            kept=self._kept(),
-            notices=self.notices(),
-            groups=self._groups(),
-        )
+        return self._results.read(groups=self._groups(), with_facts=with_facts)
 
     def _groups(self) -> "tuple[ExplainedGroup, ...]":
         if not self.config.kubernetes.enabled("GenericWorkload"):
@@ -413,72 +392,13 @@ class Simulation:
 
         return ended_groups(self)
 
-    def _kept(self) -> int:
-        """Return how many pods have a node that no decision of this run gave them."""
-        placed = {uid for uid, _ in self._record.placements}
-        return sum(
-            bool(pod.node_name) and not pod.is_finished and pod.uid not in placed
-            for pod in self.cluster.list(Pod).items
-        )
-
     def notices(self) -> tuple[Notice, ...]:
         """Return what is assumed, the cluster's notices, one about foreign pods."""
-        profiles = self._scheduler.frameworks
-        others = Counter(
-            pod.spec.scheduler_name
-            for pod in self._waiting()
-            if pod.spec.scheduler_name not in profiles
-        )
-        noted = (*self._assumed, *self.cluster.notices())
-        if not others:
-            return noted
-        names = ", ".join(f"{name} x{count}" for name, count in sorted(others.items()))
-        message = f"pods wait for schedulers that no profile has the name of: {names}"
-        other = Notice(reason=NoticeReason.OTHER_SCHEDULERS, message=message)
-        return (*noted, other)
-
-    def _waiting(self) -> list[Pod]:
-        """Return the pods that need a node."""
-        return [
-            pod
-            for pod in self.cluster.list(Pod).items
-            if not (pod.node_name or pod.is_finished or pod.is_terminating)
-        ]
+        return self._results.notices()
 
     def unscheduled(self, pod: Pod) -> UnscheduledPod:
         """Return the entry of the result about a pod without a node."""
-        return attrs.evolve(
-            unscheduled_pod(pod, self._scheduler),
-            scheduler=pod.spec.scheduler_name,
-            created=self._record.created(pod),
-            attempts=self._record.attempts[pod.uid],
-            reasons=self._record.reasons.get(pod.uid, ()),
-        )
-
-    def _with_facts(self) -> Callable[[Pod, UnscheduledPod], UnscheduledPod]:
-        facts = PendingFacts(self._scheduler)
-        return lambda pod, entry: attrs.evolve(
-            entry, facts=facts.of(pod, entry.message)
-        )
-
-    def _ended(self, uid: str, placement: Placement) -> Placement:
-        finished = self._finished(uid, placement.pod)
-        if finished is None:
-            return placement
-        return attrs.evolve(placement, finished=finished)
-
-    def _finished(self, uid: str, key: str) -> float | None:
-        """Return when a pod's containers had ended, if the cluster still has it."""
-        try:
-            pod = self.cluster.get(Pod, key)
-        except NotFoundError:
-            return None
-        if pod.uid != uid or not pod.is_finished:
-            return None
-        for condition in pod.status.conditions:
-            if condition.type == "Ready" and condition.last_transition_time is not None:
-                return self._record.since(condition.last_transition_time)
-        return None
+        return self._results.unscheduled(pod)
 
 
 def _run_observer() -> "RunObserver":

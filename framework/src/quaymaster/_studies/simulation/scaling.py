@@ -81,8 +81,8 @@ class PodScaling:
         pod: The key of the pod.
         summary: The decision in one sentence.
         decided: When, in seconds since the beginning; None if the autoscaler has not
-            looked at the pod.
-        groups: The verdict of each group; empty if the groups were not looked at.
+            considered the pod.
+        groups: The verdict of each group; empty if no group was considered.
     """
 
     pod: str

@@ -8,7 +8,7 @@ from typing import Final
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject, ScaleTrigger
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.controllers.scaled_object_sizes import (
     autoscaler_limits,
@@ -38,13 +38,12 @@ def notices_of_schedules(objects: Iterable[ApiObject], option: str) -> list[Noti
     scaled = [obj for obj in objects if _is_scheduled(obj)]
     if not scaled:
         return []
-    names = ", ".join(f"{obj.kind} {obj.key}" for obj in scaled[:_SHOWN])
-    more = f" and {len(scaled) - _SHOWN} more" if len(scaled) > _SHOWN else ""
+    names = listed([f"{obj.kind} {obj.key}" for obj in scaled], _SHOWN)
     verb = "has a cron trigger" if len(scaled) == 1 else "have cron triggers"
     message = (
         f"{counted(len(scaled), 'autoscaler')} of KEDA {verb}; the schedule is not "
         "evaluated, so the pods that it adds between start and end are missing "
-        f"({option} chooses): {names}{more}"
+        f"({option} chooses): {names}"
     )
     return [Notice(reason=NoticeReason.ASSUMED_SIZES, message=message)]
 

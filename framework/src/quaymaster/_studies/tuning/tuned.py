@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import attrs
 
+from quaymaster._base.displayed import Tabular
 from quaymaster._base.errors import Problem
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.workers import usable_processors
@@ -15,7 +16,7 @@ from quaymaster._studies.tuning.evidence import write_found, write_summary, writ
 from quaymaster._studies.tuning.judging import Contender, Judged, judge
 from quaymaster._studies.tuning.runs import Runs
 from quaymaster._studies.tuning.trials import Trial
-from quaymaster._studies.tuning.tuning import Tuning
+from quaymaster._studies.tuning.tuning import Objective, Tuning
 
 __all__ = ["TuneProgressFn", "TuneResult", "tune"]
 
@@ -24,7 +25,7 @@ TuneProgressFn: TypeAlias = Callable[[Trial], None]
 
 
 @attrs.frozen(kw_only=True)
-class TuneResult:
+class TuneResult(Tabular):
     """The result of a tuning.
 
     Attributes:
@@ -34,6 +35,7 @@ class TuneResult:
         files: The files of the best configurations, in the order of ``judged.found``.
         made: How many runs were made now.
         warnings: What the objectives leave out.
+        objectives: The objectives, in the order of each contender's estimates.
     """
 
     folder: Path
@@ -42,6 +44,7 @@ class TuneResult:
     files: Sequence[Path]
     made: int
     warnings: Sequence[str] = ()
+    objectives: Sequence[Objective] = ()
 
     @property
     def is_progress(self) -> bool:
@@ -109,6 +112,7 @@ def tune(
         files=write_found(tuning, judged, trials, place),
         made=runs.made,
         warnings=runs.leaving_out.warnings(),
+        objectives=tuning.objectives,
     )
 
 

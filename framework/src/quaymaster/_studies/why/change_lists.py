@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._studies.why.changes import FieldChange, SuggestedChange
 from quaymaster._studies.why.pending_groups import PendingGroup
 
@@ -108,7 +108,5 @@ def pods_of(groups: Sequence[PendingGroup]) -> str:
     names = list(dict.fromkeys(f"{each.namespace}/{each.subject}" for each in groups))
     if len(names) == 1:
         return f"{pods} of {groups[0].subject}"
-    more = len(names) - _OWNERS_SHOWN
-    rest = f" and {more} more" if more > 0 else ""
-    shown = ", ".join(names[:_OWNERS_SHOWN])
-    return f"{pods} of {counted(len(names), 'workload')} ({shown}{rest})"
+    shown = listed(names, _OWNERS_SHOWN)
+    return f"{pods} of {counted(len(names), 'workload')} ({shown})"

@@ -86,7 +86,7 @@ def _model(pod: Pod, key: str, domain: str, cluster: InMemoryCluster) -> Node | 
 
 
 def _candidate(add: partial[SuggestedChange], least: int, most: int) -> Candidate:
-    """Offer at least and at most so many nodes."""
+    """Offer a range of numbers of nodes."""
     return Candidate(
         kind=ChangeKind.ADD_NODE,
         effect=Effect.ADDS_ROOM,

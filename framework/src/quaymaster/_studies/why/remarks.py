@@ -16,7 +16,7 @@ from quaymaster._api.objects import (
 from quaymaster._api.objects.pod_requests import pod_request_list
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS, is_tolerated
-from quaymaster._base.errors import counted
+from quaymaster._base.errors import counted, listed
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._studies.why.label_families import HOSTNAME
@@ -95,8 +95,8 @@ def _missing_labels(pod: Pod, nodes: Sequence[Node]) -> Iterator[str]:
         if None in values or any(node.labels.get(key) in values for node in nodes):
             continue
         required = sorted(value for value in values if value is not None)
-        wanted = " or ".join(f"{key}={value}" for value in required)
-        yield f"no node has {wanted}; {_existing(key, nodes)}"
+        pairs = " or ".join(f"{key}={value}" for value in required)
+        yield f"no node has {pairs}; {_existing(key, nodes)}"
 
 
 def _existing(key: str, nodes: Iterable[Node]) -> str:
@@ -109,9 +109,7 @@ def _existing(key: str, nodes: Iterable[Node]) -> str:
         if key == HOSTNAME
         else [f"{value} ({counted(count, 'node')})" for value, count in ordered]
     )
-    more = len(shown) - _VALUES
-    rest = f" and {more} more" if more > 0 else ""
-    return f"existing values: {', '.join(shown[:_VALUES])}{rest}"
+    return f"existing values: {listed(shown, _VALUES)}"
 
 
 def _missing_resources(

@@ -8,12 +8,12 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import ApiObject, Pod
-from quaymaster._base.displayed import Displayed
+from quaymaster._base.displayed import Tabular
 from quaymaster._clusters.inmemory.limits import MAX_PODS
 from quaymaster._core.config.defaults import with_defaults
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
-from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.names import RequestedPod
 from quaymaster._studies.simulation.results import SimulationResult
 from quaymaster._studies.simulation.run import Simulation
 from quaymaster._studies.why.candidates import candidates
@@ -54,7 +54,7 @@ _ONE_OF: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True)
-class Suggestions(Displayed):
+class Suggestions(Tabular):
     """Changes of the input that place a pod.
 
     Attributes:
@@ -129,22 +129,22 @@ def suggest_changes(
         as_it_is=as_it_is,
     )
     with given.simulation() as run:
-        wanted = Wanted(pod, namespace, run.cluster)
+        requested = RequestedPod(pod, namespace, run.cluster)
         run.settle()
         result = run.result()
-        pending = _pending(wanted, run)
+        pending = _pending(requested, run)
         if not pending:
-            scheduled = wanted.find()
+            scheduled = requested.find()
             subject = Subjects(given.objects).of(scheduled, run.cluster)
             return _none(scheduled.key, subject)
         trials = Trials(given, max_trials, on_trial)
         return search(run, result, pending, pending[0].key, trials)
 
 
-def _pending(wanted: Wanted, run: Simulation) -> list[Pod]:
+def _pending(requested: RequestedPod, run: Simulation) -> list[Pod]:
     """Return the pending pods with a name."""
     waiting = {pod.key for pod in pending_pods(run.cluster)}
-    return [pod for pod in wanted.matching() if pod.key in waiting]
+    return [pod for pod in requested.matching() if pod.key in waiting]
 
 
 def _none(pod: str, subject: Subject) -> Suggestions:

@@ -14,7 +14,7 @@ from quaymaster._core.engine.attempts import Attempt
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.simulation.group_log import GroupLog
 from quaymaster._studies.simulation.group_names import GroupName, group_name
-from quaymaster._studies.simulation.names import Wanted
+from quaymaster._studies.simulation.names import RequestedPod
 from quaymaster._studies.simulation.pending_facts import PendingFacts
 from quaymaster._studies.simulation.results import ProgressFn
 from quaymaster._studies.simulation.run import Simulation
@@ -82,11 +82,11 @@ def explain_pending(
         as_it_is=as_it_is,
     )
     with given.simulation() as run:
-        wanted = [_request(pod, namespace, run) for pod in pods]
+        requested = [_request(pod, namespace, run) for pod in pods]
         log = GroupLog(keeps_last=True)
         run.follow_groups(log)
         run.settle(on_progress)
-        waiting = _waiting(run, wanted, namespace)
+        waiting = _waiting(run, requested, namespace)
         members, others = split_members(run, waiting)
         of_groups = rows_of_groups(run, members, log)
         groups = _groups(run, others, Subjects(given.objects))
@@ -112,19 +112,19 @@ def _size(group: PendingGroup) -> tuple[int, str, str]:
     return -len(group.pods), group.namespace, group.subject
 
 
-def _request(name: str, namespace: str, run: Simulation) -> Wanted | GroupName:
+def _request(name: str, namespace: str, run: Simulation) -> RequestedPod | GroupName:
     """Return the pod, workload or PodGroup that a user names."""
-    return group_name(name, namespace) or Wanted(name, namespace, run.cluster)
+    return group_name(name, namespace) or RequestedPod(name, namespace, run.cluster)
 
 
 def _waiting(
-    run: Simulation, wanted: Sequence[Wanted | GroupName], namespace: str
+    run: Simulation, requested: Sequence[RequestedPod | GroupName], namespace: str
 ) -> list[Pod]:
     pending = pending_pods(run.cluster)
-    if not wanted:
+    if not requested:
         return [pod for pod in pending if namespace in ("", pod.namespace)]
     keys: set[str] = set()
-    for request in wanted:
+    for request in requested:
         if isinstance(request, GroupName):
             group = request.key_in(run.cluster)
             keys.update(pod.key for pod in pending if pod.group_key == group)

@@ -256,7 +256,7 @@ class Trials:
 
     @contextmanager
     def limited(self, most: int) -> Iterator[None]:
-        """Allow only so many more simulations within a ``with`` block."""
+        """Limit the number of simulations within a ``with`` block."""
         self._end = min(self.most, self.count + most)
         try:
             yield

@@ -77,9 +77,9 @@ def version_skew(body: bytes, kubernetes: Kubernetes) -> Finding:
         text_of_skew += f"; --kubernetes {server} makes those of the server's own"
     if int(match[1]) == minor + 1:
         return fine("version", text_of_skew)
-    wanted = f"v1.{minor} or v1.{minor + 1}"
+    supported = f"v1.{minor} or v1.{minor + 1}"
     return worrying(
-        "version", f"expected {wanted}, as kube-scheduler has it: {text_of_skew}"
+        "version", f"expected {supported}, as kube-scheduler has it: {text_of_skew}"
     )
 
 

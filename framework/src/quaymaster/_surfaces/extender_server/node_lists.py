@@ -125,6 +125,9 @@ class NodeLists:
         return None if pod is None or nodes is None else ReadNodes(pod, nodes)
 
     def _read_list(self, body: Body, start: int) -> NodeList | None:
+        # Prioritize usually sends the list that filter has returned. With reused
+        # buffers, this halved the server's own time: 5.0 to 2.7 ms per pod with 1,000
+        # nodes.
         latest, rest = self.latest, body.text[start:]
         if (
             latest is not None

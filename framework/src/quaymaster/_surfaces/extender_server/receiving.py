@@ -80,7 +80,7 @@ class Receiver:
         """Receive what follows the head, as long as it equals the latest list.
 
         Returns:
-            None if all of it does; else what has been received of it, in parts.
+            None if the whole rest is equal; otherwise the received bytes, in parts.
         """
         expected, piece = latest.rest.text, window.text
         size, begin, end = len(expected), 0, _WINDOW - start

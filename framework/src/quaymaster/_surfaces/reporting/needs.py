@@ -174,17 +174,19 @@ class _Finder:
     def _lack(self, amounts: Sequence[int], usable: Sequence[int]) -> _Lack:
         """Return what the nodes lack that are large enough; or, without any, all."""
         offered = self._amounts.allocatable
-        wanted = [(column, amount) for column, amount in enumerate(amounts) if amount]
+        requested = [
+            (column, amount) for column, amount in enumerate(amounts) if amount
+        ]
         large = tuple(
             node
             for node in usable
-            if all(amount <= offered[column][node] for column, amount in wanted)
+            if all(amount <= offered[column][node] for column, amount in requested)
         )
         counts = [0] * len(amounts)
         for node in large or usable:
             short = [
                 column
-                for column, amount in wanted
+                for column, amount in requested
                 if amount
                 > (self._amounts.free(column, node) if large else offered[column][node])
             ]

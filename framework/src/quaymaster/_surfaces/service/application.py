@@ -108,7 +108,7 @@ class _Service:
         readiness: Callable[[], Readiness] | None,
     ) -> None:
         self._cluster = cluster
-        self._standing = readiness
+        self._readiness = readiness
         self._expected = token.encode()
         self._limits = limits
         self._simulations = 0
@@ -157,8 +157,8 @@ class _Service:
             "pods": cluster.pods,
             "unscheduled": cluster.unscheduled,
         }
-        if self._standing is not None:
-            readiness = self._standing()
+        if self._readiness is not None:
+            readiness = self._readiness()
             document["status"] = "stale" if readiness.failures else "ok"
             document["input"] = {
                 "read": datetime.fromtimestamp(int(readiness.read_at), UTC).isoformat(),

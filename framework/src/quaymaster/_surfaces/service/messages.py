@@ -183,7 +183,8 @@ def _read_manifest(text: bytes, where: str, kubernetes: Kubernetes) -> Pod:
     return objects[0]
 
 
-# Clients send the same pods repeatedly. Errors are not cached.
+# Clients send the same pods repeatedly, and a request took 0.5 ms for a line and 1.0 ms
+# for a manifest, most of it to read and admit the pod. Errors are not cached.
 _of_manifest: Final = lru_cache(_MOST_CACHED)(_read_manifest)
 _pod_of_text: Final = lru_cache(_MOST_CACHED)(pod_of_text)
 

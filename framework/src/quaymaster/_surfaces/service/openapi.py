@@ -13,7 +13,7 @@ from quaymaster._surfaces.service.messages import (
 
 __all__ = ["openapi"]
 
-_WANTED = {
+_POD_FIELDS = {
     "pod": {"type": "object", "description": "A manifest of a Pod."},
     "line": {
         "type": "string",
@@ -107,7 +107,7 @@ def _fit() -> tuple[object, object]:
     item: dict[str, Any] = {
         "type": "object",
         "additionalProperties": False,
-        "properties": {**_WANTED, "count": count},
+        "properties": {**_POD_FIELDS, "count": count},
     }
     pod = {
         "pod": _STRING,
@@ -155,7 +155,7 @@ def _explain() -> tuple[object, object]:
             "items": {"type": "object", "properties": _REJECTION},
         },
     )
-    return _request_schema(ExplainRequest, **_WANTED, top=top), answer
+    return _request_schema(ExplainRequest, **_POD_FIELDS, top=top), answer
 
 
 def _simulate() -> tuple[object, object]:

@@ -40,29 +40,29 @@ class Refresher(Generic[T]):
         self._take_over = take_over
         self._clock = clock
         self._seconds = seconds
-        self._standing = readiness
+        self._readiness = readiness
         self._on_trouble = on_trouble
 
     def start(self) -> None:
         """Build the first object; errors are raised."""
         now = self._clock.now()
         made = self._make()
-        self._standing.write(replace(self._standing.read(), read_at=now))
+        self._readiness.write(replace(self._readiness.read(), read_at=now))
         self._take_over(made)
         self._wait()
 
     def refresh(self) -> bool:
         """Build a new object; return whether that succeeded."""
-        now, before = self._clock.now(), self._standing.read()
+        now, before = self._clock.now(), self._readiness.read()
         try:
             made = self._make()
         except Exception as error:  # the old application stays in use
             text = _message_of(error)
             failures = before.failures + 1
-            self._standing.write(replace(before, failures=failures, error=text))
+            self._readiness.write(replace(before, failures=failures, error=text))
             self._on_trouble(f"not refreshed, the old input stays: {text}")
             return False
-        self._standing.write(
+        self._readiness.write(
             replace(
                 before,
                 read_at=now,

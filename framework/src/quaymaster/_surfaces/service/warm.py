@@ -93,7 +93,7 @@ class WarmCluster:
         self.pods = sum(len(info.pods) for info in snapshot)
         self.unscheduled = len(result.unscheduled)
         listed = self._run.cluster.list(Pod).items
-        self._known = frozenset(pod.key for pod in listed)
+        self._listed_keys = frozenset(pod.key for pod in listed)
         self._recent = _RecentSpecs()
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class WarmCluster:
 
     def is_new(self, pod: str) -> bool:
         """Return whether a pod, by its key, is not in the input."""
-        return pod not in self._known
+        return pod not in self._listed_keys
 
     def _simulation(
         self, objects: Sequence[ApiObject], log: AttemptLog | None = None

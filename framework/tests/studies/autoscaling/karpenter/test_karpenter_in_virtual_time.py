@@ -334,7 +334,7 @@ def test_simulation_without_a_pool_is_an_error(tmp_path: Path) -> None:
         ({"types": [TYPES[0], TYPES[0]]}, "'small' is there twice"),
         ({"flags": ["--batch-idle=1s"]}, "flags: --batch-idle=1s: expected one of"),
         ({"flags": ["--batch-idle-duration=soon"]}, "expected a duration"),
-        ({"flags": ["--feature-gates=StaticCapacity=true"]}, "can be turned on"),
+        ({"flags": ["--feature-gates=NodeRepair=true"]}, "can be turned on"),
         ({"now": "monday"}, "now: expected a time"),
         ({"failures": [{"zones": "a"}]}, r"failures\[0\]"),
         ({"catalogue": "none.csv"}, "none.csv"),

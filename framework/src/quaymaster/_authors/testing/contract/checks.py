@@ -5,6 +5,7 @@ from typing import Final
 
 from quaymaster._authors.testing.contract.annotations import ANNOTATIONS
 from quaymaster._authors.testing.contract.arguments import ARGUMENTS
+from quaymaster._authors.testing.contract.assumed_pods import ASSUMED_PODS
 from quaymaster._authors.testing.contract.check import Check
 from quaymaster._authors.testing.contract.choices import BINDING, CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
@@ -84,6 +85,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         UNRESOLVABLE,
         CLONES,
         UNRESERVE,
+        ASSUMED_PODS,
         BINDING_SKIPS,
         CHOICES,
         RESTARTS,

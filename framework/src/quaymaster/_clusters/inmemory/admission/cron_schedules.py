@@ -72,6 +72,7 @@ def schedule_problem(schedule: str) -> str:
     if len(texts) != len(_FIELDS):
         return f"expected 5 fields, such as 0 3 * * *, not {len(texts)}"
     for text, field in zip(texts, _FIELDS, strict=True):
+        # ``getField`` ignores empty parts: ``1,,2`` is valid.
         for part in filter(None, text.split(",")):
             problem = _range_problem(part, field)
             if problem:
@@ -122,6 +123,8 @@ def _values(text: str, field: _Field) -> FieldValues:
                 end = _number(high, field)
             elif not step:
                 end = start
+        # ``getRange`` clears the star bit for larger steps, and ``dayMatches`` reads
+        # it.
         elif step in ("", "1"):
             is_any = True
         values.update(range(start, end + 1, int(step or 1)))
@@ -140,6 +143,7 @@ def _range_problem(text: str, field: _Field) -> str:
         end = _number(highs[0], field) if highs else start
     if len(steps) > 1:
         return "one slash at most"
+    # ``5/10`` means ``5-59/10``, as in ``getRange``.
     if steps and not highs:
         end = field.most
     if steps and _integer(steps[0]) <= 0:

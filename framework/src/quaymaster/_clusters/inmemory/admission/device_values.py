@@ -55,7 +55,7 @@ def check_values(device: Device, path: str, report: Report) -> None:
 
 
 def _check_name(name: str, path: str, report: Report) -> None:
-    """Check a name; as upstream, one with several slashes is not looked at."""
+    """Check a name; as upstream, a name with several slashes is not checked."""
     domain, slash, identifier = name.rpartition("/")
     if "/" in domain:
         return

@@ -123,12 +123,14 @@ def _with_keys(
     labels: Mapping[str, str],
 ) -> LabelSelector:
     conditions = selector.match_expressions
-    wanted = (
+    requirements = (
         LabelSelectorRequirement(key=key, operator=operator, values=(labels[key],))
         for key in keys
         if key in labels
     )
-    added = tuple(condition for condition in wanted if condition not in conditions)
+    added = tuple(
+        condition for condition in requirements if condition not in conditions
+    )
     if not added:
         return selector
     return replace(selector, match_expressions=(*conditions, *added))

@@ -151,10 +151,10 @@ def _check_order(item: LimitRangeItem, path: str, report: Report) -> None:
                 expected = f"{small} up to {large}, {high[name]}"
                 report.expect(False, f"{path}.{field}[{name}]", expected, low[name])
     for name in item.default.keys() & item.default_request.keys():
-        limit, wanted = item.default[name], item.default_request[name]
-        if not is_overcommit_allowed(name) and limit != wanted:
+        limit, default_request = item.default[name], item.default_request[name]
+        if not is_overcommit_allowed(name) and limit != default_request:
             where = f"{path}.defaultRequest[{name}]"
-            report.expect(False, where, f"the default, {limit}", wanted)
+            report.expect(False, where, f"the default, {limit}", default_request)
 
 
 def _check_ratios(item: LimitRangeItem, path: str, report: Report) -> None:

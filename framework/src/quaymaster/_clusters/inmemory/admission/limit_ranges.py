@@ -183,6 +183,7 @@ def _totals(spec: PodSpec) -> tuple[ResourceList, ResourceList]:
 def _least(
     name: str, what: str, bound: Quantity, requests: _Amounts, limits: _Amounts
 ) -> str:
+    # The two spaces in these messages are those of ``minConstraint`` and others.
     least = f"minimum {name} usage per {what} is {bound}"
     request, limit = requests.get(name), limits.get(name)
     if request is None:
@@ -231,6 +232,7 @@ def _ratio(
         return f"{largest}, but no request is specified or request is 0"
     if not most:
         return f"{largest}, but no limit is specified or limit is 0"
+    # ``limitRequestRatioConstraint`` compares thousandths, and prints the plain ratio.
     ratio = most / requested
     observed, allowed = ratio, float(bound.value)
     if bound.value <= _MAX_MILLI:
@@ -242,6 +244,8 @@ def _comparable(
     request: Quantity | None, limit: Quantity | None, bound: Quantity
 ) -> tuple[int, int, int]:
     """Return three amounts in thousandths, or as whole numbers if one is very large."""
+    # ``requestLimitEnforcedValues``: thousandths, unless an int64 is too small for
+    # them.
     amounts = (request or _ZERO, limit or _ZERO, bound)
     if all(amount.value <= _MAX_MILLI for amount in amounts):
         requested, most, enforced = (amount.milli_value for amount in amounts)

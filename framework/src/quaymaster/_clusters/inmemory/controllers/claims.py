@@ -173,12 +173,14 @@ class ClaimController:
         self, claim: PersistentVolumeClaim, *, is_delayed: bool
     ) -> PersistentVolume | None:
         """Return an existing volume that the claim may be bound to, or None."""
-        candidates, wanted = self._pool.candidates(claim), claim.spec.volume_name
+        candidates, volume_name = self._pool.candidates(claim), claim.spec.volume_name
         for volume, _ in candidates.kept:
-            if wanted in ("", volume.name):
+            if volume_name in ("", volume.name):
                 return volume
-        if wanted:
-            return candidates.free.get(wanted)
+        if volume_name:
+            return candidates.free.get(volume_name)
+        # ``FindMatchingVolume`` with ``delayBinding``: the scheduler picks free
+        # volumes.
         return None if is_delayed else next(iter(candidates.free), None)
 
     def _provision(
@@ -230,6 +232,8 @@ class ClaimController:
 
     def _give_node_back(self, claim: PersistentVolumeClaim) -> None:
         """Report to the scheduler that no volume can be made for the selected node."""
+        # ``rescheduleProvisioning``: without the annotation, the pod is scheduled
+        # again.
         annotations = {
             key: value
             for key, value in claim.annotations.items()

@@ -24,7 +24,7 @@ class Daemons:
         by_node: The keys of the pods that are on a node, or meant for it.
         stale: The nodes that must be checked.
         old: The keys of the pods that are of an older template.
-        wanted: The nodes that should have a pod.
+        desired: The nodes that should have a pod.
         available: The nodes with a pod that is available and not terminating -> how
             many.
         failed: The deletions of failed pods, by node.
@@ -37,12 +37,12 @@ class Daemons:
         "_ripening",
         "available",
         "by_node",
+        "desired",
         "failed",
         "min_ready_seconds",
         "old",
         "revision",
         "stale",
-        "wanted",
     )
 
     def __init__(self, history: History, min_ready_seconds: int) -> None:
@@ -51,7 +51,7 @@ class Daemons:
         self.by_node: dict[str, dict[str, None]] = {}
         self.stale: dict[str, None] = {}
         self.old: dict[str, None] = {}
-        self.wanted: set[str] = set()
+        self.desired: set[str] = set()
         self.available: Counter[str] = Counter()
         self.failed = DeletionBackoff()
         self._history = history
@@ -89,12 +89,12 @@ class Daemons:
         oldest = next(iter(self.by_node[self._nodes[key]]))
         return self._ripening[key] + (key != oldest)
 
-    def note_wanted(self, name: str, is_wanted: bool) -> None:
+    def note_desired(self, name: str, is_desired: bool) -> None:
         """Record whether a node should have a pod."""
-        if is_wanted:
-            self.wanted.add(name)
+        if is_desired:
+            self.desired.add(name)
         else:
-            self.wanted.discard(name)
+            self.desired.discard(name)
 
     def updated_nodes(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield each node with an old pod, that pod, and all other pods of the node."""

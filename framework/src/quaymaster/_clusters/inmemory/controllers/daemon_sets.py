@@ -72,12 +72,12 @@ class DaemonSetController:
         lacking = []
         for name in stale:
             node, keys = nodes.get(name), daemons.by_node.get(name)
-            is_wanted = node is not None and self._should_run(template, node)
-            daemons.note_wanted(name, is_wanted)
-            is_lacking = is_wanted and not keys
+            is_desired = node is not None and self._should_run(template, node)
+            daemons.note_desired(name, is_desired)
+            is_lacking = is_desired and not keys
             if keys and node is not None and self._may_stay(template, node):
                 is_empty = self._prune(owner, daemons, name)
-                is_lacking = is_wanted and is_empty and _surges(owner)
+                is_lacking = is_desired and is_empty and _surges(owner)
             elif keys:
                 self._remove(keys, is_lost=node is None)
             if is_lacking:
@@ -146,6 +146,8 @@ class DaemonSetController:
         try:
             admitted = self._cluster.admit(template)
             for name in names:
+                # ``syncNodes`` sends batches that double, to waste few requests on a
+                # rejection. Here the first rejection ends the loop.
                 # Admission treats them all alike, so one is admitted for all.
                 spec = admitted.spec
                 spec = replace(spec, affinity=held_to(spec.affinity, name))
@@ -162,7 +164,7 @@ class DaemonSetController:
         self._families.of(owner.uid).wants_starts = is_rolling
         if not is_rolling:
             return
-        surge, unavailable = daemon_limits(strategy, len(daemons.wanted))
+        surge, unavailable = daemon_limits(strategy, len(daemons.desired))
         if not surge:
             self._delete(pods_to_take_down(daemons, self._pods, unavailable))
             return

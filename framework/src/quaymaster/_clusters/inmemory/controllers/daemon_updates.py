@@ -48,7 +48,7 @@ def pods_to_take_down(
         pods: All pods of the cluster.
         limit: On how many nodes no pod may be available.
     """
-    missing = len(daemons.wanted | daemons.nodes()) - len(daemons.available)
+    missing = len(daemons.desired | daemons.nodes()) - len(daemons.available)
     alive = [key for key in daemons.old if not pods[key].is_terminating]
     useless = [key for key in alive if not daemons.is_available(key)]
     useful = [key for key in alive if daemons.is_available(key)]
@@ -87,18 +87,18 @@ def plan_surge(daemons: Daemons, pods: Mapping[str, Pod], limit: int) -> SurgePl
             continue
         new = [other for other in others if other not in daemons.old]
         new = [other for other in new if not pods[other].is_terminating]
-        is_wanted, is_available = name in daemons.wanted, daemons.is_available(key)
+        is_desired, is_available = name in daemons.desired, daemons.is_available(key)
         if any(map(daemons.is_available, new)):
             replaced.append(key)
         elif new:
             surging += 1
-        elif is_wanted:
+        elif is_desired:
             (candidates if is_available else urgent).append(name)
         else:
             (sunset if is_available else replaced).append(key)
     if sunset:
         # A pod that should not be there goes when one elsewhere serves in its place.
-        spare = _available_nodes(daemons, pods) - len(daemons.wanted)
+        spare = _available_nodes(daemons, pods) - len(daemons.desired)
         replaced += sunset[: max(0, spare)]
     return SurgePlan(replaced, [*urgent, *candidates[: max(0, limit - surging)]])
 

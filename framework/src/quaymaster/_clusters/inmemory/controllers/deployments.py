@@ -164,6 +164,7 @@ class DeploymentController:
         taken = self._cluster.objects(ReplicaSet)
         template = deployment.spec.template
         attempt, name_hash = 0, template_hash(template, 0)
+        # ``CollisionCount``: another template may have this hash.
         while f"{deployment.key}-{name_hash}" in taken:
             attempt += 1
             name_hash = template_hash(template, attempt)
@@ -239,6 +240,7 @@ def _is_same(mine: PodTemplateSpec, theirs: PodTemplateSpec) -> bool:
 
 def _is_resized(deployment: Deployment, sets: Sequence[ReplicaSet]) -> bool:
     """Return whether the size of a Deployment has changed since its last scaling."""
+    # ``isScalingEvent``, which ignores ReplicaSets without pods.
     replicas = replicas_of(deployment)
     return any(
         replicas_of(each) and desired_replicas(each) not in (None, replicas)

@@ -5,7 +5,7 @@ for the claims of pods. It also simulates the driver of every device: a device t
 be prepared is ready as soon as its claim is reserved.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -26,8 +26,10 @@ from quaymaster._api.objects import (
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.generated_claims import (
+    claim_keys,
     generate_claim,
     is_claim_named,
+    named_claim,
     owner_uid,
 )
 from quaymaster._clusters.inmemory.controllers.group_claims import (
@@ -85,12 +87,12 @@ class DeviceClaimController:
             if old is None or old.status.resource_claim_statuses != (
                 new.status.resource_claim_statuses
             ):
-                for key in _claim_keys(new):
+                for key in claim_keys(new):
                     self._users.setdefault(key, {})[new.key] = None
             if old is None or old.node_name != new.node_name:
                 self._mark(Pod, new.key)
             return
-        for key in {*_claim_keys(pod), *self._owned.get(pod.uid, ())}:
+        for key in {*claim_keys(pod), *self._owned.get(pod.uid, ())}:
             self._mark(ResourceClaim, key)
 
     def claim_changed(
@@ -188,7 +190,7 @@ class DeviceClaimController:
             self._make_ready(claim)
 
     def _forget(self, pod: Pod) -> None:
-        for key in _claim_keys(pod):
+        for key in claim_keys(pod):
             users = self._users.get(key, {})
             users.pop(pod.key, None)
             if not users:
@@ -208,7 +210,7 @@ class DeviceClaimController:
         template_name = reference.resource_claim_template_name
         if template_name is None:
             return None
-        is_decided, name = _named(pod, reference)
+        is_decided, name = named_claim(pod, reference)
         if is_decided and (name is None or self._is_for(pod, name)):
             return None
         if self._groups.has_claim(pod, reference):
@@ -242,7 +244,7 @@ class DeviceClaimController:
     def _reserve(self, pod: Pod) -> None:
         """Reserve the allocated claims of a pod that was loaded with a node."""
         for reference in pod.spec.resource_claims:
-            name = _named(pod, reference)[1]
+            name = named_claim(pod, reference)[1]
             claim = self._claims.get(f"{pod.namespace}/{name}") if name else None
             if claim is None or claim.status.allocation is None:
                 continue
@@ -320,21 +322,6 @@ class DeviceClaimController:
 
 def _is_done(pod: Pod) -> bool:
     return pod.is_finished or (pod.is_terminating and not pod.node_name)
-
-
-def _named(pod: Pod, reference: PodResourceClaim) -> tuple[bool, str | None]:
-    """Return whether the name of a pod's claim is decided, and the name, if any."""
-    if reference.resource_claim_name is not None:
-        return True, reference.resource_claim_name
-    for status in pod.status.resource_claim_statuses:
-        if status.name == reference.name:
-            return True, status.resource_claim_name
-    return False, None
-
-
-def _claim_keys(pod: Pod) -> Iterable[str]:
-    names = (_named(pod, claim)[1] for claim in pod.spec.resource_claims)
-    return [f"{pod.namespace}/{name}" for name in names if name]
 
 
 def _status(

@@ -172,7 +172,7 @@ class RuleStatusWriter:
         )
 
     def _trial(self, rule: DeviceTaintRule) -> str:
-        """Describe what a rule without effect would do."""
+        """Describe what a rule would evict with the effect NoExecute."""
         published = sum(
             rule.selects(
                 resource_slice.spec.driver, resource_slice.spec.pool.name, device.name

@@ -4,12 +4,15 @@ Mirrors ``handleClaim`` and ``handlePodGroupClaim`` (Kubernetes v1.37,
 ``pkg/controller/resourceclaim/controller.go``).
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from quaymaster._api.objects import (
     ObjectMeta,
     Pod,
     PodGroup,
+    PodGroupResourceClaim,
+    PodResourceClaim,
     ResourceClaim,
     ResourceClaimTemplate,
 )
@@ -23,7 +26,13 @@ from quaymaster._core.contract.cluster import (
     InvalidError,
 )
 
-__all__ = ["generate_claim", "is_claim_named", "owner_uid"]
+__all__ = [
+    "claim_keys",
+    "generate_claim",
+    "is_claim_named",
+    "named_claim",
+    "owner_uid",
+]
 
 _LONGEST_BASE: Final = 57
 """A name has 63 characters; 6 of them are generated."""
@@ -43,6 +52,29 @@ def owner_uid(claim: ResourceClaim, kind: type[Pod] | type[PodGroup]) -> str:
 def is_claim_named(claim: ResourceClaim, name: str) -> bool:
     """Return whether a generated claim is the one that its owner calls by a name."""
     return claim.metadata.annotations.get(CLAIM_OF_POD) == name
+
+
+def named_claim(
+    owner: Pod | PodGroup, reference: PodResourceClaim | PodGroupResourceClaim
+) -> tuple[bool, str | None]:
+    """Return whether the name of a claim is decided, and the name, if any.
+
+    Args:
+        owner: The pod or group.
+        reference: One of its claims.
+    """
+    if reference.resource_claim_name is not None:
+        return True, reference.resource_claim_name
+    for status in owner.status.resource_claim_statuses:
+        if status.name == reference.name:
+            return True, status.resource_claim_name
+    return False, None
+
+
+def claim_keys(owner: Pod | PodGroup) -> Sequence[str]:
+    """Return the keys of the claims of a pod or group whose names are decided."""
+    names = (named_claim(owner, claim)[1] for claim in owner.spec.resource_claims)
+    return [f"{owner.namespace}/{name}" for name in names if name]
 
 
 def generate_claim(

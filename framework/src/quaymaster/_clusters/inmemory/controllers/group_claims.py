@@ -5,7 +5,7 @@ Mirrors ``syncPodGroup``, ``handlePodGroupClaim`` and ``findPodGroupResourceClai
 (k8s.io/dynamic-resource-allocation v0.37, ``resourceclaim/resourceclaim.go``).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -23,8 +23,10 @@ from quaymaster._api.objects import (
 )
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.generated_claims import (
+    claim_keys,
     generate_claim,
     is_claim_named,
+    named_claim,
     owner_uid,
 )
 
@@ -63,7 +65,7 @@ class GroupClaimController:
         group = old if new is None else new
         if not self.is_on or group is None or not group.spec.resource_claims:
             return
-        for key in _claim_keys(group):
+        for key in claim_keys(group):
             if new is None:
                 self._users.get(key, {}).pop(group.key, None)
                 self._mark(ResourceClaim, key)
@@ -197,7 +199,7 @@ class GroupClaimController:
         template_name = reference.resource_claim_template_name
         if template_name is None:
             return None
-        is_decided, name = _named(group, reference)
+        is_decided, name = named_claim(group, reference)
         if is_decided:
             claim = self._claims.get(f"{group.namespace}/{name}")
             if name is None or (
@@ -221,20 +223,3 @@ class GroupClaimController:
             if is_claim_named(claim, name):
                 return claim
         return None
-
-
-def _named(
-    group: PodGroup, reference: PodGroupResourceClaim
-) -> tuple[bool, str | None]:
-    """Return whether the name of a group's claim is decided, and the name, if any."""
-    if reference.resource_claim_name is not None:
-        return True, reference.resource_claim_name
-    for status in group.status.resource_claim_statuses:
-        if status.name == reference.name:
-            return True, status.resource_claim_name
-    return False, None
-
-
-def _claim_keys(group: PodGroup) -> Iterable[str]:
-    names = (_named(group, claim)[1] for claim in group.spec.resource_claims)
-    return [f"{group.namespace}/{name}" for name in names if name]

@@ -20,6 +20,7 @@ from quaymaster._api.objects import (
 
 __all__ = ["Backoff", "FailureVerdict", "backoff_seconds", "finished_at", "judge"]
 
+# ``DefaultJobPodFailureBackOff`` and ``MaxJobPodFailureBackOff``.
 _FIRST_BACKOFF: Final = 10.0
 _LONGEST_BACKOFF: Final = 600.0
 
@@ -80,6 +81,7 @@ def _container_with(
         names = (None, container.name)
         if terminated is None or requirement.container_name not in names:
             continue
+        # ``getMatchingContainerFromList``: 0 matches no rule, not even one with NotIn.
         is_listed = terminated.exit_code in requirement.values
         if terminated.exit_code and is_listed == (requirement.operator == "In"):
             return container

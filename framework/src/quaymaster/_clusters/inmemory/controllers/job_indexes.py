@@ -106,7 +106,7 @@ class JobIndexes:
         return index in self.completed or index in self.failed
 
     def lowest_open(self, count: int) -> list[int]:
-        """Return the lowest indexes that need a pod, at most so many."""
+        """Return the lowest indexes that need a pod, up to a number."""
         indexes: list[int] = []
         for index in self._open():
             if len(indexes) == count:

@@ -29,7 +29,7 @@ from quaymaster._clusters.inmemory.controllers.job_indexes import (
 )
 from quaymaster._clusters.inmemory.controllers.job_pods import JobPods
 
-__all__ = ["JobSync", "wanted_pods"]
+__all__ = ["JobSync", "desired_pods"]
 
 _FAILURE: Final = "FailureTarget"
 _SUCCESS: Final = "SuccessCriteriaMet"
@@ -155,6 +155,8 @@ class JobSync:
                 *pod.status.container_statuses,
             )
         )
+        # ``pastBackoffLimitOnFailure``: limits of 0 and 1 both end with the first
+        # restart.
         return restarts >= max(limit, 1)
 
     def _note_indexes(self, indexes: JobIndexes) -> None:
@@ -202,7 +204,7 @@ class JobSync:
     def _manage(self, delayed: dict[int, Pod]) -> None:
         """Delete surplus pods, or create missing ones."""
         active = len(self._family.active)
-        parallelism = wanted_pods(self._job, self._family, self._total_succeeded())
+        parallelism = desired_pods(self._job, self._family, self._total_succeeded())
         surplus = active - parallelism
         indexes = self._pods.indexes
         if surplus > 0 or (indexes is not None and indexes.surplus):
@@ -301,6 +303,8 @@ class JobSync:
         conditions = with_condition(self._status.conditions, condition)
         # Identity: they are the same object unless the condition has changed.
         if conditions is not self._status.conditions:
+            # ``syncJob`` resets the start, so that the deadline does not run while a
+            # Job is suspended.
             start = None if is_suspended else Time(self._now)
             self._status = replace(
                 self._status, conditions=conditions, start_time=start
@@ -343,7 +347,7 @@ class JobSync:
         return new_condition(_FAILURE, reason, message, self._now)
 
 
-def wanted_pods(job: Job, family: Family, succeeded: int) -> int:
+def desired_pods(job: Job, family: Family, succeeded: int) -> int:
     """Return the number of pods that may run at once now."""
     parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
     if job.spec.suspend:

@@ -20,7 +20,7 @@ from quaymaster._clusters.inmemory.controllers.job_conditions import (
 )
 from quaymaster._clusters.inmemory.controllers.job_failures import Backoff
 from quaymaster._clusters.inmemory.controllers.job_pods import JobPods
-from quaymaster._clusters.inmemory.controllers.job_sync import JobSync, wanted_pods
+from quaymaster._clusters.inmemory.controllers.job_sync import JobSync, desired_pods
 from quaymaster._clusters.inmemory.controllers.pods import reason_of
 from quaymaster._core.contract.clock import Timer
 from quaymaster._core.contract.cluster import ApiError, EventNote
@@ -71,7 +71,7 @@ class JobController:
         family = self._families.of(job.uid)
         pods, job = self._pods_of(job)
         if job.spec.managed_by not in (None, _OUR_NAME):
-            parallelism = wanted_pods(job, family, job.status.succeeded)
+            parallelism = desired_pods(job, family, job.status.succeeded)
             self._cluster.shortfalls.add(
                 job,
                 parallelism - len(family.active),
@@ -82,7 +82,7 @@ class JobController:
         try:
             group = self._group_of(job, family)
         except ApiError as error:
-            missing = wanted_pods(job, family, job.status.succeeded)
+            missing = desired_pods(job, family, job.status.succeeded)
             missing -= len(family.active)
             self._cluster.shortfalls.add(job, missing, refusal=reason_of(error))
             return

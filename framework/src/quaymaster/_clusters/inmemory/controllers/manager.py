@@ -37,26 +37,19 @@ from quaymaster._api.objects import (
 from quaymaster._api.objects.keda import ScaledJob, ScaledObject
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.budgets import BudgetController
-from quaymaster._clusters.inmemory.controllers.claims import ClaimController
 from quaymaster._clusters.inmemory.controllers.device_slices import (
     add_slices,
     remove_slices,
 )
-from quaymaster._clusters.inmemory.controllers.ephemeral import (
-    add_claims,
-    has_ephemeral_volumes,
-    remove_claims,
-)
 from quaymaster._clusters.inmemory.controllers.families import Families
+from quaymaster._clusters.inmemory.controllers.marks import Marks
 from quaymaster._clusters.inmemory.controllers.nodes import NodeControllers
-from quaymaster._clusters.inmemory.controllers.ownership import OwnerId, Ownership
+from quaymaster._clusters.inmemory.controllers.ownership import Ownership
 from quaymaster._clusters.inmemory.controllers.quotas import sync_quota
 from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
     RepeatedEvictions,
 )
-from quaymaster._clusters.inmemory.controllers.volume_protection import (
-    VolumeProtection,
-)
+from quaymaster._clusters.inmemory.controllers.storage import StorageControllers
 from quaymaster._clusters.inmemory.simulated_devices import DEVICES_ANNOTATION
 from quaymaster._core.contract.clock import Timer
 
@@ -88,9 +81,6 @@ _OTHERS: Final = frozenset(
 _SCALERS: Final = frozenset({HorizontalPodAutoscaler, ScaledObject, ScaledJob})
 """Kinds whose controllers decide how many pods or Jobs there are."""
 
-_FIRST: Final = (HorizontalPodAutoscaler, ScaledObject)
-"""Autoscalers of workloads, which are synced before the workloads."""
-
 _WORKLOADS: Final = frozenset(
     {
         Deployment,
@@ -120,7 +110,7 @@ class Controllers:
     Attributes:
         nodes: The controllers of nodes.
         repeats: Counts the evictions by taints.
-        protection: Keeps claims and volumes that are in use.
+        storage: The controllers of claims and volumes.
     """
 
     def __init__(self, cluster: ClusterAccess, *, workloads: bool = True) -> None:
@@ -128,9 +118,14 @@ class Controllers:
         self._syncs_workloads = workloads
         self._families = Families()
         self._ownership = Ownership(cluster)
+        self._marks = Marks(self._wake)
         self._budgets = BudgetController(cluster, self._ownership, self._mark_budget)
-        self._claims = ClaimController(cluster)
-        self.protection = VolumeProtection(cluster, self._wake)
+        self.storage = StorageControllers(
+            cluster,
+            self._marks,
+            self._wake,
+            lambda namespace: self._with_workloads().claim_removed(namespace),
+        )
         # None while no group was deleted.
         self._groups: GroupProtection | None = None
         self.repeats = RepeatedEvictions(cluster.objects(Pod))
@@ -139,8 +134,8 @@ class Controllers:
         self._devices: DeviceControllers | None = None
         self._syncs: dict[type[ApiObject], Callable[[Any], None]] = {
             PodDisruptionBudget: self._budgets.sync,
-            PersistentVolumeClaim: self._claims.sync,
-            PersistentVolume: self._claims.sync_volume,
+            PersistentVolumeClaim: self.storage.claims.sync,
+            PersistentVolume: self.storage.claims.sync_volume,
             Node: self._sync_node,
             Pod: self._sync_pod,
             PodGroup: lambda group: self._with_devices().sync_group(group),
@@ -150,17 +145,14 @@ class Controllers:
         self._handlers: dict[type[ApiObject], Callable[[Any, Any], None]] = {
             Node: self._node_changed,
             PodDisruptionBudget: self._budget_changed,
-            PersistentVolumeClaim: self._claim_changed,
-            PersistentVolume: self._volume_changed,
+            PersistentVolumeClaim: self.storage.claim_changed,
+            PersistentVolume: self.storage.volume_changed,
             PodGroup: self._group_changed,
             Workload: self._described_group_changed,
-            CSIStorageCapacity: self._claims.capacity_changed,
+            StorageClass: self.storage.class_changed,
+            CSIStorageCapacity: self.storage.claims.capacity_changed,
             ResourceQuota: self._quota_changed,
         }
-        self._marked: dict[OwnerId, None] = {}
-        self._marked_sets: dict[OwnerId, None] = {}
-        self._marked_scalers: dict[OwnerId, None] = {}
-        self._has_new_volumes = False
         self._timer: Timer | None = None
         self._is_settling = False
 
@@ -172,7 +164,7 @@ class Controllers:
             )
 
             self._workloads = WorkloadControllers(
-                self._cluster, self._families, self._ownership, self._mark_object
+                self._cluster, self._families, self._ownership, self._marks.add
             )
         return self._workloads
 
@@ -184,19 +176,18 @@ class Controllers:
             )
 
             self._devices = DeviceControllers(
-                self._cluster, self.repeats, self._mark_object
+                self._cluster, self.repeats, self._marks.add
             )
         return self._devices
 
     def keep(self, obj: ApiObject) -> None:
         """Keep an object that is about to be loaded as its own cluster had it.
 
-        A claim without a volume stays without: its provisioner makes none. The allowed
-        disruptions of a budget change only with its pods, and so do the reservations of
-        device claims.
+        No volume is provisioned for a claim without one. The allowed disruptions of a
+        budget and the reservations of device claims change only with their pods.
         """
         if isinstance(obj, PersistentVolumeClaim):
-            self._claims.keep(obj)
+            self.storage.claims.keep(obj)
         elif isinstance(obj, PodDisruptionBudget):
             self._budgets.keep(obj)
         elif isinstance(obj, ResourceClaim):
@@ -209,7 +200,7 @@ class Controllers:
         self.nodes.pod_changed(old, new)
         pod = old if new is None else new
         if pod is not None and pod.spec.volumes:
-            self._pod_with_volumes_changed(old, new)
+            self.storage.pod_changed(old, new)
         if self._groups is not None and self._groups.users:
             self._groups.pod_changed(old, new)
         if pod is not None and (self._devices or pod.spec.resource_claims):
@@ -228,11 +219,6 @@ class Controllers:
         if new is not None:
             self._came(new)
 
-    def _pod_with_volumes_changed(self, old: Pod | None, new: Pod | None) -> None:
-        self.protection.pod_changed(old, new)
-        if old is None or new is None:
-            self._ephemeral_changed(old, new)
-
     def object_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
         """Handle an object of another kind that was created, changed or removed."""
         obj = old if new is None else new
@@ -241,8 +227,6 @@ class Controllers:
         handle = self._handlers.get(type(obj))
         if handle is not None:
             handle(old, new)
-        elif isinstance(obj, StorageClass):
-            self._volumes_came()
         elif isinstance(obj, _RULES):
             self._retry(obj.namespace)
         elif type(obj) in _WORKLOADS:
@@ -255,7 +239,7 @@ class Controllers:
     def usage_changed(self, namespace: str, *, is_less: bool) -> None:
         """Handle a changed usage of what the quotas of a namespace limit."""
         for key in self._cluster.quotas.quotas_of(namespace):
-            self._mark(OwnerId(ResourceQuota, key))
+            self._marks.add(ResourceQuota, key)
         if is_less:
             self._retry(namespace)
 
@@ -267,7 +251,7 @@ class Controllers:
             and old.spec == new.spec
         )
         if quota is not None and not is_status:
-            self._mark(OwnerId(ResourceQuota, quota.key))
+            self._marks.add(ResourceQuota, quota.key)
             self._retry(quota.namespace)
 
     def _retry(self, namespace: str) -> None:
@@ -275,7 +259,7 @@ class Controllers:
         for shortfall in self._cluster.shortfalls:
             owner = shortfall.owner
             if shortfall.refusal and namespace in ("", owner.namespace):
-                self._mark(OwnerId(type(owner), owner.key))
+                self._marks.add(type(owner), owner.key)
 
     def settle(self) -> None:
         """Run the controllers until they have nothing left to do."""
@@ -289,8 +273,8 @@ class Controllers:
             while (
                 self._ownership.adopt()
                 or self._collect()
-                or self._offer_volumes()
-                or self.protection.release()
+                or self.storage.offer()
+                or self.storage.protection.release()
                 or (self._groups is not None and self._groups.release())
                 or self._sync_next()
             ):
@@ -299,14 +283,9 @@ class Controllers:
             self._is_settling = False
 
     def _sync_next(self) -> bool:
-        # Autoscalers go first, so that a new workload begins with its size, and then
-        # the ReplicaSet of a Deployment, so that pods are created in the order of their
-        # workloads.
-        marked = self._marked_scalers or self._marked_sets or self._marked
-        if not marked:
+        identity = self._marks.pop()
+        if identity is None:
             return False
-        identity = next(iter(marked))
-        del marked[identity]
         obj = self._cluster.objects(identity.kind).get(identity.key)
         self._cluster.shortfalls.clear(identity.kind, identity.key)
         if obj is not None and (self._syncs_workloads or identity.kind in _OTHERS):
@@ -321,7 +300,7 @@ class Controllers:
         self.nodes.taints.sync(node)
 
     def _sync_pod(self, pod: Pod) -> None:
-        add_claims(self._cluster, pod)
+        self.storage.sync_pod(pod)
         if self._devices is not None:
             self._devices.sync_pod(pod)
 
@@ -335,20 +314,8 @@ class Controllers:
             deletes=self._syncs_workloads
         )
 
-    def _mark(self, identity: OwnerId) -> None:
-        if identity.kind is ReplicaSet:
-            self._marked_sets[identity] = None
-        elif identity.kind in _FIRST:
-            self._marked_scalers[identity] = None
-        else:
-            self._marked[identity] = None
-        self._wake()
-
-    def _mark_object(self, kind: type[ApiObject], key: str) -> None:
-        self._mark(OwnerId(kind, key))
-
     def _mark_budget(self, key: str) -> None:
-        self._mark(OwnerId(PodDisruptionBudget, key))
+        self._marks.add(PodDisruptionBudget, key)
 
     def _wake(self) -> None:
         if self._timer is None and not self._is_settling:
@@ -402,44 +369,6 @@ class Controllers:
         elif old is not None:
             self._budgets.budget_removed(old)
 
-    def _ephemeral_changed(self, old: Pod | None, new: Pod | None) -> None:
-        pod = old if new is None else new
-        if pod is None or not pod.spec.volumes or not has_ephemeral_volumes(pod):
-            return
-        if new is None:
-            remove_claims(self._cluster, pod)
-        else:
-            self._mark(OwnerId(Pod, pod.key))
-
-    def _claim_changed(
-        self, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None
-    ) -> None:
-        if new is not None:
-            self.protection.changed(new)
-            self._claims.claim_changed(new)
-            self._mark(OwnerId(PersistentVolumeClaim, new.key))
-        elif old is not None:
-            self.protection.removed(old)
-            self._claims.claim_removed(old)
-            if self._cluster.objects(StatefulSet):
-                self._with_workloads().claim_removed(old.namespace)
-
-    def _volume_changed(
-        self, old: PersistentVolume | None, new: PersistentVolume | None
-    ) -> None:
-        self._claims.volume_changed(old, new)
-        if new is None:
-            if old is not None:
-                self.protection.removed(old)
-            return
-        self.protection.changed(new)
-        self._mark(OwnerId(PersistentVolume, new.key))
-        claim = self._claims.claim_of(new)
-        if claim is not None:
-            self._mark(OwnerId(PersistentVolumeClaim, claim))
-        else:
-            self._volumes_came()
-
     def _group_changed(self, old: PodGroup | None, new: PodGroup | None) -> None:
         is_deleted = new is not None and new.metadata.deletion_timestamp is not None
         if self._groups is None and is_deleted:
@@ -465,34 +394,22 @@ class Controllers:
             # A Job may have waited for its name.
             self._retry(old.namespace)
 
-    def _volumes_came(self) -> None:
-        """Sync the claims: there are new volumes that are free, or new classes."""
-        self._has_new_volumes = True
-        self._wake()
-
-    def _offer_volumes(self) -> bool:
-        had, self._has_new_volumes = self._has_new_volumes, False
-        if had:
-            for key in self._claims.open_claims:
-                self._mark(OwnerId(PersistentVolumeClaim, key))
-        return had
-
     def _node_changed(self, old: Node | None, new: Node | None) -> None:
         node = old if new is None else new
         if node is None:
             return
         if new is not None and self.nodes.taints.needs_sync(old, new):
-            self._mark(OwnerId(Node, new.name))
+            self._marks.add(Node, new.name)
         self.nodes.node_changed(old, new)
         if old is not None and new is not None:
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
-        self._claims.nodes_changed()
+        self.storage.claims.nodes_changed()
         if new is None:
             remove_slices(self._cluster, node)
         elif DEVICES_ANNOTATION in node.metadata.annotations:
-            self._mark(OwnerId(Node, node.name))
+            self._marks.add(Node, node.name)
         if self._cluster.objects(DaemonSet):
             self._with_workloads().node_changed(node.name)
 

@@ -160,7 +160,7 @@ class NodeMonitor:
         """Taint the next node of a zone; return when another one may be tainted."""
         limit = self._limits[zone]
         if limit.take(self._cluster.clock.now()):
-            self._set_taint(names[0], self._wanted(names[0]))
+            self._set_taint(names[0], self._desired_taint(names[0]))
             names = names[1:]
         return [limit.free_at] if names else []
 
@@ -196,10 +196,10 @@ class NodeMonitor:
     def _swap_taints(self) -> None:
         """Replace taints of the other kind, without a limit."""
         for name in list(self._unready):
-            wanted = self._wanted(name)
+            desired = self._desired_taint(name)
             present = _health_taints(self._nodes[name])
-            if any(not is_same_taint(taint, wanted) for taint in present):
-                self._set_taint(name, wanted)
+            if any(not is_same_taint(taint, desired) for taint in present):
+                self._set_taint(name, desired)
 
     def _waiting(self) -> dict[str, list[str]]:
         """Return the nodes without the taint that they should have, by zone."""
@@ -218,21 +218,21 @@ class NodeMonitor:
                 zones[zone_key(node)].append(node)
         return zones
 
-    def _wanted(self, name: str) -> Taint:
+    def _desired_taint(self, name: str) -> Taint:
         is_unknown = ready_status(self._nodes[name]) == "Unknown"
         return UNREACHABLE if is_unknown else NOT_READY
 
-    def _set_taint(self, name: str, wanted: Taint | None) -> None:
+    def _set_taint(self, name: str, desired: Taint | None) -> None:
         """Write the only health taint of a node, or remove all; None for none."""
         node = self._nodes.get(name)
         if node is None:
             return
         present = _health_taints(node)
         kept = [taint for taint in node.spec.taints if taint not in present]
-        if wanted is not None:
-            same = (taint for taint in present if is_same_taint(taint, wanted))
-            kept.append(next(same, wanted))
-        if len(kept) != len(node.spec.taints) or wanted is not None:
+        if desired is not None:
+            same = (taint for taint in present if is_same_taint(taint, desired))
+            kept.append(next(same, desired))
+        if len(kept) != len(node.spec.taints) or desired is not None:
             spec = replace(node.spec, taints=tuple(kept))
             self._cluster.change(node, replace(node, spec=spec))
 

@@ -47,12 +47,12 @@ class NodeTaintController:
 
     def needs_sync(self, old: Node | None, new: Node) -> bool:
         """Note the causes that have ended; return whether taints have to change."""
-        keys = set(_wanted_keys(new))
+        keys = set(_desired_keys(new))
         ended = self._ended.setdefault(new.name, set())
         present = set(_present_keys(new))
         ended |= _checked_keys(new)
         if old is not None:
-            ended |= set(_wanted_keys(old))
+            ended |= set(_desired_keys(old))
             ended |= _ALL_KEYS & present - set(_present_keys(old))
         ended -= keys
         if keys <= present and not ended & present:
@@ -71,7 +71,7 @@ class NodeTaintController:
         )
         added = (
             Taint(key=key, effect=_NO_SCHEDULE)
-            for key in _wanted_keys(node)
+            for key in _desired_keys(node)
             if key not in present
         )
         taints = (*kept, *added)
@@ -80,7 +80,7 @@ class NodeTaintController:
             self._cluster.change(node, replace(node, spec=spec))
 
 
-def _wanted_keys(node: Node) -> Iterable[str]:
+def _desired_keys(node: Node) -> Iterable[str]:
     for condition in node.status.conditions:
         key = _KEYS.get((condition.type, condition.status))
         if key is not None:

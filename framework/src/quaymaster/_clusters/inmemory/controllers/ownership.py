@@ -162,15 +162,15 @@ class Ownership:
             self.adoptions.append((pod.key, OwnerId(type(owner), owner.key)))
 
     def _consider_orphan(self, pod: Pod, identity: OwnerId, selector: Selector) -> bool:
-        is_wanted = (
+        is_adoptable = (
             not pod.is_finished
             and not pod.is_terminating
             and selector.matches(pod.metadata.labels)
             and (identity.kind is not StatefulSet or _is_member(pod, identity.key))
         )
-        if is_wanted:
+        if is_adoptable:
             self.adoptions.append((pod.key, identity))
-        return is_wanted
+        return is_adoptable
 
 
 def selector_of(owner: PodOwner | Deployment) -> Selector:

@@ -113,6 +113,7 @@ class ReplicaScaler:
             share = _share(each, deployment, total, missing, added)
             sizes.append(replicas_of(each) + share)
             added += share
+        # What rounding leaves goes to the largest ReplicaSet, as in ``scale``.
         sizes[0] = max(0, sizes[0] + missing - added)
         for each, size in zip(ordered, sizes, strict=True):
             annotations = size_annotations(deployment)
@@ -185,6 +186,7 @@ def _fraction(target: ReplicaSet, deployment: Deployment, total: int) -> int:
     size = replicas_of(target)
     if replicas_of(deployment) == 0:
         return -size
+    # ``getReplicaSetFraction``: without the annotation, the current size counts.
     before = _number(target, _MAX) or total
     exact = size * max_replicas(deployment) / before
     # Halves are rounded up, unlike Python's ``round``.

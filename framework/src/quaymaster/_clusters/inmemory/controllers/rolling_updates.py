@@ -77,13 +77,15 @@ class RollingUpdater:
         budget = total - least - (replicas_of(new) - ready)
         if budget <= 0:
             return
-        # Pods that are not available go first: that costs no availability.
+        # Pods that are not available go first: that costs no availability
+        # (``cleanupUnhealthyReplicas``).
         available = [self._scaler.available(deployment, each) for each in old]
         useless = [
             replicas_of(each) - count
             for each, count in zip(old, available, strict=True)
         ]
         old = self._take(deployment, old, useless, budget)
+        # Then as many as may be missing (``scaleDownOldReplicaSetsForRollingUpdate``).
         budget = ready + sum(available) - least
         self._take(deployment, old, list(map(replicas_of, old)), budget)
 

@@ -74,6 +74,8 @@ class SetClaims:
 
         They have the removed pod as their owner.
         """
+        # ``PodClaimIsStale``: the garbage collector would delete the claim under a new
+        # pod.
         if _policy(owner).when_scaled != "Delete":
             return False
         name = f"{owner.name}-{ordinal}"
@@ -207,6 +209,7 @@ def _is_free(
     policy: StatefulSetPersistentVolumeClaimRetentionPolicy,
 ) -> bool:
     """Return whether no other controller and no namesake of the past owns a claim."""
+    # ``hasUnexpectedController``: such a claim keeps its owners.
     retains = "Delete" not in (policy.when_deleted, policy.when_scaled)
     for reference in references:
         if _names(reference, owner, pod):

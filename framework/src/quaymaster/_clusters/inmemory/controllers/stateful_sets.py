@@ -173,6 +173,7 @@ class StatefulSetController:
         last = condemned[0]
         if last.is_terminating:
             return False
+        # ``processCondemned``, with its ``firstUnhealthyPod``.
         # Identity: all of them are the very objects of `condemned`.
         down = [pod for pod in condemned if not self._is_up(owner, pod)]
         return last not in down or down[-1] is last

@@ -75,7 +75,7 @@ class TaintEvictionController:
         """Handle a node that was created (no old), changed, or removed (no new)."""
         before, after = no_execute_taints(old), no_execute_taints(new)
         if new is None:
-            # As upstream: deadlines stay, and the pods go when these end.
+            # As in ``handleNodeUpdate``, deadlines stay, and the pods go when they end.
             if old is not None:
                 self._taints.pop(old.name, None)
         elif before != after:
@@ -156,7 +156,7 @@ class TaintEvictionController:
         eviction = self._evictions.get(pod.key)
         if eviction is not None:
             if eviction.scheduled_at < now:
-                # As upstream: more taints do not change a deadline.
+                # As in ``processPodOnNode``, more taints do not change a deadline.
                 return
             self._cancel(pod.key)
         call = partial(self._evict, pod.key, pod.uid)

@@ -91,6 +91,7 @@ class QuotaLedger:
         """
         accounts = self._accounts.get(obj.namespace, {}).values()
         concerned = [account for account in accounts if account.matches(obj)]
+        # ``CheckRequest`` reports missing requests of any quota before excesses.
         reason = _first(account.why_incomplete(obj) for account in concerned)
         if not reason:
             now = self._clock.now()

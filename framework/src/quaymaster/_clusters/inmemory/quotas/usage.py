@@ -152,6 +152,7 @@ def _usage(pod: Pod, *, use_status: bool, by_totals: bool) -> ResourceList:
 
 def _is_overdue(pod: Pod, now: float) -> bool:
     """Return whether a pod should have been removed by now, as on a lost node."""
+    # ``QuotaV1Pod`` adds the grace period to a time that includes it already.
     deadline = pod.metadata.deletion_timestamp
     grace = pod.metadata.deletion_grace_period_seconds
     return deadline is not None and grace is not None and now > deadline + grace
@@ -161,6 +162,7 @@ def _claim_usage(claim: PersistentVolumeClaim) -> ResourceList:
     usage = {f"count/{resource_of(type(claim))}": _SINGLE, _OF_CLAIMS[0]: _SINGLE}
     storage = claim.spec.resources.requests.get("storage")
     if storage is not None:
+        # The status of a quota must have whole bytes: ``pvcEvaluator.Usage``.
         whole = storage if not storage.nanos % _NANO else Quantity(storage.value)
         usage[_OF_CLAIMS[1]] = whole
     class_name = class_of_claim(claim)
@@ -176,5 +178,6 @@ def _claim_usage(claim: PersistentVolumeClaim) -> ResourceList:
 def _is_extended_request(name: str) -> bool:
     if not name.startswith(_REQUESTS):
         return False
+    # ``IsPrefixedNativeResource`` finds the prefix anywhere in the name.
     is_native = "/" not in name or "kubernetes.io/" in name
     return not is_native or name.startswith(_REQUESTS + _DEVICE_CLASS)

@@ -110,10 +110,10 @@ def call(function: Function, arguments: Sequence[Expression]) -> Expression:
     )
 
 
-def first_that(wanted: bool, arguments: Sequence[Expression]) -> Expression:
-    """Make the expression of ``or`` (wanted: true) or ``and`` (wanted: false).
+def first_that(truth: bool, arguments: Sequence[Expression]) -> Expression:
+    """Make the expression of ``or`` (truth: true) or ``and`` (truth: false).
 
-    Its value is the first argument with the wanted truth, or else the last one. Later
+    Its value is the first argument with this truth, or else the last one. Later
     arguments are not evaluated.
     """
 
@@ -121,7 +121,7 @@ def first_that(wanted: bool, arguments: Sequence[Expression]) -> Expression:
         value: Value = None
         for argument in arguments:
             value = argument.evaluate(scope)
-            if is_true(value) == wanted:
+            if is_true(value) == truth:
                 break
         return value
 

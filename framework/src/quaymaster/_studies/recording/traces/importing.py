@@ -99,7 +99,7 @@ def import_trace(
         paths: Its tables, as CSV files, compressed with gzip or not; or folders that
             have them.
         file: The record to write; it must not exist.
-        max_pods: Stop after so many pods.
+        max_pods: Stop after this number of pods.
 
     Raises:
         RecordError: A table is missing, cannot be read or has other columns; or the

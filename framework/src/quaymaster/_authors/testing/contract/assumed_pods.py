@@ -1,0 +1,201 @@
+"""A check: pods that are assumed on a node count as those that are bound."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import (
+    Difference,
+    answers,
+    is_open,
+)
+from quaymaster._authors.testing.contract.attempts import copies_of
+from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.status import Status
+
+__all__ = ["ASSUMED_PODS"]
+
+_MOST_COPIES: Final = 8
+_REMEDY: Final = (
+    "count the pods of handle.snapshot, which has assumed pods (handle.informers does "
+    "not), or count them in reserve, and forget them in unreserve"
+)
+
+
+@attrs.frozen
+class _Outcome:
+    """The end of an attempt.
+
+    Attributes:
+        hook: The hook that rejected the pod, or empty.
+        node_name: The node where the pod is assumed, or empty.
+    """
+
+    hook: str = ""
+    node_name: str = ""
+
+
+@attrs.frozen
+class _Bound:
+    """A pod that was bound.
+
+    Attributes:
+        pod: The pod as it was created.
+        node_name: Its node.
+    """
+
+    pod: Pod
+    node_name: str
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    for pod in cluster.pending[:2]:
+        _ask_limit(subject, cluster, pod)
+    if subject.has("score"):
+        _ask_scores(subject, cluster)
+
+
+def _ask_limit(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
+    """Bind pods until the next one is rejected; it is when they are assumed, too."""
+    bench = Bench(subject, cluster)
+    copies = copies_of(pod, _MOST_COPIES)
+    bound: list[_Bound] = []
+    for copy in copies:
+        outcome = _attempt(bench, copy)
+        if not outcome.node_name:
+            break
+        bound.append(_bind(bench, copy, outcome.node_name))
+    else:
+        return  # there is no limit
+    rejecting, bench = outcome.hook, Bench(subject, cluster)
+    if not bound or not rejecting or not _assume_all(bench, bound):
+        return
+    last = copies[len(bound)]
+    outcome = _attempt(bench, last)
+    if outcome.node_name:
+        text = (
+            f"rejects pod '{last.key}' when {_counted(bound)} bound, but accepts it on "
+            f"node '{outcome.node_name}' while they are assumed and not bound yet: "
+            f"{_REMEDY}"
+        )
+        fail(rejecting, text, pod, cluster.nodes, cluster.pods)
+
+
+def _ask_scores(subject: Subject, cluster: SmallCluster) -> None:
+    """Compare the scores of the next pod after a bound and after an assumed one."""
+    first, *others = cluster.pending
+    bench = Bench(subject, cluster)
+    (copy,) = copies_of(first, 1)
+    outcome = _attempt(bench, copy)
+    if not outcome.node_name:
+        return
+    bound = _bind(bench, copy, outcome.node_name)
+    early = Bench(subject, cluster)
+    if not _assume_all(early, [bound]):
+        return
+    for pod in others:
+        changed = _score_difference(early, bench, pod)
+        if changed is not None:
+            text = (
+                f"{changed} as when pod '{copy.key}' is bound to node "
+                f"'{outcome.node_name}', where it is assumed: {_REMEDY}"
+            )
+            fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
+
+
+def _score_difference(early: Bench, late: Bench, pod: Pod) -> Difference | None:
+    found, expected = answers(early, pod), answers(late, pod)
+    for name, score in expected.score.items():
+        other = found.score.get(name, score)
+        if other != score:
+            return Difference("score", name, other, score)
+    return None
+
+
+def _attempt(bench: Bench, pod: Pod) -> _Outcome:
+    """Run a pod through an attempt, and leave it assumed on its node."""
+    bench.add(pod)
+    attempt = answers(bench, pod)
+    gate, prepared = attempt.pre_enqueue, attempt.pre_filter
+    if isinstance(gate, Status):
+        return _Outcome("pre_enqueue")
+    if not is_open(prepared):
+        return _Outcome("pre_filter")
+    names = (info.name for info in bench.snapshot if info.name not in attempt.rejected)
+    node_name = next(names, "")
+    if not node_name:
+        return _Outcome("filter" if attempt.rejected else "")
+    rejecting = _assume(bench, pod, node_name)
+    return _Outcome(rejecting) if rejecting else _Outcome(node_name=node_name)
+
+
+def _assume(bench: Bench, pod: Pod, node_name: str) -> str:
+    """Reserve a node for a pod; return the hook that rejects it, or empty."""
+    subject, state = bench.subject, CycleState()
+    bench.pre_filter(state, pod)
+    if subject.has("filter"):
+        bench.ask("filter", state, pod, bench.snapshot.get(node_name))
+    assumed = replace(pod, node_name=node_name)
+    bench.snapshot.add_pod(assumed)
+    for hook in ("reserve", "permit"):
+        if not subject.has(hook):
+            continue
+        if isinstance(bench.ask(hook, state, assumed, node_name), Status):
+            if subject.has("unreserve"):
+                bench.ask("unreserve", state, assumed, node_name)
+            bench.snapshot.remove_pod(assumed)
+            return hook
+    bench.room.drop()
+    bench.snapshot.remove_pod(assumed)
+    bench.snapshot.add_pod(_annotated(assumed, state))
+    return ""
+
+
+def _annotated(pod: Pod, state: CycleState) -> Pod:
+    annotations = {**pod.annotations, **state.annotations}
+    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))
+
+
+def _bind(bench: Bench, pod: Pod, node_name: str) -> _Bound:
+    """Bind an assumed pod."""
+    info = bench.snapshot.get(node_name)
+    assert info is not None
+    assumed = info.pods[pod.uid]
+    bench.snapshot.remove_pod(assumed)
+    bench.add(assumed)
+    if bench.subject.has("post_bind"):
+        bench.ask("post_bind", CycleState(), assumed, node_name)
+    return _Bound(pod, node_name)
+
+
+def _assume_all(bench: Bench, bound: Sequence[_Bound]) -> bool:
+    """Assume pods on the nodes where they were bound; return whether all may run."""
+    for each in bound:
+        bench.add(each.pod)
+        found = answers(bench, each.pod)
+        if isinstance(found.pre_enqueue, Status) or not is_open(found.pre_filter):
+            return False
+        if each.node_name in found.rejected:
+            return False
+        if _assume(bench, each.pod, each.node_name):
+            return False
+    return True
+
+
+def _counted(bound: Sequence[_Bound]) -> str:
+    return f"{len(bound)} like it are" if len(bound) > 1 else "one like it is"
+
+
+ASSUMED_PODS: Final = Check(
+    name="assumed pods",
+    promise="pods that are assumed on a node count as those that are bound",
+    ask=_ask,
+    hooks=frozenset({"pre_filter", "filter", "score", "reserve", "permit"}),
+)
