@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar, Final
 
 import attrs
@@ -93,6 +94,7 @@ class KarpenterSetup:
         interruptions: Which spot nodes the cloud takes back.
         real_start: When the simulation begins on the calendar, in seconds since the
             epoch; None if that is unknown.
+        files: The files that were read beside its own.
         source: The name of its file, for messages.
         kinds: The kinds of objects that it reads.
     """
@@ -106,6 +108,7 @@ class KarpenterSetup:
     failures: Sequence[Failure] = ()
     interruptions: Sequence[Interruption] = ()
     real_start: float | None = None
+    files: Sequence[Path] = ()
     source: str = "autoscaler"
 
     def __call__(self, context: AutoscalerContext) -> "KarpenterController":

@@ -148,6 +148,7 @@ def read_karpenter(document: Mapping[str, object], source: str) -> KarpenterSetu
             for number, each in enumerate(content.interruptions)
         ],
         real_start=_time(content.now, source),
+        files=[Path(source).parent / each for each in [content.catalogue] if each],
         source=source,
     )
 
@@ -164,7 +165,16 @@ def _types(content: _Document, source: str) -> Sequence[InstanceType]:
         if spec.name in names:
             raise AutoscalerError(f"{source}: types", f"{spec.name!r} is there twice")
         names.add(spec.name)
+        _check_capacity(spec, source)
     return instance_types(specs, amounts_of(content.reserved))
+
+
+def _check_capacity(spec: TypeSpec, source: str) -> None:
+    """Check that pods may fit on the nodes of a type, as they need each of these."""
+    for resource in ("cpu", "memory", "pods"):
+        if resource not in spec.capacity:
+            where = f"{source}: types ({spec.name})"
+            raise AutoscalerError(where, f"capacity: expected {resource}, got none")
 
 
 def _options(types: Sequence[InstanceType]) -> KarpenterOptions:
