@@ -1,6 +1,6 @@
 """Experiments: all runs of inputs, profiles, parameters and seeds, and tuning."""
 
-from quaymaster._studies.experiments.errors import ExperimentErrors
+from quaymaster._studies.experiments.errors import ExperimentErrors, InterferenceError
 from quaymaster._studies.experiments.experiment import Cell, Experiment, Part
 from quaymaster._studies.experiments.inputs import (
     Arrival,
@@ -9,6 +9,7 @@ from quaymaster._studies.experiments.inputs import (
     InputContext,
     Workload,
 )
+from quaymaster._studies.experiments.interference import Interference
 from quaymaster._studies.experiments.load import load_experiment, parse_experiment
 from quaymaster._studies.experiments.metrics import (
     Column,
@@ -47,6 +48,8 @@ __all__ = [
     "FailedRun",
     "HeldOutDifference",
     "InputContext",
+    "Interference",
+    "InterferenceError",
     "Judged",
     "Measured",
     "Metric",

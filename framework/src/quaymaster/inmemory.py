@@ -11,6 +11,7 @@ from quaymaster._clusters.inmemory.loading import find_stray_pods
 from quaymaster._clusters.inmemory.node_health import HealthObserver
 from quaymaster._clusters.inmemory.nodes_spec import NodesSpecError, make_nodes
 from quaymaster._clusters.inmemory.pod_times import DEFAULT_POD_TIMES, PodTimes
+from quaymaster._clusters.inmemory.run_times import RunTimes
 
 __all__ = [
     "DEFAULT_POD_TIMES",
@@ -22,6 +23,7 @@ __all__ = [
     "InMemoryCluster",
     "NodesSpecError",
     "PodTimes",
+    "RunTimes",
     "find_stray_pods",
     "make_nodes",
 ]

@@ -15,6 +15,8 @@ from quaymaster_openb import (
     GpuClusteringScore,
     GpuPackingScore,
     GpuShare,
+    PWRGpuShare,
+    PWRScore,
     RandomGpuShare,
     RandomScore,
     TypicalPod,
@@ -97,3 +99,11 @@ class TestFGDScore(OnGpus):
 
 class TestFGDGpuShare(OnGpus):
     plugin = FGDGpuShare
+
+
+class TestPWRScore(OnGpus):
+    plugin = PWRScore
+
+
+class TestPWRGpuShare(OnGpus):
+    plugin = PWRGpuShare

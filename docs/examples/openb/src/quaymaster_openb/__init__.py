@@ -9,6 +9,8 @@ from quaymaster_openb.figures import Figures
 from quaymaster_openb.gpu_clustering import GpuClusteringScore
 from quaymaster_openb.gpu_packing import GpuPackingScore
 from quaymaster_openb.gpu_share import GpuShare
+from quaymaster_openb.power import Power
+from quaymaster_openb.pwr import PWRGpuShare, PWRScore
 from quaymaster_openb.random_score import RandomGpuShare, RandomScore
 from quaymaster_openb.study import OpenB
 from quaymaster_openb.typical_pods import TypicalPod, TypicalPods
@@ -24,6 +26,9 @@ __all__ = [
     "GpuPackingScore",
     "GpuShare",
     "OpenB",
+    "PWRGpuShare",
+    "PWRScore",
+    "Power",
     "RandomGpuShare",
     "RandomScore",
     "TypicalPod",

@@ -43,6 +43,7 @@ from quaymaster._clusters.inmemory.notices import (
     shortfall_of,
 )
 from quaymaster._clusters.inmemory.pod_times import INSTANT_POD_TIMES, PodTimes
+from quaymaster._clusters.inmemory.run_times import RunTimes
 from quaymaster._core.contract.clock import Clock
 from quaymaster._core.contract.cluster import (
     ConflictError,
@@ -386,6 +387,15 @@ class InMemoryCluster:
         for name in names:
             if name in self._core.lives.silent:
                 self._health.resume(name)
+
+    @property
+    def run_times(self) -> RunTimes | None:
+        """What ends pods that run for a limited time; None for the kubelet."""
+        return self._core.lives.run_times
+
+    def use_run_times(self, run_times: RunTimes) -> None:
+        """Let a model end pods that run for a limited time, also those that run."""
+        self._core.lives.use_run_times(run_times)
 
     def bind(
         self,

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Node, Pod, PodCondition, PodStatus, Time
 from quaymaster._clusters.inmemory.durations import RUN_SECONDS_ANNOTATION, run_seconds
 from quaymaster._clusters.inmemory.pod_times import PodTimes
+from quaymaster._clusters.inmemory.run_times import RunTimes
 from quaymaster._core.contract.clock import Clock
 
 __all__ = ["Kubelet", "with_condition", "with_kubelet_labels"]
@@ -39,6 +40,9 @@ class Kubelet:
         on_end: Called with key and uid of a pod whose run time has ended.
         runs_pods: Whether bound pods start at all; otherwise they stay pending.
         times: How long pods need to start and to end.
+
+    Attributes:
+        run_times: What ends pods that run for a limited time; None for the kubelet.
     """
 
     def __init__(
@@ -49,6 +53,7 @@ class Kubelet:
         runs_pods: bool,
         times: PodTimes,
     ) -> None:
+        self.run_times: RunTimes | None = None
         self._clock = clock
         self._on_start = on_start
         self._on_end = on_end
@@ -123,8 +128,17 @@ class Kubelet:
         now = self._clock.now()
         start = pod.status.start_time
         begun = now if start is None else min(start, now)
+        key, uid = pod.key, pod.metadata.uid
+        if self.run_times is not None:
+            self.run_times.follow(pod, begun, seconds, partial(self._on_end, key, uid))
+            return
         due = max(begun + seconds, now)
-        self._clock.call_at(due, partial(self._on_end, pod.key, pod.metadata.uid))
+        self._clock.call_at(due, partial(self._end_by_timer, key, uid))
+
+    def _end_by_timer(self, key: str, uid: str) -> None:
+        # A timer may be older than what ends pods now.
+        if self.run_times is None:
+            self._on_end(key, uid)
 
 
 class _StatusMemo:

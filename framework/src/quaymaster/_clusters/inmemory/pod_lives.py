@@ -13,6 +13,7 @@ from quaymaster._clusters.inmemory.durations import LONGEST_SECONDS
 from quaymaster._clusters.inmemory.image_pulls import ImagePulls
 from quaymaster._clusters.inmemory.kubelet import Kubelet
 from quaymaster._clusters.inmemory.pod_times import PodTimes
+from quaymaster._clusters.inmemory.run_times import RunTimes
 from quaymaster._core.contract.clock import Clock
 
 __all__ = ["PodLives"]
@@ -94,6 +95,17 @@ class PodLives:
     def follow(self, pod: Pod) -> None:
         """End a running pod after the run time in its annotations."""
         self._kubelet.follow(pod)
+
+    @property
+    def run_times(self) -> RunTimes | None:
+        """What ends pods that run for a limited time; None for the kubelet."""
+        return self._kubelet.run_times
+
+    def use_run_times(self, run_times: RunTimes) -> None:
+        """Let a model end pods that run for a limited time."""
+        self._kubelet.run_times = run_times
+        for pod in [pod for pod in self._pods.values() if pod.node_name]:
+            self._kubelet.follow(pod)
 
     def created(self, pod: Pod) -> PodStatus:
         """Return the status of a pod that is created with a node."""

@@ -27,6 +27,7 @@ class Completion(LifeMetric):
         by: The label whose values are groups, or ``namespace``.
     """
 
+    joins_resubmitted: ClassVar[bool] = True
     columns: ClassVar[Sequence[Column]] = (
         Column(
             name="mean",

@@ -13,9 +13,11 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.experiments.autoscalers import AutoscalerFile
 from quaymaster._studies.experiments.failures_entry import FailuresEntry
 from quaymaster._studies.experiments.inputs import ExperimentInput
+from quaymaster._studies.experiments.interference import Interference
 from quaymaster._studies.experiments.metrics import Metric
 from quaymaster._studies.experiments.offers import Used, import_class
 from quaymaster._studies.experiments.period import Period
+from quaymaster._studies.experiments.restarts_entry import RestartsEntry
 
 __all__ = ["Cell", "Experiment", "Part", "registry_with"]
 
@@ -95,6 +97,8 @@ class Experiment:
         period: When runs end, and from when on they count.
         workload_seed: The seed of the inputs of all runs; None for that of the run.
         node_failures: Nodes that fail and return at random times.
+        restarts: What happens to the work of pods that lose their node.
+        interference: How much pods slow each other down; None for not at all.
     """
 
     name: str
@@ -114,6 +118,8 @@ class Experiment:
     period: Period = Period()
     workload_seed: int | None = None
     node_failures: Sequence[FailuresEntry] = ()
+    restarts: RestartsEntry = RestartsEntry()
+    interference: Used[Interference] | None = None
 
     @property
     def folder(self) -> Path:

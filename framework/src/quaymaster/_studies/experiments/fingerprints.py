@@ -114,6 +114,13 @@ class Fingerprints:
                 "period": [str(experiment.period.horizon), experiment.period.warm_up],
                 "workload seed": experiment.workload_seed,
                 "node failures": [str(entry) for entry in experiment.node_failures],
+                "restarts": str(experiment.restarts),
+                "interference": None
+                if experiment.interference is None
+                else [
+                    experiment.interference.origin,
+                    dict(experiment.interference.parameters),
+                ],
                 "metrics": {
                     name: [used.origin, dict(used.parameters)]
                     for name, used in experiment.metrics.items()
@@ -188,6 +195,8 @@ def _surroundings(experiment: Experiment) -> Surroundings:
         *(part.used.origin for part in experiment.inputs if part.used is not None),
         *(metric.origin for metric in experiment.metrics.values()),
     ]
+    if experiment.interference is not None:
+        origins.append(experiment.interference.origin)
     plugins: set[str] = set()
     for part in experiment.profiles:
         config = parse_config(part.config, registry, kubernetes=experiment.kubernetes)

@@ -2,13 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 import attrs
 import numpy as np
 
 from quaymaster._api.objects import Pod
 from quaymaster._studies.experiments.metrics import Measured, Metric, Value
+from quaymaster._studies.experiments.running_work import work_of
 from quaymaster._studies.simulation.driven import Run
 from quaymaster._studies.simulation.history import History, PodLife
 
@@ -40,8 +41,11 @@ class LifeMetric(Metric):
             once for all pods and once for each group, as ``GROUP.COLUMN``. Pods without
             the label are in no group.
         counts_from: When the warm-up ended, in seconds of the run.
+        joins_resubmitted: Whether a pod that was created again after its loss counts
+            once, from its first creation.
     """
 
+    joins_resubmitted: ClassVar[bool] = False
     by: str = ""
     counts_from: float = attrs.field(init=False, default=0.0)
     _history: History | None = attrs.field(init=False, default=None)
@@ -59,20 +63,22 @@ class LifeMetric(Metric):
         history = self._history
         assert history is not None, "begin comes first"
         history.close()
-        groups = _groups(self._pods(history), self._groups_by)
+        groups = _groups(self._pods(run, history), self._groups_by)
         values: dict[str, Value] = {}
         for group, lives in groups.items():
             for name, value in self._measure(run, lives).items():
                 values[f"{group}.{name}" if group else name] = value
         return Measured(values=values)
 
-    def _pods(self, history: History) -> Iterable[PodLife]:
+    def _pods(self, run: Run, history: History) -> Iterable[PodLife]:
         """Return the lives that count."""
-        return (
-            life
-            for life in history.pods
-            if not life.pod.node_name and life.created >= self.counts_from
-        )
+        work = work_of(run) if self.joins_resubmitted else None
+        for life in history.pods:
+            if life.pod.node_name or (work and work.was_resubmitted(life)):
+                continue
+            created = work.first_created(life) if work else life.created
+            if created >= self.counts_from:
+                yield attrs.evolve(life, created=created) if work else life
 
     @property
     def _groups_by(self) -> str:

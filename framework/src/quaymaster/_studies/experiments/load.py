@@ -25,6 +25,7 @@ from quaymaster._studies.experiments.autoscalers import (
 )
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Experiment, Part, registry_with
+from quaymaster._studies.experiments.interference import Interference
 from quaymaster._studies.experiments.model import (
     API_VERSION,
     KIND,
@@ -33,7 +34,13 @@ from quaymaster._studies.experiments.model import (
     Parameter,
     ProfileEntry,
 )
-from quaymaster._studies.experiments.offers import INPUTS, METRICS, import_class
+from quaymaster._studies.experiments.offers import (
+    INPUTS,
+    INTERFERENCES,
+    METRICS,
+    Used,
+    import_class,
+)
 from quaymaster._studies.experiments.overriding import (
     FieldPathError,
     parse_field_path,
@@ -137,6 +144,7 @@ class _Loading:
             )
             for index, entry in enumerate(document.metrics)
         }
+        interference = self._interference()
         self._stop_at_mistakes()
         return Experiment(
             name=document.name or Path(self._file).name.partition(".")[0],
@@ -155,9 +163,23 @@ class _Loading:
             period=document.period,
             workload_seed=document.workload_seed,
             node_failures=document.node_failures,
+            restarts=document.restarts,
+            interference=interference,
             metrics={
                 name: metric for name, metric in metrics.items() if metric is not None
             },
+        )
+
+    def _interference(self) -> Used[Interference] | None:
+        entry = self._document.interference
+        if entry is None:
+            return None
+        return INTERFERENCES.used(
+            entry.use,
+            entry.parameters,
+            self._findings,
+            "interference.parameters",
+            "interference.use",
         )
 
     def _stop_at_mistakes(self) -> None:

@@ -20,12 +20,14 @@ from quaymaster._core.config.fields import (
 from quaymaster._studies.experiments.failures_entry import FailuresEntry
 from quaymaster._studies.experiments.options_entry import OptionsEntry
 from quaymaster._studies.experiments.period import Period
+from quaymaster._studies.experiments.restarts_entry import RestartsEntry
 
 __all__ = [
     "API_VERSION",
     "KIND",
     "Document",
     "InputEntry",
+    "InterferenceEntry",
     "MetricEntry",
     "Parameter",
     "ProfileEntry",
@@ -123,6 +125,21 @@ class MetricEntry:
 
 
 @attrs.frozen(kw_only=True)
+class InterferenceEntry:
+    """How much pods slow each other down on a node.
+
+    Attributes:
+        use: A class as ``package.module:Class`` that derives from
+            ``quaymaster.experiments.Interference``, or a name that an installed
+            distribution offers.
+        parameters: Its parameters.
+    """
+
+    use: str = attrs.field(validator=_a_text)
+    parameters: Mapping[str, object] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
 class Document:
     """An experiment: each input with each profile, each value and each seed.
 
@@ -157,6 +174,10 @@ class Document:
         workload_seed: The seed of the inputs of all runs; by default that of the run.
             With it, ``seeds`` vary only the scheduler's choices.
         node_failures: Nodes that fail and return at random times, until the horizon.
+        restarts: What happens to the work of pods with a run time that are preempted,
+            evicted or lost.
+        interference: How much pods with a run time slow each other down; by default
+            not at all.
     """
 
     api_version: str = attrs.field(validator=one_of(API_VERSION))
@@ -183,6 +204,8 @@ class Document:
     )
     workload_seed: int | None = attrs.field(default=None, validator=integer(0))
     node_failures: tuple[FailuresEntry, ...] = ()
+    restarts: RestartsEntry = RestartsEntry()
+    interference: InterferenceEntry | None = None
 
     @property
     def period(self) -> Period:

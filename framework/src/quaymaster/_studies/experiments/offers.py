@@ -13,9 +13,17 @@ from quaymaster._core.config.converter import structure
 from quaymaster._core.config.findings import BrokenClassError, Findings
 from quaymaster._core.registry.offers import offers
 from quaymaster._studies.experiments.inputs import ExperimentInput
+from quaymaster._studies.experiments.interference import Interference
 from quaymaster._studies.experiments.metrics import Column, Metric
 
-__all__ = ["INPUTS", "METRICS", "OfferedClasses", "Used", "import_class"]
+__all__ = [
+    "INPUTS",
+    "INTERFERENCES",
+    "METRICS",
+    "OfferedClasses",
+    "Used",
+    "import_class",
+]
 
 T = TypeVar("T")
 
@@ -145,4 +153,9 @@ INPUTS: Final = OfferedClasses[ExperimentInput](
 )
 METRICS: Final = OfferedClasses[Metric](
     group="quaymaster.experiment_metrics", parent=Metric, what="a metric"
+)
+INTERFERENCES: Final = OfferedClasses[Interference](
+    group="quaymaster.experiment_interferences",
+    parent=Interference,
+    what="a model of interference",
 )

@@ -23,11 +23,13 @@ from quaymaster._studies.experiments.inputs import (
     Workload,
 )
 from quaymaster._studies.experiments.metrics import Measured
-from quaymaster._studies.experiments.offers import INPUTS, METRICS
+from quaymaster._studies.experiments.offers import INPUTS, INTERFERENCES, METRICS
 from quaymaster._studies.experiments.random_failures import (
     random_failures,
     with_disruptions,
 )
+from quaymaster._studies.experiments.restarts_entry import RestartsEntry
+from quaymaster._studies.experiments.running_work import RunningWork
 from quaymaster._studies.experiments.used_files import UsedFiles
 from quaymaster._studies.experiments.watching import (
     FileWatch,
@@ -134,6 +136,7 @@ def _made(
             experiment.options, verify=verify or experiment.options.verify
         ),
     ) as run:
+        _follow_work(experiment, run)
         found = drive(
             run,
             _with_failures(experiment, workload, run, context.seed),
@@ -144,6 +147,14 @@ def _made(
         warnings = _warnings(run, workload)
     _check_reads(experiment, cell, source, watch)
     return RunResult(values=_values(found), curves=_curves(found), warnings=warnings)
+
+
+def _follow_work(experiment: Experiment, run: Run) -> None:
+    """Follow the work of pods, if it may be lost in part or slowed down."""
+    used, restarts = experiment.interference, experiment.restarts
+    if used is not None or restarts != RestartsEntry():
+        interference = None if used is None else INTERFERENCES.build(used)
+        RunningWork(run.cluster, restarts, interference)
 
 
 def _with_failures(

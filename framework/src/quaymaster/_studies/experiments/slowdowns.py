@@ -38,6 +38,7 @@ class Slowdown(LifeMetric):
         by: The label whose values are groups, or ``namespace``.
     """
 
+    joins_resubmitted: ClassVar[bool] = True
     columns: ClassVar[Sequence[Column]] = (
         *_statistics_of("", "(wait + run) / run"),
         *_statistics_of("bounded.", "max(1, (wait + run) / max(run, bound))"),
