@@ -195,7 +195,7 @@ def _utilization(case: Tree) -> list[Any]:
         {
             "CpuUtil": utilization.cpu,
             "DynamicResourceUtil": 0,
-            "GpuUtil": 0,
+            "GpuUtil": utilization.gpu or 0,
             "MemUtil": utilization.memory,
             "ResourceName": utilization.resource,
             "Utilization": utilization.highest,

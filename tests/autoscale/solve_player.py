@@ -24,7 +24,13 @@ from tests.kit.internals.karpenter import (
     solve,
 )
 
-__all__ = ["answer_to_solve", "claim_tree", "options_of", "state_of"]
+__all__ = [
+    "answer_to_solve",
+    "claim_tree",
+    "options_of",
+    "state_of",
+    "type_of_case",
+]
 
 _KINDS: Final[dict[str, type[ApiObject]]] = {
     **KINDS,
@@ -60,7 +66,7 @@ def state_of(case: Tree) -> ClusterState:
     """Return the cluster of a case."""
     return ClusterState.from_objects(
         [_object(tree) for tree in case["objects"]],
-        [_type(tree) for tree in case["types"]],
+        [type_of_case(tree) for tree in case["types"]],
         now=Time.parse(case["now"]),
     )
 
@@ -84,7 +90,8 @@ def _object(tree: Tree) -> ApiObject:
     return from_wire(tree, _KINDS[tree["kind"]])
 
 
-def _type(tree: Tree) -> InstanceType:
+def type_of_case(tree: Tree) -> InstanceType:
+    """Return an instance type of a case."""
     return kwok_type(
         name=tree["name"],
         arch=tree["arch"],

@@ -27,6 +27,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutos
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
+    PodPrices,
+    PriceExpander,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.removal import (
     Removable,
     RemovalTrial,
@@ -50,6 +54,8 @@ __all__ = [
     "Expansion",
     "NodeInfo",
     "PodEquivalenceGroup",
+    "PodPrices",
+    "PriceExpander",
     "RemainingBudgets",
     "Removable",
     "RemovalTrial",

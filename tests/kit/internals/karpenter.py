@@ -33,6 +33,7 @@ from quaymaster._studies.autoscaling.karpenter.solve.scheduler import (
     SolveResult,
     solve,
 )
+from quaymaster._studies.autoscaling.karpenter.template_hash import template_hash
 
 __all__ = [
     "KWOK_RESTRICTED_DOMAINS",
@@ -55,5 +56,6 @@ __all__ = [
     "pods_to_schedule",
     "solve",
     "sort_slice",
+    "template_hash",
     "worst_launch_price",
 ]

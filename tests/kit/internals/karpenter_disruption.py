@@ -14,12 +14,14 @@ from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
 from quaymaster._studies.autoscaling.karpenter.disruption.events import DisruptionEvent
 from quaymaster._studies.autoscaling.karpenter.disruption.methods import (
     METHODS,
+    STATIC_DRIFT,
     Method,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
 
 __all__ = [
     "METHODS",
+    "STATIC_DRIFT",
     "BlockedNode",
     "Command",
     "DisruptionEvent",

@@ -61,6 +61,9 @@ class NoticeReason(enum.StrEnum):
     REPEATED_EVICTIONS = "RepeatedEvictions"
     """A taint evicts the pods of a workload again and again."""
 
+    UNSETTLED_AUTOSCALER = "UnsettledAutoscaler"
+    """An autoscaler did not settle, so the simulation ended at its horizon."""
+
     OTHER_SCHEDULERS = "OtherSchedulers"
     """Pods wait for schedulers that are not simulated."""
 

@@ -12,6 +12,7 @@ from quaymaster._cli.autoscaler import autoscalers_option
 from quaymaster._cli.compared_autoscalers import (
     kinds_of_all,
     read_autoscalers,
+    unsettled_notices,
     with_autoscalers,
 )
 from quaymaster._cli.compared_changes import (
@@ -191,7 +192,7 @@ def command(
     changes = _changes(arguments, inputs[0], options) if is_of_versions else ()
     notices = tuple(dict.fromkeys(notice for each in inputs for notice in each.notices))
     kept = 0 if repack or len(inputs) > 1 else kept_pods(inputs[0])
-    notices = (*notices, *placed_pods_notices(kept))
+    notices = (*notices, *placed_pods_notices(kept), *unsettled_notices(comparison))
     if report_file is not None:
         _report(report_file, comparison, variants, inputs, options.seed, changes)
     match output:

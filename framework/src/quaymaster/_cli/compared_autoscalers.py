@@ -1,18 +1,26 @@
 """Compares each variant with several autoscalers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
 import click
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._base.notices import Notice
 from quaymaster._cli.autoscaler import the_autoscaler
+from quaymaster._studies.comparing.comparing import Comparison
 from quaymaster._studies.comparing.environments import EnvironmentVariant
 from quaymaster._studies.comparing.variants import Variant
 from quaymaster._studies.simulation.autoscaler import AutoscalerFactory, kinds_of
+from quaymaster._studies.simulation.autoscaler_horizon import unsettled_notice
 
-__all__ = ["kinds_of_all", "read_autoscalers", "with_autoscalers"]
+__all__ = [
+    "kinds_of_all",
+    "read_autoscalers",
+    "unsettled_notices",
+    "with_autoscalers",
+]
 
 _Runnable: TypeAlias = Variant | EnvironmentVariant
 
@@ -70,3 +78,12 @@ def with_autoscalers(
                 )
             )
     return scaled
+
+
+def unsettled_notices(comparison: Comparison) -> Iterator[Notice]:
+    """Yield a notice about each variant whose autoscaler did not settle."""
+    for variant in comparison.variants:
+        if not all(outcome.has_settled for outcome in variant.outcomes):
+            notice = unsettled_notice()
+            message = f"{variant.name}: {notice.message}"
+            yield attrs.evolve(notice, message=message)

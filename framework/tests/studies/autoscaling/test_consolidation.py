@@ -81,3 +81,26 @@ def test_node_of_no_group_stays() -> None:
 
 def test_saving_is_unknown_without_prices() -> None:
     assert outcome(price=None).saving is None
+
+
+def test_only_gpus_count_on_nodes_with_gpus() -> None:
+    capacity = {"cpu": "4", "memory": "16Gi", "nvidia.com/gpu": "4"}
+    pods = [
+        make_pod(
+            name=f"train-{number}",
+            node=f"node-{number}",
+            requests={"cpu": cpu, "nvidia.com/gpu": gpus},
+            annotations={"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"},
+        )
+        for number, (cpu, gpus) in enumerate((("3500m", "1"), ("100m", "3")))
+    ]
+    members = [
+        make_node(name=f"node-{number}", labels=MEMBER, capacity=capacity)
+        for number in range(2)
+    ]
+    group = GroupSettings(name="a", max=9, nodes=MEMBER)
+    result = consolidate([*members, *pods], ClusterAutoscalerSetup(groups=[group]))
+    # Pods request 88% of the CPU of node-0, and one of its four GPUs.
+    assert [life.node for life in result.removed] == ["node-0"]
+    why = "pods request 75% of its nvidia.com/gpu, more than 50%"
+    assert reason(result, "node-1") == why

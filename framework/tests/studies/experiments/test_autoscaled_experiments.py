@@ -13,6 +13,7 @@ from quaymaster.experiments import (
     load_tuning,
     run_cell,
 )
+from tests.kit.internals.experiments import Fingerprints
 
 AUTOSCALER = """
 apiVersion: simulation.quaymaster.io/v1alpha1
@@ -182,3 +183,43 @@ def test_a_tuned_setting_needs_an_autoscaler() -> None:
     Path("tuning.yaml").write_text(TUNING + search, encoding="utf-8")
     with pytest.raises(ExperimentErrors, match="expected an autoscaler of the profile"):
         load_tuning("tuning.yaml")
+
+
+KARPENTER = """
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Karpenter
+zones: [a]
+catalogue: types.csv
+nodePools:
+- metadata: {name: general}
+  spec: {template: {spec: {requirements: []}}}
+"""
+TYPES = "name,cpu,memory,pods,on-demand $/h\nm5.large,2,8Gi,29,0.1\n"
+
+
+def key_of_run() -> str:
+    """Return the hash of the run, by which results are found again."""
+    experiment = loaded("autoscaler: autoscaler.yaml")
+    return Fingerprints(experiment).of(experiment.cells[0])
+
+
+def test_one_byte_of_an_autoscaler_or_its_catalogue_makes_another_run() -> None:
+    before = key_of_run()
+    assert key_of_run() == before
+    Path("autoscaler.yaml").write_text(AUTOSCALER.replace("price: 2", "price: 3"))
+    assert key_of_run() != before
+
+    Path("autoscaler.yaml").write_text(KARPENTER)
+    Path("types.csv").write_text(TYPES)
+    before = key_of_run()
+    assert key_of_run() == before
+    Path("types.csv").write_text(TYPES.replace("0.1", "0.2"))
+    assert key_of_run() != before
+
+
+def test_catalogue_of_groups_makes_another_run_too() -> None:
+    Path("autoscaler.yaml").write_text(f"{AUTOSCALER}catalogue: types.csv\n")
+    Path("types.csv").write_text(TYPES)
+    before = key_of_run()
+    Path("types.csv").write_text(TYPES.replace("0.1", "0.2"))
+    assert key_of_run() != before

@@ -84,7 +84,7 @@ class RenewedTLS:
         )
 
     def one_context(self) -> ssl.SSLContext:
-        """Return a context for a server that accepts only one.
+        """Return a context for a server that takes one context for all connections.
 
         Each handshake uses the certificate that is current then.
         """

@@ -28,10 +28,6 @@ from quaymaster._base.versions.kubernetes import KIND_GATES, Kubernetes
 from quaymaster._clusters.inmemory.admission.classes import IMPLIED_STORAGE_CLASS
 from quaymaster._clusters.inmemory.admission.problems import place_of
 from quaymaster._clusters.inmemory.attachment_notices import notices_of_attachments
-from quaymaster._clusters.inmemory.controllers.stateful_sets import (
-    has_replica,
-    starts_in_order,
-)
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.loading import stray_pods
 from quaymaster._clusters.inmemory.provisioner_notices import (
@@ -191,12 +187,10 @@ def missing_replica(core: ClusterCore, name: str, namespace: str = "") -> str:
     """
     for shortfall in core.shortfalls:
         owner = shortfall.owner
-        if (
-            isinstance(owner, StatefulSet)
-            and namespace in ("", owner.namespace)
-            and has_replica(owner, name)
-        ):
-            return _why_missing(name, owner, shortfall)
+        if isinstance(owner, StatefulSet) and namespace in ("", owner.namespace):
+            message = _why_missing(name, owner, shortfall)
+            if message is not None:
+                return message
     return ""
 
 
@@ -208,7 +202,16 @@ def shortfall_of(core: ClusterCore, workload: ApiObject) -> str:
     return ""
 
 
-def _why_missing(name: str, owner: StatefulSet, shortfall: Shortfall) -> str:
+def _why_missing(name: str, owner: StatefulSet, shortfall: Shortfall) -> str | None:
+    """Return why a pod of a StatefulSet is missing; None if the set has no such pod."""
+    # A small simulation takes about as long as its imports.
+    from quaymaster._clusters.inmemory.controllers.stateful_sets import (  # noqa: PLC0415 - above
+        has_replica,
+        starts_in_order,
+    )
+
+    if not has_replica(owner, name):
+        return None
     first, refusal = shortfall.waits_for, shortfall.refusal
     if name == first or not starts_in_order(owner):
         return f"it was not created: {refusal}" if refusal else ""

@@ -39,6 +39,7 @@ class Outcome:
             pod, since these pods are not interchangeable.
         seconds: When the simulation had settled, since its beginning.
         autoscaled: The nodes of its autoscaler; None without one.
+        has_settled: Whether the simulation had settled when it ended.
     """
 
     seed: int
@@ -49,6 +50,7 @@ class Outcome:
     autoscaled: tuple[AutoscaledNode, ...] | None = attrs.field(
         default=None, repr=False
     )
+    has_settled: bool = True
 
     def over(self, seconds: float) -> "Outcome":
         """Return the outcome with the cost of nodes until a later time.

@@ -113,6 +113,7 @@ class Variant:
                 places=log.places(),
                 seconds=simulation.now,
                 autoscaled=nodes,
+                has_settled=simulation.has_settled,
             )
 
     def explain(self, decision: Decision, seed: int) -> Explanation | None:

@@ -1,6 +1,6 @@
 """The autoscalers of experiments: files with some settings changed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, cast
 
@@ -17,7 +17,7 @@ from quaymaster._studies.experiments.overriding import (
     parse_field_path,
     set_field,
 )
-from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
+from quaymaster._studies.simulation.autoscaler import AutoscalerFactory, files_of
 
 __all__ = ["AutoscalerFile", "check_setting", "read_autoscaler_file"]
 
@@ -66,6 +66,15 @@ class AutoscalerFile:
             AutoscalerError: The content describes no autoscaler.
         """
         return autoscaler_of(self.document, self.source)
+
+    def files(self) -> Sequence[Path]:
+        """Return the files that the autoscaler reads beside this one.
+
+        Raises:
+            ConfigErrors: The content is invalid.
+            AutoscalerError: The content describes no autoscaler.
+        """
+        return files_of(self.factory())
 
     def check(self, remark: str = "") -> None:
         """Check the content.

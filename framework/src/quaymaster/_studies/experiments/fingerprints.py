@@ -15,6 +15,7 @@ from quaymaster._base.errors import Problem
 from quaymaster._base.versions.kubernetes import written_gates
 from quaymaster._core.config.kinds import profile_plugins
 from quaymaster._core.config.load import parse_config
+from quaymaster._studies.experiments.autoscalers import AutoscalerFile
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import (
     Cell,
@@ -93,13 +94,14 @@ class Fingerprints:
         experiment: The experiment.
 
     Attributes:
-        files: Path -> hash, for the files that inputs read.
+        files: Path -> hash, for the files that inputs and autoscalers read.
         surroundings: The code and the versions that the experiment uses.
     """
 
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
         self.files: dict[str, str] = {}
+        self._of_autoscalers: dict[str, Mapping[str, str]] = {}
         self.surroundings = _surroundings(experiment)
         self._inputs = {id(part): self._input(part) for part in experiment.inputs}
         self._common = hash_of(
@@ -129,9 +131,18 @@ class Fingerprints:
             "seed": cell.seed,
             "repetition": cell.repetition,
         }
-        if cell.profile.autoscaler is not None:
-            content["autoscaler"] = cell.profile.autoscaler.document
+        autoscaler = cell.profile.autoscaler
+        if autoscaler is not None:
+            content["autoscaler"] = autoscaler.document
+            content["autoscaler files"] = self._autoscaler_files(autoscaler)
         return hash_of(content)[:_DIGITS]
+
+    def _autoscaler_files(self, autoscaler: AutoscalerFile) -> Mapping[str, str]:
+        """Return the hashes of what an autoscaler reads, such as its catalogue."""
+        text = hash_of(autoscaler.document)
+        if text not in self._of_autoscalers:
+            self._of_autoscalers[text] = self._hashes(autoscaler.files())
+        return self._of_autoscalers[text]
 
     def _input(self, part: Part) -> str:
         try:
@@ -147,14 +158,18 @@ class Fingerprints:
     def _read_input(self, part: Part) -> str:
         assert part.used is not None
         folder = self._experiment.folder
-        reads = INPUTS.build(part.used).reads(folder)
+        files = self._hashes(INPUTS.build(part.used).reads(folder))
+        return hash_of([part.used.origin, dict(part.used.parameters), files])
+
+    def _hashes(self, reads: Iterable[Path]) -> Mapping[str, str]:
+        """Return the hashes of files and of all files in folders, by relative path."""
         files = {}
         for path in sorted(_files(reads)):
             text = str(path)
             if text not in self.files:
                 self.files[text] = hashlib.sha256(path.read_bytes()).hexdigest()
-            files[os.path.relpath(path, folder)] = self.files[text]
-        return hash_of([part.used.origin, dict(part.used.parameters), files])
+            files[os.path.relpath(path, self._experiment.folder)] = self.files[text]
+        return files
 
 
 @functools.cache

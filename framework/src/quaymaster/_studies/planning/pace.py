@@ -50,23 +50,39 @@ class Pace:
             LateError: The time is over before that.
         """
         simulation.start()
-        self._settle_pods(simulation)
-        scheduler, autoscaler = simulation.scheduler, simulation.autoscaler
-        while autoscaler is not None and not autoscaler.is_settled:
-            self.check()
-            scheduler.wait()
-            scheduler.turn()
-            self._settle_pods(simulation)
-
-    def _settle_pods(self, simulation: Simulation) -> None:
-        scheduler = simulation.scheduler
-        turns = 0
+        if simulation.autoscaler is not None:
+            simulation.settle_autoscaler(_Steps(self, simulation))
+            return
+        scheduler, steps = simulation.scheduler, _Steps(self, simulation)
         while not scheduler.is_stuck:
             if not scheduler.turn() and not scheduler.pass_time():
                 break
-            turns += 1
-            if turns % _TURNS == 0:
-                self.check()
-                placed = simulation.moment()[2]
-                self.on_step(placed, placed + len(scheduler.queue))
+            steps()
         scheduler.queue.rest(False)
+
+
+class _Steps:
+    """Looks at the time, and reports a step, after some turns of a scheduler.
+
+    Args:
+        pace: Has the time.
+        simulation: The simulation.
+    """
+
+    def __init__(self, pace: Pace, simulation: Simulation) -> None:
+        self._pace = pace
+        self._simulation = simulation
+        self._turns = 0
+
+    def __call__(self) -> None:
+        """Count a turn.
+
+        Raises:
+            LateError: The time is over.
+        """
+        self._turns += 1
+        if self._turns % _TURNS == 0:
+            self._pace.check()
+            placed = self._simulation.moment()[2]
+            waiting = len(self._simulation.scheduler.queue)
+            self._pace.on_step(placed, placed + waiting)

@@ -1,6 +1,7 @@
 """The port of autoscalers: they add and remove nodes while a simulation runs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import attrs
@@ -17,6 +18,7 @@ __all__ = [
     "AutoscalerFactory",
     "NodeOffer",
     "OffersNodes",
+    "files_of",
     "kinds_of",
 ]
 
@@ -118,7 +120,9 @@ AutoscalerFactory: TypeAlias = Callable[[AutoscalerContext], Autoscaler]
 """Makes the autoscaler of one simulation.
 
 If it has an attribute ``kinds``, these are the classes of objects that the autoscaler
-reads, beside those of Kubernetes; files may have such objects then.
+reads, beside those of Kubernetes; files may have such objects then. If it has an
+attribute ``files``, these are the paths of the files that were read beside its own, on
+which the results of experiments depend.
 """
 
 
@@ -163,3 +167,9 @@ def kinds_of(factory: AutoscalerFactory | None) -> Sequence[type[ApiObject]]:
     """
     kinds: Sequence[type[ApiObject]] = getattr(factory, "kinds", ())
     return kinds
+
+
+def files_of(factory: AutoscalerFactory) -> Sequence[Path]:
+    """Return the files that were read for an autoscaler beside its own."""
+    files: Sequence[Path] = getattr(factory, "files", ())
+    return files

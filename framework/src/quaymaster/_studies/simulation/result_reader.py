@@ -36,6 +36,9 @@ class ResultReader:
         scheduler: Its scheduler.
         record: What the scheduler did.
         assumed: Notices about controllers that the input lacks.
+
+    Attributes:
+        has_settled: Whether the autoscaler, if any, had settled at the end.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class ResultReader:
         self._scheduler = scheduler
         self._record = record
         self._assumed = assumed
+        self.has_settled = True
 
     def read(
         self, *, groups: "tuple[ExplainedGroup, ...]", with_facts: bool
@@ -84,6 +88,13 @@ class ResultReader:
             if pod.spec.scheduler_name not in profiles
         )
         noted = (*self._assumed, *self._cluster.notices())
+        if not self.has_settled:
+            # Few simulations have an autoscaler.
+            from quaymaster._studies.simulation.autoscaler_horizon import (  # noqa: PLC0415 - above
+                unsettled_notice,
+            )
+
+            noted = (*noted, unsettled_notice())
         if not others:
             return noted
         names = ", ".join(f"{name} x{count}" for name, count in sorted(others.items()))

@@ -1,6 +1,6 @@
 """Runs one simulation: at once to its end, or step by step."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -191,7 +191,8 @@ class Simulation:
     def settle(self, on_progress: ProgressFn | None = None) -> None:
         """Schedule until the cluster has settled, without a time limit.
 
-        An autoscaler must have settled, too.
+        An autoscaler must have settled, too; if it has not after a week of virtual
+        time, the simulation ends there, and the result has a notice.
 
         Args:
             on_progress: Called with the progress.
@@ -203,12 +204,35 @@ class Simulation:
         self._record.on_progress = on_progress
         self.start()
         self._record.report_progress()
-        self._scheduler.settle()
-        while self.autoscaler is not None and not self.autoscaler.is_settled:
-            self._scheduler.wait()
-            self._scheduler.turn()
+        if self.autoscaler is None:
             self._scheduler.settle()
+        else:
+            self.settle_autoscaler()
         self._record.report_progress()
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether the last `settle` has ended before its horizon.
+
+        Only simulations with an autoscaler have a horizon.
+        """
+        return self._results.has_settled
+
+    def settle_autoscaler(self, on_turn: Callable[[], None] = lambda: None) -> None:
+        """Schedule until the autoscaler has settled, as `settle` does.
+
+        Args:
+            on_turn: Called after each turn of the scheduler.
+        """
+        # Few simulations have one.
+        from quaymaster._studies.simulation.autoscaler_horizon import (  # noqa: PLC0415 - above
+            settle_with,
+        )
+
+        assert self.autoscaler is not None, "the caller has checked that"
+        now = self.cluster.clock.now
+        settled = settle_with(self._scheduler, self.autoscaler, now, on_turn)
+        self._results.has_settled = settled
 
     def run_until(self, seconds: float) -> None:
         """Schedule until a time, with all that is due by then; do nothing for the past.

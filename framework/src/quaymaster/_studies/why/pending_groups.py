@@ -38,8 +38,8 @@ class CauseCount:
         reason: As in `Cause`.
         pods: How many pods the cause keeps from some node.
         helped: How many of them have a node that only this cause keeps from them, or
-            no other cause. So many pods may get a node once it is removed, if there is
-            room.
+            no other cause. This many pods may get a node once it is removed, if there
+            is room.
     """
 
     plugin: str

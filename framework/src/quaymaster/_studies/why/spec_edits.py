@@ -72,7 +72,7 @@ def tolerations(
         editing: Makes the changes.
         spec: The spec of the pod.
         taints: The taints.
-        usable: The nodes that the pod could use but for taints. If some lack the taint,
+        usable: The nodes that only taints keep from the pod. If some lack the taint,
             it reserves nodes for other pods.
     """
     for taint in taints:

@@ -334,7 +334,7 @@ def test_simulation_without_a_pool_is_an_error(tmp_path: Path) -> None:
         ({"types": [TYPES[0], TYPES[0]]}, "'small' is there twice"),
         ({"flags": ["--batch-idle=1s"]}, "flags: --batch-idle=1s: expected one of"),
         ({"flags": ["--batch-idle-duration=soon"]}, "expected a duration"),
-        ({"flags": ["--feature-gates=StaticCapacity=true"]}, "can be turned on"),
+        ({"flags": ["--feature-gates=NodeRepair=true"]}, "can be turned on"),
         ({"now": "monday"}, "now: expected a time"),
         ({"failures": [{"zones": "a"}]}, r"failures\[0\]"),
         ({"catalogue": "none.csv"}, "none.csv"),
@@ -379,3 +379,37 @@ def test_catalogue_is_a_table(tmp_path: Path) -> None:
     assert node.labels["node.kubernetes.io/instance-type"] == "m5.large"
     assert node.labels["karpenter.k8s.aws/instance-category"] == "m"
     assert node.labels["karpenter.k8s.aws/instance-generation"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (
+            "name,cpu,memory,on-demand $/h\nm5.large,2,8Gi,0.1\n",
+            r"types.csv: row 1: expected the columns name, cpu, .* missing: pods",
+        ),
+        ("name,cpu,memory,pods\n", "missing: on-demand"),
+        ("name,cpu,pods,spot $/h\nm5.large,2,8Gi,0.1\n", "row 1: .* missing: memory"),
+        (
+            "name,cpu,memory,pods,spot $/h\na,1,1Gi,9,1\nb,1,1Gi,,1\n",
+            "types.csv: row 3: pods: expected an amount, got nothing",
+        ),
+        (
+            "name,cpu,memory,pods,spot $/h\na,1,1Gi,9\n",
+            "types.csv: row 2: expected 5 values, got 4",
+        ),
+    ],
+)
+def test_wrong_catalogue_is_one_clear_error(
+    tmp_path: Path, table: str, message: str
+) -> None:
+    (tmp_path / "types.csv").write_text(table)
+    with pytest.raises(AutoscalerError, match=message):
+        Run(tmp_path, types=[], catalogue="types.csv", zones=["z"])
+
+
+def test_types_of_the_file_need_room_for_pods(tmp_path: Path) -> None:
+    capacity = {"cpu": "1", "memory": "1Gi"}
+    bad = {**TYPES[0], "capacity": capacity}
+    with pytest.raises(AutoscalerError, match=r"types \(small\): .*expected pods"):
+        Run(tmp_path, types=[bad])

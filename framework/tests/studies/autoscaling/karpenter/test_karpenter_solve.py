@@ -472,7 +472,7 @@ NOWHERE: Final = {"requirements": [{"key": ZONE, "operator": "In", "values": ["x
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ({"replicas": 2}, "it has a fixed number of nodes"),
+        ({"replicas": 2}, "it has a fixed number of nodes, spec.replicas"),
         ({"template": NOWHERE}, NO_TYPES),
         (
             {"template": least_values(9)},

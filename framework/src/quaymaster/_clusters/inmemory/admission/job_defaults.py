@@ -20,7 +20,7 @@ _ANY_NUMBER: Final = 2**31 - 1
 
 
 def default_job_spec(spec: JobSpec) -> JobSpec:
-    """Return the spec of a Job, but for its template."""
+    """Return the spec of a Job with its defaults, except its template."""
     completions = spec.completions
     if completions is None and spec.parallelism is None:
         completions = 1

@@ -34,6 +34,7 @@ _WHOLE: Final = 10**9
 _HUGE_PAGES: Final = "hugepages-"
 _COMPUTE: Final = ("cpu", "memory")
 _CONTAINER_RESOURCES: Final = (*_COMPUTE, "ephemeral-storage")
+# ``integerResources`` of ``pkg/apis/core/helper``.
 _COUNTED: Final = (
     "pods",
     "resourcequotas",
@@ -211,6 +212,7 @@ def is_for_containers(name: str) -> bool:
     """Return whether a container may request a resource of this name."""
     if "/" not in name:
         return name in _CONTAINER_RESOURCES or _is_pages(name)
+    # ``ValidateContainerResourceName`` accepts any native name with a prefix.
     if "kubernetes.io/" in name:
         return LABEL_KEY.fits(name)
     return is_extended_resource(name)

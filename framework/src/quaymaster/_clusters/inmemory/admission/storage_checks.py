@@ -74,6 +74,7 @@ def check_volume(volume: PersistentVolume, report: Report) -> None:
 
 def check_storage_class(storage_class: StorageClass, report: Report) -> None:
     """Check that a class has a provisioner, and policies that exist."""
+    # ``validateProvisioner`` ignores the case of the name.
     report.named(storage_class.provisioner.lower(), LABEL_KEY, "provisioner")
     _check_parameters(storage_class.parameters, report)
     if storage_class.reclaim_policy:

@@ -72,7 +72,7 @@ def default_volume_spec(spec: PersistentVolumeSpec) -> PersistentVolumeSpec:
 
 
 def default_claim_spec(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaimSpec:
-    """Return the spec of a claim, but for its class."""
+    """Return the spec of a claim with its defaults, except its class."""
     resources = VolumeResourceRequirements(
         requests=round_amounts(spec.resources.requests),
         limits=round_amounts(spec.resources.limits),

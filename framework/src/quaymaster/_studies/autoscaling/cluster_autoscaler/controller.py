@@ -5,6 +5,7 @@ a loop that changed the size of a group, and as soon as a pod becomes unschedula
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import attrs
@@ -23,6 +24,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import is_unschedulable
+from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
+    PodPrices,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.staying import (
     reasons_to_stay,
 )
@@ -30,14 +34,18 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
     Unremovable,
     UnremovableReason,
 )
+from quaymaster._studies.autoscaling.errors import AutoscalerError
+from quaymaster._studies.autoscaling.group_prices import priced_by
 from quaymaster._studies.autoscaling.group_settings import (
     GroupSettings,
     members_of,
     scaled_groups,
 )
+from quaymaster._studies.autoscaling.karpenter.catalogue import TypeSpec
 from quaymaster._studies.autoscaling.outcomes import Outcomes
 from quaymaster._studies.autoscaling.outside_nodes import OutsideNodes
 from quaymaster._studies.autoscaling.reason_history import ReasonHistory
+from quaymaster._studies.autoscaling.scaled_groups import ScaledGroup
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     AutoscalerContext,
@@ -64,17 +72,46 @@ class ClusterAutoscalerSetup:
         options: The options.
         priorities: Priority -> regular expressions of group names, for the expander
             ``priority``; None without that ConfigMap.
+        pod_prices: The prices of what pods request, for the expander ``price``.
+        catalogue: The prices of instance types, for groups without a price.
+        files: The files that were read beside its own.
         source: The name of its file, for messages.
     """
 
     groups: Sequence[GroupSettings]
     options: ClusterAutoscalerOptions = attrs.field(factory=ClusterAutoscalerOptions)
     priorities: Mapping[int, Sequence[str]] | None = None
+    pod_prices: PodPrices = attrs.field(factory=PodPrices)
+    catalogue: Sequence[TypeSpec] = ()
+    files: Sequence[Path] = ()
     source: str = "autoscaler"
 
     def __call__(self, context: AutoscalerContext) -> "ClusterAutoscalerController":
         """Make the autoscaler of a simulation."""
         return ClusterAutoscalerController(self, context)
+
+    def scaled_groups(
+        self, members: Mapping[str, Sequence[Node]]
+    ) -> Sequence[ScaledGroup]:
+        """Return the groups, with the prices of the catalogue where they have none.
+
+        Args:
+            members: The nodes of the input in each group.
+
+        Raises:
+            AutoscalerError: A group has neither resources nor a node, or it has no
+                price and the expander ``price`` needs one.
+        """
+        groups = [
+            priced_by(self.catalogue, group)
+            for group in scaled_groups(self.groups, members, self.source)
+        ]
+        without = [each.name for each in groups if each.price_per_hour is None]
+        if without and "price" in self.options.expander:
+            where = f"{self.source}: groups ({without[0]})"
+            problem = "price: expected one for the expander 'price', or a catalogue "
+            raise AutoscalerError(where, f"{problem}with the instance type; got none")
+        return groups
 
     def offers(self, objects: Sequence[ApiObject]) -> Sequence[NodeOffer]:
         """Return the nodes that the groups may still get.
@@ -100,7 +137,7 @@ class ClusterAutoscalerSetup:
                 most=max(0, group.max_size - size),
                 price=group.price_per_hour,
             )
-            for group in scaled_groups(self.groups, members, self.source)
+            for group in self.scaled_groups(members)
             for size in [len(members[group.name])]
         ]
 
@@ -126,7 +163,7 @@ class ClusterAutoscalerController:
         self._options = setup.options
         nodes = context.cluster.list(Node).items
         self._members = members_of(setup.groups, nodes)
-        groups = scaled_groups(setup.groups, self._members, setup.source)
+        groups = setup.scaled_groups(self._members)
         self.cloud = Cloud(context.cluster, groups)
         self.autoscaler = ClusterAutoscaler(
             context.cluster,
@@ -135,6 +172,7 @@ class ClusterAutoscalerController:
             context.registry,
             setup.options,
             priorities=setup.priorities,
+            pod_prices=setup.pod_prices,
             seed=context.seed,
             explains=context.explains,
         )

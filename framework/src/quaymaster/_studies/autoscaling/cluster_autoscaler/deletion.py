@@ -316,7 +316,8 @@ def _in_groups(removables: Iterable[Removable], cloud: Cloud) -> list[Removable]
 
 def _drain_text(removable: Removable, utilization: Utilization | None) -> str:
     shares = utilization or Utilization(0.0, 0.0)
-    numbers = f"{_go(shares.cpu)} {_go(shares.memory)} 0 0 {shares.resource}"
+    gpu = _go(shares.gpu or 0.0)
+    numbers = f"{_go(shares.cpu)} {_go(shares.memory)} {gpu} 0 {shares.resource}"
     names = ",".join(pod.name for pod in removable.drain.moving)
     return (
         f"Scale-down: removing node {removable.node.name}, utilization: "

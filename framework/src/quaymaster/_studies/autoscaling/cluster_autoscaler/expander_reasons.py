@@ -1,13 +1,16 @@
 """Why an expander prefers one group to another, in words."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from quaymaster._base.errors import counted
 from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
     Expander,
     Expansion,
     waste_of,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
+    PriceExpander,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 
@@ -45,7 +48,8 @@ class ExpanderReasons:
             for option in left:
                 # Identity: expanders return some of the options themselves.
                 if all(option is not other for other in kept):
-                    losses[option.group] = _why(name, option, best, templates)
+                    why = self._why(name, option, best, templates)
+                    losses[option.group] = why
             left = kept
             if len(left) == 1:
                 return losses
@@ -54,20 +58,34 @@ class ExpanderReasons:
                 losses[option.group] = f"random: chance has chosen {chosen}"
         return losses
 
+    def _why(
+        self,
+        name: str,
+        option: Expansion,
+        best: Expansion | None,
+        templates: Mapping[str, Template],
+    ) -> str:
+        if best is None:
+            return f"{name}: it keeps no group"
+        measure = self._measure(name)
+        if measure is None:
+            return f"{name}: it prefers {best.group}"
+        own, other = (measure(each, templates[each.group]) for each in (option, best))
+        return f"{name}: {own}; {best.group}: {other}"
 
-def _why(
-    name: str,
-    option: Expansion,
-    best: Expansion | None,
-    templates: Mapping[str, Template],
-) -> str:
-    if best is None:
-        return f"{name}: it keeps no group"
-    measure = _MEASURES.get(name)
-    if measure is None:
-        return f"{name}: it prefers {best.group}"
-    own, other = (measure(each, templates[each.group]) for each in (option, best))
-    return f"{name}: {own}; {best.group}: {other}"
+    def _measure(self, name: str) -> "_Measure | None":
+        expander = self._expanders[name]
+        if not isinstance(expander, PriceExpander):
+            return _MEASURES.get(name)
+
+        def measure(option: Expansion, template: Template) -> str:
+            score = expander.score(option, template.node)
+            return "the price is unknown" if score is None else f"score {score:.4g}"
+
+        return measure
+
+
+_Measure: TypeAlias = Callable[[Expansion, Template], str]
 
 
 def _waste(option: Expansion, template: Template) -> str:
@@ -82,7 +100,7 @@ def _nodes(option: Expansion, _template: Template) -> str:
     return f"needs {counted(option.nodes, 'node')}"
 
 
-_MEASURES: Final[Mapping[str, Callable[[Expansion, Template], str]]] = {
+_MEASURES: Final[Mapping[str, _Measure]] = {
     "least-waste": _waste,
     "most-pods": _pods,
     "least-nodes": _nodes,

@@ -167,7 +167,9 @@ def by_priority(priorities: Mapping[int, Sequence[str]]) -> Expander:
 
 
 def expanders_of(
-    names: Iterable[str], priorities: Mapping[int, Sequence[str]] | None
+    names: Iterable[str],
+    priorities: Mapping[int, Sequence[str]] | None,
+    price: Expander,
 ) -> Mapping[str, Expander]:
     """Return expanders by name, in order.
 
@@ -175,6 +177,8 @@ def expanders_of(
         names: The names.
         priorities: As for `by_priority`; None without that ConfigMap, so that
             ``priority`` keeps all options.
+        price: The expander ``price``.
     """
-    expanders = {**EXPANDERS, "priority": by_priority(priorities or {})}
+    by_name = {"priority": by_priority(priorities or {}), "price": price}
+    expanders = {**EXPANDERS, **by_name}
     return {name: expanders[name] for name in names}

@@ -20,12 +20,13 @@ A file is like this one::
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import attrs
 
 from quaymaster._core.config.converter import structure
 from quaymaster._core.config.errors import ConfigErrors
-from quaymaster._core.config.fields import non_empty, one_of
+from quaymaster._core.config.fields import non_empty, number, one_of
 from quaymaster._core.config.findings import Findings
 from quaymaster._studies.autoscaling.cluster_autoscaler.controller import (
     ClusterAutoscalerSetup,
@@ -37,8 +38,12 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.flags import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
+    PodPrices,
+)
 from quaymaster._studies.autoscaling.errors import AutoscalerError
 from quaymaster._studies.autoscaling.group_settings import GroupSettings
+from quaymaster._studies.autoscaling.karpenter.catalogue import read_catalogue
 
 __all__ = ["read_cluster_autoscaler"]
 
@@ -52,6 +57,14 @@ class _Priority:
 
 
 @attrs.frozen(kw_only=True)
+class _PodPrices:
+    """What pods pay for requests, with the expander ``price``; per core and GiB."""
+
+    cpu: float = attrs.field(default=PodPrices().cpu, validator=number(0))
+    memory: float = attrs.field(default=PodPrices().memory, validator=number(0))
+
+
+@attrs.frozen(kw_only=True)
 class _Document:
     """A file of a cluster autoscaler."""
 
@@ -59,6 +72,8 @@ class _Document:
     kind: str = attrs.field(validator=one_of("ClusterAutoscaler"))
     flags: tuple[str, ...] = ()
     priorities: tuple[_Priority, ...] | None = None
+    pod_prices: _PodPrices = attrs.field(factory=_PodPrices)
+    catalogue: str | None = attrs.field(default=None, validator=non_empty())
     groups: tuple[GroupSettings, ...] = attrs.field(validator=non_empty())
 
 
@@ -81,10 +96,20 @@ def read_cluster_autoscaler(
     if findings.problems or not isinstance(content, _Document):
         raise ConfigErrors(findings.problems)
     _check_groups(content.groups, source)
+    files = [Path(source).parent / each for each in [content.catalogue] if each]
+    # Types without a zone have the same price everywhere.
+    catalogue = [
+        spec for path in files for spec in read_catalogue(path, str(path), ("",))
+    ]
     return ClusterAutoscalerSetup(
         groups=content.groups,
         options=_options(content.flags, source),
         priorities=_priorities(content.priorities, source),
+        pod_prices=PodPrices(
+            cpu=content.pod_prices.cpu, memory=content.pod_prices.memory
+        ),
+        catalogue=catalogue,
+        files=files,
         source=source,
     )
 

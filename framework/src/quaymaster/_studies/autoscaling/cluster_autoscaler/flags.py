@@ -71,7 +71,8 @@ _REPEATED: Final = (
     "startup_taints",
     "status_taints",
 )
-_EXPANDERS: Final = (*EXPANDERS, "priority")
+_EXPANDERS: Final = (*EXPANDERS, "priority", "price")
+_OUTSIDE: Final = "grpc"
 _GIB: Final = 2**30
 
 
@@ -149,10 +150,16 @@ def _value(flag: str, option: str, kind: object, text: str) -> object:
 
 def _expanders(flag: str, text: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
-    for name in names:
+    expected = f"expected some of {', '.join(sorted(_EXPANDERS))}"
+    for index, name in enumerate(names):
+        if name == _OUTSIDE:
+            problem = f"{name!r} asks a program outside of the simulation; {expected}"
+            raise FlagError(flag, problem)
         if name not in _EXPANDERS:
-            expected = ", ".join(sorted(_EXPANDERS))
-            raise FlagError(flag, f"expected some of {expected}, got {name!r}")
+            raise FlagError(flag, f"{expected}, got {name!r}")
+        if name in names[:index]:
+            # As upstream (expander/factory), which does not start.
+            raise FlagError(flag, f"expected each expander once, got {name!r} again")
     return names
 
 

@@ -62,6 +62,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
     is_daemon_pod,
     is_mirror_pod,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
+    PodPrices,
+    PriceExpander,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_down import (
     ScaleDownPlanner,
@@ -99,6 +103,7 @@ class ClusterAutoscaler:
         options: The options.
         priorities: Priority -> regular expressions of group names, for the expander
             ``priority``; None without that ConfigMap.
+        pod_prices: The prices of what pods request, for the expander ``price``.
         seed: Decides what upstream leaves to chance.
         evict: Evicts pods; by default through the cluster's eviction API.
         explains: Whether the decisions about pods are kept.
@@ -121,6 +126,7 @@ class ClusterAutoscaler:
         options: ClusterAutoscalerOptions,
         *,
         priorities: Mapping[int, Sequence[str]] | None = None,
+        pod_prices: PodPrices | None = None,
         seed: int = 0,
         evict: EvictFn | None = None,
         explains: bool = False,
@@ -132,7 +138,9 @@ class ClusterAutoscaler:
         self._templates = Templates(cloud, self.trial, options)
         self._states = GroupStates(cloud, options)
         self._placing = HintedPlacing(self.trial)
-        expanders = expanders_of(options.expander, priorities)
+        prices = {name: each.price_per_hour for name, each in cloud.groups.items()}
+        price = PriceExpander(prices, pod_prices or PodPrices(), self._cluster_size)
+        expanders = expanders_of(options.expander, priorities, price)
         self._up = ScaleUpPlanner(
             self.trial,
             cloud,
@@ -223,6 +231,9 @@ class ClusterAutoscaler:
                 )
             if self._options.enforce_node_group_min_size:
                 self._grow_to_min_sizes(every, templates, now)
+
+    def _cluster_size(self) -> int:
+        return len(self._cluster.list(Node).items)
 
     def _as_seen(self, node: Node) -> Node:
         """Return a node as upstream sees it: with a startup taint it is not ready."""

@@ -63,8 +63,10 @@ def facts_of(
     if info is None:
         return
     if utilization := utilization_of(info, options, now):
-        threshold = f"{options.scale_down_utilization_threshold:.0%}"
+        threshold = f"{utilization.threshold(options):.0%}"
         value = f"cpu {utilization.cpu:.0%}, memory {utilization.memory:.0%}"
+        if utilization.gpu is not None:
+            value = f"{utilization.resource} {utilization.gpu:.0%}"
         text = f"{value}; needed above {threshold}"
         yield NodeFact(name="utilization", value=text)
     unneeded = autoscaler.down.unneeded.get(name)

@@ -22,6 +22,7 @@ class ClusterAutoscalerOptions:
         scale_down_unready_time: How long an unready node must be unneeded.
         scale_down_unready_enabled: Whether unready nodes may be removed.
         scale_down_utilization_threshold: The highest utilisation of an unneeded node.
+        scale_down_gpu_utilization_threshold: The same for nodes with GPUs.
         unremovable_node_recheck_timeout: How long a node that cannot be removed is not
             looked at again.
         max_scale_down_parallelism: The most nodes that are removed at the same time.
@@ -76,6 +77,7 @@ class ClusterAutoscalerOptions:
     scale_down_unready_time: float = 1200
     scale_down_unready_enabled: bool = True
     scale_down_utilization_threshold: float = 0.5
+    scale_down_gpu_utilization_threshold: float = 0.5
     unremovable_node_recheck_timeout: float = 300
     max_scale_down_parallelism: int = 10
     max_drain_parallelism: int = 1

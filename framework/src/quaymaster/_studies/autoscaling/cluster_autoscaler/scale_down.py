@@ -250,7 +250,7 @@ class ScaleDownPlanner:
         if not options.scale_down_unready_enabled and not is_ready(node):
             return UnremovableReason.SCALE_DOWN_UNREADY_DISABLED
         self.utilization[node.name] = utilization
-        if utilization.highest > options.scale_down_utilization_threshold:
+        if utilization.highest > utilization.threshold(options):
             return UnremovableReason.NOT_UNDERUTILIZED
         return None
 

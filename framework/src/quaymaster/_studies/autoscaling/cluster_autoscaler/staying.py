@@ -98,7 +98,7 @@ def _text(
     if unremovable.reason is UnremovableReason.NOT_UNDERUTILIZED and utilization:
         return (
             f"pods request {utilization.highest:.0%} of its {utilization.resource}, "
-            f"more than {options.scale_down_utilization_threshold:.0%}"
+            f"more than {utilization.threshold(options):.0%}"
         )
     return _NODES.get(unremovable.reason, unremovable.reason.value)
 

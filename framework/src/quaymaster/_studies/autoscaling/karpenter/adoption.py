@@ -26,6 +26,12 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodePool,
 )
+from quaymaster._studies.autoscaling.karpenter.template_hash import (
+    HASH,
+    HASH_VERSION,
+    VERSION,
+    template_hash,
+)
 
 __all__ = ["adopt_nodes"]
 
@@ -69,6 +75,7 @@ def _adopt(cluster: InMemoryCluster, node: Node, pool: NodePool) -> None:
             name=node.name,
             creation_timestamp=moment,
             labels={k: v for k, v in labels.items() if k not in _OWN},
+            annotations={HASH: template_hash(pool), HASH_VERSION: VERSION},
             finalizers=(FINALIZER,),
         ),
         spec=ClaimSpec(

@@ -40,6 +40,7 @@ __all__ = ["OfferingSpec", "TypeSpec", "instance_types", "read_catalogue"]
 
 _PRICE: Final = " $/h"
 _RESOURCES: Final = {"cpu", "memory", "pods", "ephemeral-storage"}
+_REQUIRED: Final = ("name", "cpu", "memory", "pods")
 _GPUS: Final = "gpus"
 _GPU_RESOURCE: Final = "nvidia.com/gpu"
 _TEXTS: Final = {"name", "arch", "os", "zone"}
@@ -98,12 +99,13 @@ def read_catalogue(path: Path, name: str, zones: Sequence[str]) -> list[TypeSpec
     if path.suffix == ".csv":
         table = [*csv.reader(io.StringIO(text))]
         columns, rows = (table[0], table[1:]) if table else ([], [])
+        first = 2  # after the heading
     else:
         columns, rows, listed = _json_table(text, name)
-        zones = zones or listed
+        zones, first = zones or listed, 1
     _check_columns(columns, name)
     specs: dict[str, TypeSpec] = {}
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows, start=first):
         where = f"{name}: row {number}"
         if len(row) != len(columns):
             problem = f"expected {len(columns)} values, got {len(row)}"
@@ -153,10 +155,13 @@ def _check_columns(columns: Sequence[str], name: str) -> None:
                 f"{', '.join(sorted(_TEXTS | _RESOURCES | {_GPUS}))}, or prices such "
                 "as 'spot $/h'",
             )
-    missing = {"name", "cpu", "memory"} - set(columns)
-    if missing or not prices:
-        lacks = sorted(missing) or ["on-demand $/h"]
-        raise AutoscalerError(name, f"expected a column {lacks[0]!r}, got none")
+    missing = [column for column in _REQUIRED if column not in columns]
+    if not prices:
+        missing.append("on-demand $/h")
+    if missing:
+        expected = f"expected the columns {', '.join(_REQUIRED)} and a price such as "
+        lacks = f"missing: {', '.join(missing)}"
+        raise AutoscalerError(f"{name}: row 1", f"{expected}'on-demand $/h'; {lacks}")
 
 
 def _spec(row: Mapping[str, object], where: str, zones: Sequence[str]) -> TypeSpec:
@@ -180,6 +185,9 @@ def _capacity(row: Mapping[str, object], where: str) -> dict[str, Quantity]:
     for column, resource in names.items():
         amount = row.get(column)
         if amount in (None, ""):
+            if column in _REQUIRED:
+                problem = f"{column}: expected an amount, got nothing"
+                raise AutoscalerError(where, problem)
             continue
         try:
             quantity = Quantity(str(amount))

@@ -45,6 +45,12 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
 from quaymaster._studies.autoscaling.karpenter.pods import DISRUPTED_TAINT
 from quaymaster._studies.autoscaling.karpenter.requirements import Requirements
 from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
+from quaymaster._studies.autoscaling.karpenter.template_hash import (
+    HASH,
+    HASH_VERSION,
+    VERSION,
+    template_hash,
+)
 
 __all__ = [
     "FINALIZER",
@@ -80,7 +86,11 @@ def new_claim(claim: ProposedClaim, now: float) -> NodeClaim:
             generate_name=f"{pool.name}-",
             creation_timestamp=Time(now),
             labels=dict(claim.labels),
-            annotations=dict(claim.annotations),
+            annotations={
+                **claim.annotations,
+                HASH: template_hash(pool),
+                HASH_VERSION: VERSION,
+            },
             owner_references=(owner,),
             finalizers=(FINALIZER,),
         ),

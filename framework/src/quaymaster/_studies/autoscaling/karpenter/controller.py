@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar, Final
 
 import attrs
@@ -32,6 +33,10 @@ from quaymaster._studies.autoscaling.karpenter.disruption.staying import (
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
+from quaymaster._studies.autoscaling.karpenter.interruptions import (
+    Interruption,
+    Interruptions,
+)
 from quaymaster._studies.autoscaling.karpenter.labels import INSTANCE_TYPE
 from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
 from quaymaster._studies.autoscaling.karpenter.machines import (
@@ -48,6 +53,7 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
 from quaymaster._studies.autoscaling.karpenter.pool_checks import check_pools
+from quaymaster._studies.autoscaling.karpenter.pool_hashes import write_hashes
 from quaymaster._studies.autoscaling.karpenter.provisioner import Provisioner
 from quaymaster._studies.autoscaling.karpenter.scale_up_log import ScaleUpLog
 from quaymaster._studies.autoscaling.karpenter.states import (
@@ -55,6 +61,7 @@ from quaymaster._studies.autoscaling.karpenter.states import (
     Past,
     StateReader,
 )
+from quaymaster._studies.autoscaling.karpenter.static_pools import StaticPools
 from quaymaster._studies.autoscaling.karpenter.termination import Terminations
 from quaymaster._studies.autoscaling.outcomes import Outcomes
 from quaymaster._studies.autoscaling.reason_history import ReasonHistory
@@ -84,8 +91,10 @@ class KarpenterSetup:
         options: The options of Karpenter.
         times: How long machines need.
         failures: What the cloud lacks at times.
+        interruptions: Which spot nodes the cloud takes back.
         real_start: When the simulation begins on the calendar, in seconds since the
             epoch; None if that is unknown.
+        files: The files that were read beside its own.
         source: The name of its file, for messages.
         kinds: The kinds of objects that it reads.
     """
@@ -97,7 +106,9 @@ class KarpenterSetup:
     options: KarpenterOptions = attrs.field(factory=KarpenterOptions)
     times: LaunchTimes = attrs.field(factory=LaunchTimes)
     failures: Sequence[Failure] = ()
+    interruptions: Sequence[Interruption] = ()
     real_start: float | None = None
+    files: Sequence[Path] = ()
     source: str = "autoscaler"
 
     def __call__(self, context: AutoscalerContext) -> "KarpenterController":
@@ -123,6 +134,7 @@ class KarpenterController:
         _add_pools(setup, context)
         check_pools(cluster.list(NodePool).items, setup.source)
         adopt_nodes(cluster)
+        write_hashes(cluster)
         pools = [pool.name for pool in cluster.list(NodePool).items]
         types = dict.fromkeys(pools, setup.types)
         self._stock = Stock(types, options, setup.failures, self._start, context.seed)
@@ -139,6 +151,18 @@ class KarpenterController:
             self._read_state,
             self._facts,
             self._log,
+        )
+        self._interruptions = Interruptions(
+            cluster,
+            self._lifecycle,
+            setup.interruptions,
+            context.seed,
+            lambda key: self._stock.note_missing(key, self._clock.now()),
+        )
+        self._static_pools = (
+            StaticPools(cluster, self._lifecycle, options, self._read_state)
+            if options.static_capacity
+            else None
         )
         self._queue = DisruptionQueue(
             cluster, self._lifecycle, options, self._provisioner.nominate
@@ -163,6 +187,7 @@ class KarpenterController:
         version = cluster.resource_version
         self._pods = cluster.watch(Pod, version, self._changed)
         self._claims = cluster.watch(NodeClaim, version, self._changed)
+        self._pools = cluster.watch(NodePool, version, self._changed)
         self._nodes = cluster.watch(Node, version, self._changed)
         self._outcomes = Outcomes(cluster, _type_of)
         self._state: ClusterState | None = None
@@ -179,8 +204,12 @@ class KarpenterController:
             price = listed_price(type_of(state, node.pool, labels), labels)
             self._lifecycle.adopt(claim, node.node, price or None)
             self._expire_later(claim)
+            self._interruptions.see(claim)
             if node.is_deleted:
                 self._terminations.begin(claim)
+        self._interruptions.start()
+        if self._static_pools is not None:
+            self._static_pools.start()
         self._loop.start()
         if any(is_provisionable(pod) for pod in self._cluster.list(Pod).items):
             self._provisioner.trigger()
@@ -208,6 +237,8 @@ class KarpenterController:
             or len(self._queue) > 0
             or self._loop.is_validating
             or bool(is_missing)
+            or self._interruptions.are_expected
+            or (self._static_pools is not None and self._static_pools.is_short)
         )
 
     @property
@@ -288,7 +319,7 @@ class KarpenterController:
 
     def close(self) -> None:
         """End its watches."""
-        for watch in (self._pods, self._claims, self._nodes):
+        for watch in (self._pods, self._claims, self._nodes, self._pools):
             watch.stop()
 
     def _read_state(self) -> ClusterState:
@@ -335,6 +366,10 @@ class KarpenterController:
         self._clock.call_at(self._clock.now(), self._read_changes, background=True)
 
     def _read_changes(self) -> None:
+        if self._pools.take():
+            write_hashes(self._cluster)
+            if self._static_pools is not None:
+                self._static_pools.look_soon()
         self._read_claims()
         self._read_nodes()
         claims = {each.node: each.claim for each in self._lifecycle.running()}
@@ -349,6 +384,9 @@ class KarpenterController:
     def _read_claims(self) -> None:
         for event in self._claims.take():
             claim = event.object
+            self._interruptions.see(claim)
+            if self._static_pools is not None:
+                self._static_pools.look_soon()
             if event.type is WatchEventType.ADDED:
                 self._expire_later(claim)
             elif event.type is WatchEventType.DELETED:

@@ -12,6 +12,8 @@ A file is like this one::
     times: {registration: 40s, readiness: 10s}
     failures:
       - {zone: eu-west-1a, capacityType: spot, from: 5m, until: 1h}
+    interruptions:
+      - {perHour: 0.05}
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,6 +41,7 @@ from quaymaster._studies.autoscaling.karpenter.catalogue import (
 from quaymaster._studies.autoscaling.karpenter.controller import KarpenterSetup
 from quaymaster._studies.autoscaling.karpenter.flags import read_karpenter_flags
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
+from quaymaster._studies.autoscaling.karpenter.interruptions import Interruption
 from quaymaster._studies.autoscaling.karpenter.machines import Failure, LaunchTimes
 from quaymaster._studies.autoscaling.karpenter.objects import NodePool
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
@@ -78,6 +81,20 @@ class _Failure:
 
 
 @attrs.frozen(kw_only=True)
+class _Interruption:
+    """Spot nodes that the cloud takes back, at a time or by chance."""
+
+    type: str = "*"
+    zone: str = "*"
+    node_pool: str = "*"
+    at: timedelta | None = attrs.field(default=None)
+    per_hour: float | None = attrs.field(default=None)
+    notice: timedelta = attrs.field(
+        default=timedelta(minutes=2), validator=duration(_NONE)
+    )
+
+
+@attrs.frozen(kw_only=True)
 class _Document:
     """A file of Karpenter."""
 
@@ -92,6 +109,7 @@ class _Document:
     node_pools: tuple[Mapping[str, object], ...] = ()
     times: _Times = attrs.field(factory=_Times)
     failures: tuple[_Failure, ...] = ()
+    interruptions: tuple[_Interruption, ...] = ()
 
 
 def read_karpenter(document: Mapping[str, object], source: str) -> KarpenterSetup:
@@ -125,7 +143,12 @@ def read_karpenter(document: Mapping[str, object], source: str) -> KarpenterSetu
             termination=times.termination.total_seconds(),
         ),
         failures=[_failure(each) for each in content.failures],
+        interruptions=[
+            _interruption(each, f"{source}: interruptions[{number}]")
+            for number, each in enumerate(content.interruptions)
+        ],
         real_start=_time(content.now, source),
+        files=[Path(source).parent / each for each in [content.catalogue] if each],
         source=source,
     )
 
@@ -142,7 +165,16 @@ def _types(content: _Document, source: str) -> Sequence[InstanceType]:
         if spec.name in names:
             raise AutoscalerError(f"{source}: types", f"{spec.name!r} is there twice")
         names.add(spec.name)
+        _check_capacity(spec, source)
     return instance_types(specs, amounts_of(content.reserved))
+
+
+def _check_capacity(spec: TypeSpec, source: str) -> None:
+    """Check that pods may fit on the nodes of a type, as they need each of these."""
+    for resource in ("cpu", "memory", "pods"):
+        if resource not in spec.capacity:
+            where = f"{source}: types ({spec.name})"
+            raise AutoscalerError(where, f"capacity: expected {resource}, got none")
 
 
 def _options(types: Sequence[InstanceType]) -> KarpenterOptions:
@@ -182,6 +214,22 @@ def _failure(spec: _Failure) -> Failure:
         capacity_type=spec.capacity_type,
         since=spec.from_.total_seconds(),
         until=float("inf") if until is None else until.total_seconds(),
+    )
+
+
+def _interruption(spec: _Interruption, where: str) -> Interruption:
+    if (spec.at is None) == (spec.per_hour is None):
+        raise AutoscalerError(where, "expected either at or perHour")
+    if spec.per_hour is not None and not 0 < spec.per_hour < 1:
+        problem = f"perHour: expected a number between 0 and 1, got {spec.per_hour:g}"
+        raise AutoscalerError(where, problem)
+    return Interruption(
+        type=spec.type,
+        zone=spec.zone,
+        pool=spec.node_pool,
+        at=None if spec.at is None else spec.at.total_seconds(),
+        per_hour=spec.per_hour or 0.0,
+        notice=spec.notice.total_seconds(),
     )
 
 

@@ -51,12 +51,12 @@ _GATES: Final = {
     "ReservedCapacity": "reserved_capacity",
     "SpotToSpotConsolidation": "spot_to_spot_consolidation",
     "NodeOverlay": "node_overlay",
+    "StaticCapacity": "static_capacity",
 }
 _OTHER_GATES: Final = (
     "CapacityBuffer",
     "NodeRepair",
     "PodDeletionCostManagement",
-    "StaticCapacity",
     "TerminateFirstDrift",
     "TerminateFirstRepair",
 )

@@ -173,11 +173,15 @@ class Stock:
                 return self._chance.choice(there)
         return None
 
+    def note_missing(self, key: OfferingKey, now: float) -> None:
+        """Note that an offering has no capacity, so that it is not tried for a time."""
+        self._missing[key] = now + _NO_CAPACITY_SECONDS
+
     def _has(self, pair: tuple[InstanceType, Offering], now: float) -> bool:
         key = _key(*pair)
         if not any(each.covers(key, now - self._start) for each in self._failures):
             return True
-        self._missing[key] = now + _NO_CAPACITY_SECONDS
+        self.note_missing(key, now)
         return False
 
     def _without(

@@ -29,6 +29,7 @@ class KarpenterOptions:
         reserved_capacity: The gate ReservedCapacity.
         spot_to_spot_consolidation: The gate SpotToSpotConsolidation.
         node_overlay: The gate NodeOverlay.
+        static_capacity: The gate StaticCapacity: pools with a number of replicas.
         default_constraints: The spread constraints of pods without their own, as in the
             configuration of the scheduler (``--scheduler-config``).
         max_instance_types: How many types a claim lists at most.
@@ -48,6 +49,7 @@ class KarpenterOptions:
     reserved_capacity: bool = True
     spot_to_spot_consolidation: bool = False
     node_overlay: bool = False
+    static_capacity: bool = False
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
     max_instance_types: int = 600
     well_known_labels: frozenset[str] = WELL_KNOWN_LABELS

@@ -193,4 +193,4 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "not": Function(lambda values: not is_true(values[0]), 1, 1),
     "print": Function(_printed, 0, None),
 }
-"""The functions by name, but for ``and`` and ``or``."""
+"""The functions by name, except ``and`` and ``or``."""

@@ -34,7 +34,7 @@ class Parser:
 
     Attributes:
         nodes: Its parts.
-        is_regular: Whether all objects have the same text but for some numbers.
+        is_regular: Whether the texts of all objects differ only in some numbers.
 
     Raises:
         GoTemplateError: The text is not a template that is understood here.

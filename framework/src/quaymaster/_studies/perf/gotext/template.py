@@ -98,11 +98,11 @@ class ObjectTexts:
     Args:
         nodes: The parts of the template.
         fields: The template's fields; the one of the index is changed.
-        is_regular: Whether all texts are the same but for some numbers.
+        is_regular: Whether all texts differ only in some numbers.
 
     Attributes:
         places: How many parts there are that differ from object to object.
-        is_regular: Whether all texts are the same but for the numbers in these places.
+        is_regular: Whether all texts differ only in the numbers of these places.
 
     Raises:
         GoTemplateError: An action fails.

@@ -35,11 +35,10 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
     Requirements,
 )
+from quaymaster._studies.autoscaling.karpenter.template_hash import HASH, HASH_VERSION
 
 __all__ = ["drift_command", "drift_reason", "is_drifted"]
 
-_HASH: Final = "karpenter.sh/nodepool-hash"
-_HASH_VERSION: Final = "karpenter.sh/nodepool-hash-version"
 _NEW_SECONDS: Final = 3600
 """How old a claim must be until its type is looked up."""
 
@@ -74,12 +73,10 @@ def drift_reason(
 
 def _has_other_hash(pool: NodePool, claim: NodeClaim) -> bool:
     mine, theirs = pool.annotations, claim.annotations
-    if any(
-        key not in each for each in (mine, theirs) for key in (_HASH, _HASH_VERSION)
-    ):
+    if any(key not in each for each in (mine, theirs) for key in (HASH, HASH_VERSION)):
         return False
-    is_comparable = mine[_HASH_VERSION] == theirs[_HASH_VERSION]
-    return is_comparable and mine[_HASH] != theirs[_HASH]
+    is_comparable = mine[HASH_VERSION] == theirs[HASH_VERSION]
+    return is_comparable and mine[HASH] != theirs[HASH]
 
 
 def _is_offered(

@@ -109,6 +109,8 @@ class DisruptionLoop:
                 self._validate_later(look.command, method)
             else:
                 self._start(look.command, method)
+                for command in look.others:
+                    self._queue.start(command, method.reason)
             return True
         if self._note is not None:
             self._note(survey)

@@ -41,13 +41,25 @@ from quaymaster._studies.autoscaling.karpenter.disruption.multi_node import (
     multi_node_command,
     within_budgets,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.static_drift import (
+    is_statically_drifted,
+    static_drift_commands,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
     report_node,
 )
 from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
 
-__all__ = ["DRIFT", "METHODS", "Look", "Method", "in_order", "interleaved"]
+__all__ = [
+    "DRIFT",
+    "METHODS",
+    "STATIC_DRIFT",
+    "Look",
+    "Method",
+    "in_order",
+    "interleaved",
+]
 
 
 @attrs.frozen(kw_only=True)
@@ -59,12 +71,14 @@ class Look:
         budgets: How many more nodes of each pool may be disrupted.
         totals: The sums over pools; empty without eligible nodes.
         command: What it would do, or None.
+        others: Further commands that begin at the same time.
     """
 
     eligible: Sequence[Candidate]
     budgets: Mapping[str, int]
     totals: Mapping[str, PoolTotals]
     command: Command | None
+    others: Sequence[Command] = ()
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -100,6 +114,7 @@ class Method:
     delay: float = 0.0
     _is_eligible: Callable[[Candidate, Report], bool]
     _command: Callable[[_Task], Command | None]
+    _others: Callable[[_Task], Sequence[Command]] | None = None
 
     def look(
         self,
@@ -129,8 +144,13 @@ class Method:
             report=report,
             chance=chance,
         )
-        command = self._command(task)
-        return Look(eligible=eligible, budgets=budgets, totals=totals, command=command)
+        return Look(
+            eligible=eligible,
+            budgets=budgets,
+            totals=totals,
+            command=self._command(task),
+            others=self._others(task) if self._others is not None else (),
+        )
 
     def still_eligible(self, survey: Survey) -> Mapping[str, Candidate]:
         """Return the nodes that it considers now, by name."""
@@ -176,6 +196,10 @@ def _drift(task: _Task) -> Command | None:
     return drift_command(task.eligible, task.budgets, task.survey, task.report)
 
 
+def _static_drift(task: _Task) -> Sequence[Command]:
+    return static_drift_commands(task.eligible, task.budgets, task.survey, task.report)
+
+
 def _multi_node(task: _Task) -> Command | None:
     return multi_node_command(
         within_budgets(in_order(task.eligible), task.budgets),
@@ -218,6 +242,15 @@ DRIFT: Final = Method(
     command=_drift,
 )
 
+STATIC_DRIFT: Final = Method(
+    name="static drift",
+    reason=DRIFTED,
+    ignores_pods=True,
+    is_eligible=lambda candidate, _report: is_statically_drifted(candidate),
+    command=lambda task: next(iter(_static_drift(task)), None),
+    others=lambda task: _static_drift(task)[1:],
+)
+
 METHODS: Final = (
     Method(
         name="empty",
@@ -226,6 +259,7 @@ METHODS: Final = (
         is_eligible=is_removable_when_empty,
         command=_emptiness,
     ),
+    STATIC_DRIFT,
     DRIFT,
     Method(
         name="multi",

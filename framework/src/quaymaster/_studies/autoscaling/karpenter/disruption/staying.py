@@ -56,6 +56,9 @@ def reasons_to_stay(survey: Survey) -> Mapping[str, str]:
 
 def _other(candidate: Candidate) -> str:
     """Return why a node that no method looks at stays."""
+    if candidate.pool.is_static:
+        replicas = candidate.pool.spec.replicas
+        return f"NodePool {candidate.pool.name} has a fixed number of nodes, {replicas}"
     if not is_true(candidate.claim.status.conditions, "Consolidatable"):
         seconds = candidate.pool.spec.disruption.consolidate_after
         return f"its pods have changed within consolidateAfter ({seconds})"

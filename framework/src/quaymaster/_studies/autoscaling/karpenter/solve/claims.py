@@ -52,7 +52,7 @@ from quaymaster._studies.autoscaling.karpenter.taints import (
     untolerated_text,
 )
 
-__all__ = ["Joining", "OpenClaim", "ProposedClaim", "as_created"]
+__all__ = ["Joining", "OpenClaim", "ProposedClaim", "as_created", "open_labels"]
 
 _RELAXED_MIN_VALUES = "karpenter.sh/nodeclaim-min-values-relaxed"
 _PRICE_OVERLAY = "karpenter.sh/price-overlay-applied"
@@ -108,6 +108,10 @@ class ProposedClaim:
             for tree in self.requirements.trees()
             if tree["key"] not in SIMULATED_LABELS and tree["key"] != INSTANCE_TYPE
         ]
+        if self.pool.is_static:
+            # The cloud chooses the type, so upstream lists none.
+            trees = self.requirements.trees()
+            return [tree for tree in trees if tree["key"] not in SIMULATED_LABELS]
         return sorted([*others, types], key=lambda tree: tree["key"])
 
 
@@ -304,7 +308,7 @@ class OpenClaim:
             instance_types=self.template.type_filter.index.members(self.types),
             requirements=requirements,
             requests=self._total_requests(),
-            labels=self._labels(requirements, chance),
+            labels=open_labels(self.template, requirements, self._options, chance),
             annotations={
                 **self.template.pool.spec.template.metadata.annotations,
                 _RELAXED_MIN_VALUES: str(self.relaxes_min_values).lower(),
@@ -323,17 +327,30 @@ class OpenClaim:
         add_to(total, least)
         return total
 
-    def _labels(self, requirements: Requirements, chance: Chance) -> dict[str, str]:
-        """Return the labels of the node, with a value for each open custom label."""
-        hidden = self._options.well_known_labels | RESTRICTED_LABELS | SIMULATED_LABELS
-        labels = dict(self.template.labels)
-        for requirement in requirements:
-            if requirement.key in hidden:
-                continue
-            value = _any_value(requirement, chance)
-            if value:
-                labels[requirement.key] = value
-        return labels
+
+def open_labels(
+    template: PoolTemplate,
+    requirements: Requirements,
+    options: KarpenterOptions,
+    chance: Chance,
+) -> dict[str, str]:
+    """Return the labels of a new node, with a value for each open custom label.
+
+    Args:
+        template: The pool of the node.
+        requirements: What the labels can be.
+        options: The options of Karpenter.
+        chance: Draws the values.
+    """
+    hidden = options.well_known_labels | RESTRICTED_LABELS | SIMULATED_LABELS
+    labels = dict(template.labels)
+    for requirement in requirements:
+        if requirement.key in hidden:
+            continue
+        value = _any_value(requirement, chance)
+        if value:
+            labels[requirement.key] = value
+    return labels
 
 
 def _any_value(requirement: Requirement, chance: Chance) -> str:

@@ -53,6 +53,7 @@ __all__ = [
     "PoolTemplate",
     "Supply",
     "supply_of",
+    "template_of",
     "types_of_pools",
 ]
 
@@ -184,7 +185,7 @@ def _supply(
         if index is None:
             index = TypeIndex(listed, options.well_known_labels)
             indexes[id(listed)] = index
-        template = _template(pool, index, daemons, options)
+        template = template_of(pool, index, daemons, options)
         if isinstance(template, str):
             left_out[pool.name] = template
         else:
@@ -226,7 +227,7 @@ def _why_left_out(pool: NodePool, options: KarpenterOptions) -> str:
     """Return why new nodes cannot be of a pool, or empty."""
     classes = options.node_classes
     if pool.is_static:
-        return "it has a fixed number of nodes"
+        return "it has a fixed number of nodes, spec.replicas"
     if pool.metadata.deletion_timestamp is not None:
         return "it is being deleted"
     if classes is not None and _class_of(pool) not in classes:
@@ -243,7 +244,7 @@ def _class_of(pool: NodePool) -> tuple[str, str]:
     return reference.group, reference.kind
 
 
-def _template(
+def template_of(
     pool: NodePool, index: TypeIndex, daemons: DaemonPods, options: KarpenterOptions
 ) -> PoolTemplate | str:
     """Return the template of a pool, or why it can have no type."""
