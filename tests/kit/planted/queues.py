@@ -208,6 +208,21 @@ class Evicts(Plugin):
         return PostFilterResult(nominating=nominating)
 
 
+class EvictsFromASet(Evicts):
+    @hookimpl
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> PostFilterResult | Status | None:
+        rows = statuses.rows_with(Code.UNSCHEDULABLE)
+        search = self.dry_run.find(state, pod, rows, wanted=100)
+        candidates = {each.node_name: each for each in search.candidates}
+        for name in {*candidates}:  # the mistake: any of them may be the first
+            self.evictions.start(pod, candidates[name])
+            nominating = NominatingInfo(name, NominatingMode.OVERRIDE)
+            return PostFilterResult(nominating=nominating)
+        return Status.unschedulable("no event helps")
+
+
 class EvictsWithoutWrites(Evicts):
     writes: Sequence[Write] = ()
 
@@ -263,6 +278,10 @@ class ForgetsPods(Neighbours):
 FRIENDS = clusters(
     nodes=nodes(), pods=pods({"labels": {"app": "db"}}, {"labels": {"app": "web"}})
 )
+CROWDED = clusters(
+    nodes=st.just(make_node()),
+    pods=st.builds(make_pod, namespace=st.sampled_from(["a", "b"])),
+)
 QUEUE_MISTAKES: Sequence[Mistake] = (
     Mistake(FailsToUnreserve, ["failures", "unreserve"]),
     Mistake(ReservesOnce, ["unreserve"]),
@@ -274,6 +293,7 @@ QUEUE_MISTAKES: Sequence[Mistake] = (
     Mistake(SortsByTheWallClock, ["sort keys"], TENANTS),
     Mistake(NeverDeletesTags, ["memory"], TENANTS),
     Mistake(SaysAlwaysLess, ["sort keys"]),
+    Mistake(EvictsFromASet, ["other process"], CROWDED),
     Mistake(EvictsWithoutWrites, ["rights"]),
     Mistake(EvictsWithoutReads, ["failures"]),
     Mistake(FailsToPostFilter, ["failures"]),

@@ -70,6 +70,41 @@ class ScoresByBoundPods(ZoneQuota):
         return max(0, 10 - sum(pod.node_name == node.name for pod in bound))
 
 
+class FillsUpWhileFiltering(ZoneQuota):
+    """It counts the pod in each zone that it has accepted."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.accepted = 0
+
+    @hookimpl
+    def pre_filter(self) -> None:
+        self.accepted = 0
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        answer = FULL if self.accepted > 1 else super().filter(node)
+        self.accepted += answer is None
+        return answer
+
+
+class ScoresTheBestSoFar(ZoneQuota):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.best = 0
+
+    @hookimpl
+    def pre_score(self) -> None:
+        self.best = 0
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        score = super().score(node)
+        is_best = score >= self.best
+        self.best = max(self.best, score)
+        return 100 if is_best else score
+
+
 class TenantQuota(Plugin):
     """Correct: each tenant runs a few pods, counted in a ledger."""
 
@@ -153,6 +188,8 @@ OWN = clusters(
 QUOTA_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsBoundPods, ["assumed pods"], OWN),
     Mistake(ScoresByBoundPods, ["assumed pods"], OWN),
+    Mistake(FillsUpWhileFiltering, ["node order"], OWN),
+    Mistake(ScoresTheBestSoFar, ["node order"], OWN),
     Mistake(ReservesWithoutCounting, ["assumed pods"], OWN),
     Mistake(CountsWhenBound, ["assumed pods"], OWN),
     Mistake(PermitsByTheInformer, ["assumed pods"], OWN),

@@ -56,6 +56,7 @@ CHECKS = [
     "effects",
     "determinism",
     "other process",
+    "node order",
     "interleaving",
     "restarts",
     "namespaces",

@@ -24,6 +24,7 @@ from quaymaster._authors.testing.contract.interleaving import INTERLEAVING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.memory import MEMORY
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
+from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
@@ -62,6 +63,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         TWIN,
         DETERMINISM,
         OTHER_PROCESS,
+        NODE_ORDER,
         INTERLEAVING,
         STALENESS,
         OBJECT_CHANGES,

@@ -8,6 +8,10 @@ from typing import Any, TypeAlias, cast
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, shown
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
+from quaymaster._authors.testing.contract.companions import (
+    post_filter_harnesses,
+    preempting,
+)
 from quaymaster._authors.testing.contract.group_bench import GroupBench, group_benches
 from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
@@ -44,6 +48,8 @@ def _all(subject: Subject, cluster: SmallCluster) -> Iterator[Decision]:
             yield hook, f"pod '{pod.key}': {text}"
     if subject.has("queue_sort"):
         yield from _order(bench, cluster)
+    if subject.has("post_filter"):
+        yield from _evictions(subject, cluster)
     if subject.has("placement_generate") or subject.has("placement_score"):
         for group_bench, _ in group_benches(subject, cluster):
             yield from _placements(group_bench)
@@ -74,6 +80,23 @@ def _of_binding(bench: Bench, pod: Pod) -> Iterator[Decision]:
     for hook, answer in reserve_and_return(bench, pod, node_name, state).items():
         yield hook, f"{shown(answer)} on node '{node_name}'"
     yield "reserve", f"annotations {sorted(state.annotations.items())}"
+
+
+def _evictions(subject: Subject, cluster: SmallCluster) -> Iterator[Decision]:
+    """Yield what PostFilter does for the first pod: its answer, and the pods it evicts.
+
+    Other checks report its failures.
+    """
+    pod = preempting(cluster.pending[0])
+    for harness in post_filter_harnesses(subject, cluster) if cluster.nodes else ():
+        answer: object = None
+        with harness, suppress(Exception):
+            harness.start()
+            answer = harness.post_filter(pod)
+        stored = harness.cluster.list(Pod).items
+        kept = {each.key for each in stored if not each.metadata.deletion_timestamp}
+        evicted = sorted({other.key for other in cluster.pods} - kept)
+        yield "post_filter", f"pod '{pod.key}': {answer}, evicts {evicted}"
 
 
 def _order(bench: Bench, cluster: SmallCluster) -> Iterator[Decision]:
