@@ -1,5 +1,6 @@
 """What tests see of Karpenter as an autoscaler."""
 
 from quaymaster._studies.autoscaling.karpenter.controller import KarpenterSetup
+from quaymaster._studies.autoscaling.karpenter.machines import Failure
 
-__all__ = ["KarpenterSetup"]
+__all__ = ["Failure", "KarpenterSetup"]

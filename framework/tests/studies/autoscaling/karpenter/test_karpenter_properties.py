@@ -17,7 +17,7 @@ from tests.kit.internals.karpenter import (
     kwok_offering,
     kwok_type,
 )
-from tests.kit.internals.karpenter_control import KarpenterSetup
+from tests.kit.internals.karpenter_control import Failure, KarpenterSetup
 
 pytestmark = pytest.mark.long
 
@@ -118,3 +118,29 @@ def test_limits_budgets_and_costs_hold(seed: int) -> None:
         assert simulation.autoscaler is not None
         lives = simulation.autoscaler.nodes()
     assert all(each.cost == each.hours * (each.price or 0.0) for each in lives)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_missing_capacity_keeps_limits_and_costs_nothing(seed: int) -> None:
+    chance = random.Random(seed)
+    pool = random_pool(chance)
+    limit = pool.spec.limits["cpu"].value
+    # No machine of any type can be had for some minutes.
+    failures = [Failure(until=float(chance.randint(60, 300)))]
+    setup = KarpenterSetup(
+        types=TYPES, pools=[pool], options=OPTIONS, failures=failures
+    )
+    with Simulation(random_workloads(chance), autoscaler=setup) as simulation:
+        for _ in range(STEPS):
+            simulation.run_until(simulation.now + STEP)
+            assert cores(simulation) <= limit
+        simulation.settle()
+        assert bound(simulation) > 0
+        assert simulation.autoscaler is not None
+        refused = [
+            each
+            for each in simulation.autoscaler.nodes()
+            if each.removed_for == "insufficient capacity"
+        ]
+    assert refused
+    assert all(each.cost == 0 for each in refused)
