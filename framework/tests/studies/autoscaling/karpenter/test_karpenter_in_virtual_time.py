@@ -337,7 +337,7 @@ def test_simulation_without_a_pool_is_an_error(tmp_path: Path) -> None:
         ({"flags": ["--feature-gates=NodeRepair=true"]}, "can be turned on"),
         ({"now": "monday"}, "now: expected a time"),
         ({"failures": [{"zones": "a"}]}, r"failures\[0\]"),
-        ({"catalogue": "none.csv"}, "none.csv"),
+        ({"catalogue": "none.csv"}, r"json: catalogue: .*none.csv: no such file"),
     ],
 )
 def test_wrong_file_is_one_clear_error(
@@ -362,6 +362,25 @@ def test_wrong_pool_is_one_clear_error(
     pool = node_pool()
     pool["spec"]["disruption"] |= disruption
     with pytest.raises(AutoscalerError, match=f"NodePool general: .*{message}"):
+        Run(tmp_path, nodePools=[pool])
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"limitss": {"cpu": 1}}, "spec.limitss: unknown field; did you mean 'limits'"),
+        (
+            {"template": {"spec": {"taints": [{"key": "a", "efect": "NoSchedule"}]}}},
+            r"spec.template.spec.taints\[0\].efect: unknown field",
+        ),
+    ],
+)
+def test_unknown_field_of_a_pool_is_one_clear_error(
+    tmp_path: Path, spec: Tree, message: str
+) -> None:
+    pool = node_pool()
+    pool["spec"] |= spec
+    with pytest.raises(AutoscalerError, match=rf"nodePools\[0\]: {message}"):
         Run(tmp_path, nodePools=[pool])
 
 

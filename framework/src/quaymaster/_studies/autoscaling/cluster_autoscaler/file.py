@@ -20,7 +20,6 @@ A file is like this one::
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 import attrs
 
@@ -43,7 +42,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
 )
 from quaymaster._studies.autoscaling.errors import AutoscalerError
 from quaymaster._studies.autoscaling.group_settings import GroupSettings
-from quaymaster._studies.autoscaling.karpenter.catalogue import read_catalogue
+from quaymaster._studies.autoscaling.karpenter.catalogue import (
+    catalogue_path,
+    read_catalogue,
+)
 
 __all__ = ["read_cluster_autoscaler"]
 
@@ -96,7 +98,7 @@ def read_cluster_autoscaler(
     if findings.problems or not isinstance(content, _Document):
         raise ConfigErrors(findings.problems)
     _check_groups(content.groups, source)
-    files = [Path(source).parent / each for each in [content.catalogue] if each]
+    files = [catalogue_path(each, source) for each in [content.catalogue] if each]
     # Types without a zone have the same price everywhere.
     catalogue = [
         spec for path in files for spec in read_catalogue(path, str(path), ("",))

@@ -36,7 +36,13 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirements,
 )
 
-__all__ = ["OfferingSpec", "TypeSpec", "instance_types", "read_catalogue"]
+__all__ = [
+    "OfferingSpec",
+    "TypeSpec",
+    "catalogue_path",
+    "instance_types",
+    "read_catalogue",
+]
 
 _PRICE: Final = " $/h"
 _RESOURCES: Final = {"cpu", "memory", "pods", "ephemeral-storage"}
@@ -81,6 +87,22 @@ class TypeSpec:
     capacity: Mapping[str, Quantity]
     labels: Mapping[str, str] = attrs.field(factory=dict)
     offerings: tuple[OfferingSpec, ...]
+
+
+def catalogue_path(catalogue: str, source: str) -> Path:
+    """Return the path of the catalogue that a file of an autoscaler names.
+
+    Args:
+        catalogue: The catalogue, relative to the folder of the file.
+        source: The file.
+
+    Raises:
+        AutoscalerError: There is no such file.
+    """
+    path = Path(source).parent / catalogue
+    if not path.is_file():
+        raise AutoscalerError(f"{source}: catalogue", f"{path}: no such file")
+    return path
 
 
 def read_catalogue(path: Path, name: str, zones: Sequence[str]) -> list[TypeSpec]:

@@ -18,7 +18,6 @@ A file is like this one::
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -26,7 +25,10 @@ import attrs
 from quaymaster._api.objects import Time
 from quaymaster._api.objects.quantity import Quantity
 from quaymaster._api.objects.wire import from_wire
+from quaymaster._api.openapi.table import field_table
 from quaymaster._base.errors import ObjectError, TimeError
+from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES
+from quaymaster._clusters.manifests.class_fields import find_unknown_in_class
 from quaymaster._core.config.converter import structure
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.fields import duration, non_empty, one_of
@@ -35,6 +37,7 @@ from quaymaster._studies.autoscaling.errors import AutoscalerError
 from quaymaster._studies.autoscaling.karpenter.amounts import amounts_of
 from quaymaster._studies.autoscaling.karpenter.catalogue import (
     TypeSpec,
+    catalogue_path,
     instance_types,
     read_catalogue,
 )
@@ -148,7 +151,7 @@ def read_karpenter(document: Mapping[str, object], source: str) -> KarpenterSetu
             for number, each in enumerate(content.interruptions)
         ],
         real_start=_time(content.now, source),
-        files=[Path(source).parent / each for each in [content.catalogue] if each],
+        files=[catalogue_path(each, source) for each in [content.catalogue] if each],
         source=source,
     )
 
@@ -156,7 +159,7 @@ def read_karpenter(document: Mapping[str, object], source: str) -> KarpenterSetu
 def _types(content: _Document, source: str) -> Sequence[InstanceType]:
     specs = [*content.types]
     if content.catalogue is not None:
-        path = Path(source).parent / content.catalogue
+        path = catalogue_path(content.catalogue, source)
         specs += read_catalogue(path, str(path), content.zones)
     if not specs:
         raise AutoscalerError(source, "expected types or a catalogue, got none")
@@ -190,12 +193,18 @@ def _options(types: Sequence[InstanceType]) -> KarpenterOptions:
 
 def _pools(trees: Sequence[Mapping[str, object]], source: str) -> Sequence[NodePool]:
     pools = []
+    table = field_table(DEFAULT_KUBERNETES)
     for number, tree in enumerate(trees):
         where = f"{source}: nodePools[{number}]"
         declared = tree.get("apiVersion", NodePool.api_version), tree.get("kind", "")
         if declared not in ((NodePool.api_version, NodePool.kind), _UNNAMED):
             problem = f"expected {NodePool.api_version} {NodePool.kind}, got {declared}"
             raise AutoscalerError(where, problem)
+        for odd in find_unknown_in_class(tree, NodePool, table):
+            # Not those that only wait for a feature gate of Kubernetes.
+            if not odd.gate:
+                problem = f"{odd.path}: unknown field{odd.hint}"
+                raise AutoscalerError(where, problem)
         try:
             pools.append(from_wire(dict(tree), NodePool))
         except ObjectError as error:
