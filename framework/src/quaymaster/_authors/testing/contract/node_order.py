@@ -21,9 +21,9 @@ from quaymaster._core.state.node_info import NodeInfo
 __all__ = ["NODE_ORDER"]
 
 _REMEDY: Final = (
-    "when the nodes are asked in the opposite order: compute what depends on several "
+    "when the nodes come in the opposite order: compute what depends on several "
     "nodes in pre_filter, pre_score or normalize_score, because any node may be first, "
-    "and some are not asked"
+    "and some are left out"
 )
 
 
@@ -46,7 +46,7 @@ def _filter_backwards(
 ) -> Difference | None:
     if isinstance(prepared, Status) or not bench.subject.has("filter"):
         return None
-    # All nodes are asked, since a filter may store what the scores need.
+    # All nodes are filtered, since a filter may store what the scores need.
     found = {
         info.name: bench.ask("filter", state, pod, info)
         for info in reversed(list(bench.snapshot))
@@ -73,7 +73,7 @@ def _score_backwards(
 
 NODE_ORDER: Final = Check(
     name="node order",
-    promise="the answer for a node does not depend on the nodes asked before it",
+    promise="the answer for a node does not depend on the nodes before it",
     ask=_ask,
     hooks=frozenset({"filter", "score"}),
 )
