@@ -281,6 +281,44 @@ def test_claim_fails_while_the_cloud_has_nothing(tmp_path: Path) -> None:
     assert run.pending == []
 
 
+def test_claim_whose_node_never_registers_is_given_up(tmp_path: Path) -> None:
+    run = Run(tmp_path, web(1), failures=[{"until": "5m", "registers": False}])
+    first, second = run.settle()
+    assert first.removed_for == "its node did not register within 15 minutes"
+    assert (first.ordered, first.registered, first.removed) == (1.0, None, 901.0)
+    assert first.cost == pytest.approx(first.hours * 0.2)
+    assert second.ordered is not None
+    assert second.ordered >= 901.0
+    assert second.ready is not None
+    assert run.pending == []
+
+
+@pytest.mark.parametrize(
+    ("times", "reason", "seconds"),
+    [
+        ({"registration": "20m"}, "its node did not register within 15 minutes", 900),
+        ({"launch": "6m"}, "it was not launched within 5 minutes", 300),
+    ],
+)
+def test_claim_that_takes_too_long_is_given_up(
+    tmp_path: Path, times: Tree, reason: str, seconds: float
+) -> None:
+    run = Run(tmp_path, web(1), times=times)
+    run.simulation.run_until(2 * seconds)
+    first, _ = run.lives
+    assert (first.removed_for, first.removed) == (reason, 1.0 + seconds)
+    assert run.pending != []
+
+
+@pytest.mark.parametrize("times", [{"registration": "20m"}, {"launch": "6m"}])
+def test_simulation_ends_though_no_node_ever_comes(tmp_path: Path, times: Tree) -> None:
+    run = Run(tmp_path, web(1), times=times)
+    lives = run.settle()
+    assert len(lives) > 1
+    assert lives[-1].until < 3600
+    assert run.pending != []
+
+
 def test_startup_taints_delay_pods(tmp_path: Path) -> None:
     taint = {"key": "example.com/agent", "effect": "NoSchedule"}
     times = {"launch": "1s", "registration": "1s", "startupTaints": "1m"}

@@ -38,7 +38,10 @@ from quaymaster._studies.autoscaling.karpenter.interruptions import (
     Interruptions,
 )
 from quaymaster._studies.autoscaling.karpenter.labels import INSTANCE_TYPE
-from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
+from quaymaster._studies.autoscaling.karpenter.lifecycle import (
+    REGISTRATION_TIMEOUT,
+    Lifecycle,
+)
 from quaymaster._studies.autoscaling.karpenter.machines import (
     Failure,
     LaunchTimes,
@@ -221,7 +224,10 @@ class KarpenterController:
         Expirations, and budgets that open at times, are not waited for.
         """
         delay = self._longest_delay
-        unchanged, without_progress = self._outcomes.look(delay)
+        # A claim that is given up has changed nothing for long.
+        unchanged, without_progress = self._outcomes.look(
+            max(delay, REGISTRATION_TIMEOUT)
+        )
         # What fails again and again is not waited for.
         if without_progress > max(_LONGEST_WAIT, 2 * delay):
             return True

@@ -74,13 +74,14 @@ class _Times:
 
 @attrs.frozen(kw_only=True)
 class _Failure:
-    """Offerings that the cloud lacks; ``*`` matches any text."""
+    """Offerings that the cloud lacks, or whose nodes fail; ``*`` matches any text."""
 
     type: str = "*"
     zone: str = "*"
     capacity_type: str = "*"
     from_: timedelta = attrs.field(default=_NONE, validator=duration(_NONE))
     until: timedelta | None = attrs.field(default=None)
+    registers: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -223,6 +224,7 @@ def _failure(spec: _Failure) -> Failure:
         capacity_type=spec.capacity_type,
         since=spec.from_.total_seconds(),
         until=float("inf") if until is None else until.total_seconds(),
+        registers=spec.registers,
     )
 
 

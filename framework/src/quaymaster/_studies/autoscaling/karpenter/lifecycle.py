@@ -31,10 +31,15 @@ from quaymaster._studies.autoscaling.karpenter.machines import (
 from quaymaster._studies.autoscaling.karpenter.objects import NodeClaim
 from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
 
-__all__ = ["Lifecycle"]
+__all__ = ["REGISTRATION_TIMEOUT", "Lifecycle"]
 
 _REPORTER: Final = "karpenter"
 _ACTION: Final = "Scaling"
+
+# Both count from the creation of the claim, when its conditions are first set.
+_LAUNCH_TIMEOUT: Final = 300.0
+REGISTRATION_TIMEOUT: Final = 900.0
+"""After which time a claim without a node is given up (upstream's ``liveness.go``)."""
 
 
 class Lifecycle:
@@ -119,9 +124,13 @@ class Lifecycle:
         )
         self._add(machine)
         self._launching.add(claim.name)
-        self._clock.call_later(
-            self._times.launch, lambda: self._launch(claim.name, solved)
-        )
+        if self._times.launch > _LAUNCH_TIMEOUT:
+            reason = "it was not launched within 5 minutes"
+            self._give_up_later(_LAUNCH_TIMEOUT, claim.name, reason)
+        else:
+            self._clock.call_later(
+                self._times.launch, lambda: self._launch(claim.name, solved)
+            )
         return claim.name
 
     def _add(self, machine: Machine) -> None:
@@ -151,7 +160,27 @@ class Lifecycle:
             f"{instance_type.name}, {offering.zone}, {offering.capacity_type}"
         )
         self._cluster.update(as_launched(claim, instance_type, offering, now))
-        self._clock.call_later(self._times.registration, lambda: self._register(name))
+        left = machine.ordered + REGISTRATION_TIMEOUT - now
+        if self._stock.registers(*chosen, now) and self._times.registration <= left:
+            self._clock.call_later(
+                self._times.registration, lambda: self._register(name)
+            )
+        else:
+            text = "its node did not register within 15 minutes"
+            self._give_up_later(left, name, text)
+
+    def _give_up_later(self, seconds: float, name: str, reason: str) -> None:
+        # In the background: a cloud that never makes a node would keep a simulation
+        # from its end.
+        self._clock.call_later(
+            seconds, lambda: self._give_up(name, reason), background=True
+        )
+
+    def _give_up(self, name: str, reason: str) -> None:
+        """End a claim whose machine takes too long; its pods are tried again."""
+        self._launching.discard(name)
+        self.end(name, reason)
+        self._changed()
 
     def _register(self, name: str) -> None:
         claim = self.claim(name)

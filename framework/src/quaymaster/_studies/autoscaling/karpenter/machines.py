@@ -49,7 +49,7 @@ class LaunchTimes:
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """Offerings that the cloud does not have for some time.
+    """Offerings that the cloud does not have for some time, or whose nodes fail.
 
     Attributes:
         type: A pattern of types, such as ``m5.*``.
@@ -57,6 +57,7 @@ class Failure:
         capacity_type: A pattern of capacity types.
         since: From when on, in seconds since the beginning.
         until: Until when.
+        registers: False if the cloud has them, but their nodes never register.
     """
 
     type: str = "*"
@@ -64,9 +65,10 @@ class Failure:
     capacity_type: str = "*"
     since: float = 0.0
     until: float = float("inf")
+    registers: bool = True
 
     def covers(self, key: OfferingKey, seconds: float) -> bool:
-        """Return whether an offering is missing at a time."""
+        """Return whether an offering fails at a time."""
         return self.since <= seconds < self.until and all(
             fnmatch.fnmatchcase(value, pattern)
             for value, pattern in zip(
@@ -173,13 +175,26 @@ class Stock:
                 return self._chance.choice(there)
         return None
 
+    def registers(
+        self, instance_type: InstanceType, offering: Offering, now: float
+    ) -> bool:
+        """Return whether the node of a machine that is launched now will register."""
+        key = _key(instance_type, offering)
+        seconds = now - self._start
+        return all(
+            each.registers or not each.covers(key, seconds) for each in self._failures
+        )
+
     def note_missing(self, key: OfferingKey, now: float) -> None:
         """Note that an offering has no capacity, so that it is not tried for a time."""
         self._missing[key] = now + _NO_CAPACITY_SECONDS
 
     def _has(self, pair: tuple[InstanceType, Offering], now: float) -> bool:
         key = _key(*pair)
-        if not any(each.covers(key, now - self._start) for each in self._failures):
+        seconds = now - self._start
+        if not any(
+            each.registers and each.covers(key, seconds) for each in self._failures
+        ):
             return True
         self.note_missing(key, now)
         return False
