@@ -42,7 +42,11 @@ def offers_of(
         AutoscalerError: The autoscaler does not list its nodes, or offers none.
     """
     if not isinstance(factory, OffersNodes):
-        problem = "plan needs the nodes that it may add, and it has no method 'offers'"
+        name = type(factory).__name__
+        problem = (
+            f"plan needs the nodes that it may add, and {name} does not list them: it "
+            "has no method 'offers'; kind: ClusterAutoscaler lists them"
+        )
         raise AutoscalerError("autoscaler", problem)
     offers = factory.offers(objects)
     if not offers:
