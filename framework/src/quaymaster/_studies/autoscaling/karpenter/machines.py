@@ -116,7 +116,7 @@ class Stock:
     Args:
         types: What it offers to each pool.
         options: The options of Karpenter.
-        failures: What it lacks at times.
+        failures: What it lacks at times, and which machines fail.
         start: The beginning of the simulation.
         seed: Draws among offerings of the same price.
     """
@@ -151,7 +151,7 @@ class Stock:
 
     def will_return(self, now: float) -> bool:
         """Return whether the cloud will have something that it lacks at a time."""
-        ends = (each.until + self._start for each in self._failures)
+        ends = (each.until + self._start for each in self._failures if each.registers)
         return any(now < end < float("inf") for end in ends)
 
     def choose(
