@@ -11,9 +11,13 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._base.notices import Notice
 from quaymaster._core.contract.clock import Timer
 from quaymaster._core.contract.cluster import EventNote
 from quaymaster._studies.autoscaling.cloud import Cloud, Instance
+from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_objects import (
+    CapacityBuffer,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import AutoscalerEvent
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
 from quaymaster._studies.autoscaling.cluster_autoscaler.node_log import (
@@ -24,6 +28,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import is_unschedulable
+from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects import (
+    PodTemplate,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
 )
@@ -85,6 +92,11 @@ class ClusterAutoscalerSetup:
     catalogue: Sequence[TypeSpec] = ()
     files: Sequence[Path] = ()
     source: str = "autoscaler"
+
+    @property
+    def kinds(self) -> Sequence[type[ApiObject]]:
+        """The kinds of objects that it reads beside those of Kubernetes."""
+        return (CapacityBuffer, PodTemplate)
 
     def __call__(self, context: AutoscalerContext) -> "ClusterAutoscalerController":
         """Make the autoscaler of a simulation."""
@@ -211,6 +223,10 @@ class ClusterAutoscalerController:
         _, without_progress = self._outcomes.look(delay)
         if without_progress > max(_LONGEST_WAIT, 2 * delay):
             return True
+        # Any change may displace virtual pods, and only the next loop sees that.
+        has_looked = self._cluster.resource_version == self._version
+        if self.autoscaler.buffers.has_pods and not has_looked:
+            return False
         quiet = self._clock.now() - self._changed_at
         return quiet > delay and self.autoscaler.is_idle
 
@@ -284,6 +300,10 @@ class ClusterAutoscalerController:
             added_for=instance.added_for,
             removed_for=instance.removed_for,
         )
+
+    def notices(self) -> Sequence[Notice]:
+        """Return what objects of the input have no effect, and why."""
+        return [*self.autoscaler.buffers.notices()]
 
     def close(self) -> None:
         """Close the plugins."""

@@ -3,7 +3,7 @@
 Mirrors ``core/static_autoscaler.go``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final
 
@@ -25,6 +25,8 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.autoscaling.cloud import Cloud
 from quaymaster._studies.autoscaling.cluster_autoscaler.balancing import Resize
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
+from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_pods import is_buffer_pod
+from quaymaster._studies.autoscaling.cluster_autoscaler.buffers import Buffers
 from quaymaster._studies.autoscaling.cluster_autoscaler.deletion import (
     Deletions,
     EvictFn,
@@ -115,6 +117,7 @@ class ClusterAutoscaler:
         trial: The nodes and pods, as the last loop has seen them.
         drainability: Judges the pods of nodes.
         log: Keeps the decisions about pods, if they are explained.
+        buffers: The CapacityBuffers.
     """
 
     def __init__(
@@ -165,6 +168,7 @@ class ClusterAutoscaler:
             evict or self._evict,
         )
         self.events: list[AutoscalerEvent] = []
+        self.buffers = Buffers(cluster, options, self._find, self._report)
         self._last_scale_up = self._last_deletion = _LONG_AGO
         self._has_pods_to_help = False
         self.unhelped: dict[str, Mapping[str, str]] = {}
@@ -278,7 +282,7 @@ class ClusterAutoscaler:
         now: float,
     ) -> bool:
         """Scale up if pods need it; return whether nodes may be deleted now."""
-        unhelped = self._pods_to_help()
+        unhelped = self._pods_to_help(now)
         self._has_pods_to_help = bool(unhelped)
         self.unhelped = {}
         pods = old_enough(unhelped, now, self._options)
@@ -288,7 +292,8 @@ class ClusterAutoscaler:
         if limit > 0 and len(ready) >= limit:
             text = f"Max total nodes in cluster reached: {limit}"
             self._report(WARNING, "MaxNodesTotalReached", text, None)
-            self._report_unhelped(pods, "max total nodes in cluster reached")
+            text = "max total nodes in cluster reached"
+            self._report_unhelped([(pod, text) for pod in pods])
             if self.log is not None:
                 text = f"the cluster has its largest size, {counted(limit, 'node')}"
                 self.log.note_remark(pods, text, now)
@@ -301,8 +306,11 @@ class ClusterAutoscaler:
             self._grow(pods, nodes, templates, now)
         return True
 
-    def _pods_to_help(self) -> list[Pod]:
-        """Return the pending pods that fit on no node that exists or is expected."""
+    def _pods_to_help(self, now: float) -> list[Pod]:
+        """Return the pending pods that fit on no node that exists or is expected.
+
+        The virtual pods of buffers are among them.
+        """
         pods = [
             pod
             for pod in self._cluster.list(Pod).items
@@ -310,6 +318,7 @@ class ClusterAutoscaler:
             and not pod.status.nominated_node_name
             and self._counts(pod)
         ]
+        pods += filter(self._counts, self.buffers.pods(now))
         pods += self._drained_pods()
         pods.sort(key=lambda pod: -pod.priority)
         placed = self._placing.place(pods, lambda _name: True)
@@ -345,13 +354,21 @@ class ClusterAutoscaler:
                 self._resize(resize, reason, now)
             self._last_scale_up = now
             text = " ".join(map(str, plan.resizes))
-            for pod in plan.helped if plan.resizes else ():
-                message = f"pod triggered scale-up: [{text}]"
-                self._report(NORMAL, "TriggeredScaleUp", message, pod)
+            helped = plan.helped if plan.resizes else ()
+            self.buffers.report_helped(helped, f"[{text}]")
+            for pod in helped:
+                if not is_buffer_pod(pod):
+                    message = f"pod triggered scale-up: [{text}]"
+                    self._report(NORMAL, "TriggeredScaleUp", message, pod)
         elif plan.outcome is ScaleUpOutcome.NO_OPTIONS:
+            reasons = [
+                (pod, reasons_of(kind, plan.skipped))
+                for kind in plan.unhelped
+                for pod in kind.pods
+            ]
             for kind in plan.unhelped:
                 self._note_unhelped(kind, plan.skipped)
-                self._report_unhelped(kind.pods, reasons_of(kind, plan.skipped))
+            self._report_unhelped(reasons)
         return plan
 
     def _note_unhelped(
@@ -441,10 +458,12 @@ class ClusterAutoscaler:
                 self._last_deletion = now
         self._soft_taints.update(nodes, self.down.unneeded, now)
 
-    def _report_unhelped(self, pods: Iterable[Pod], reasons: str) -> None:
-        for pod in pods:
-            text = f"pod didn't trigger scale-up: {reasons}"
-            self._report(NORMAL, "NotTriggerScaleUp", text, pod)
+    def _report_unhelped(self, reasons: Sequence[tuple[Pod, str]]) -> None:
+        self.buffers.report_unhelped(reasons)
+        for pod, text in reasons:
+            if not is_buffer_pod(pod):
+                message = f"pod didn't trigger scale-up: {text}"
+                self._report(NORMAL, "NotTriggerScaleUp", message, pod)
 
     def _report(
         self, kind: str, reason: str, message: str, obj: ApiObject | None

@@ -65,6 +65,10 @@ class ClusterAutoscalerOptions:
         max_pod_eviction_time: How long evictions are tried.
         max_graceful_termination_sec: The longest wait for the end of a pod.
         max_bulk_soft_taint_count: The most soft taints per loop.
+        capacity_buffer_controller_enabled: Whether the status of CapacityBuffers is
+            computed.
+        capacity_buffer_pod_injection_enabled: Whether their virtual pods count.
+        capacity_buffer_pod_dry_run_enabled: Whether these are admitted as pods are.
     """
 
     scan_interval: float = 10
@@ -118,3 +122,6 @@ class ClusterAutoscalerOptions:
     max_pod_eviction_time: float = 120
     max_graceful_termination_sec: float = 600
     max_bulk_soft_taint_count: int = 10
+    capacity_buffer_controller_enabled: bool = False
+    capacity_buffer_pod_injection_enabled: bool = False
+    capacity_buffer_pod_dry_run_enabled: bool = True
