@@ -131,11 +131,10 @@ def supply_of(state: ClusterState, options: KarpenterOptions) -> Supply:
     """Return the pools of a cluster and what they can have; computed once."""
     key = ("supply", options)
     if key not in state.cache:
-        sources, before = _sources(state), state.carried.get(key)
-        if isinstance(before, Supply) and _are_same(before.sources, sources):
-            state.cache[key] = before
-        else:
-            state.cache[key] = _supply(state, options, sources)
+        sources, latest = _sources(state), state.latest.get(key)
+        if not isinstance(latest, Supply) or not _are_same(latest.sources, sources):
+            latest = state.latest[key] = _supply(state, options, sources)
+        state.cache[key] = latest
     supply = state.cache[key]
     assert isinstance(supply, Supply)
     return supply
