@@ -38,6 +38,7 @@ from quaymaster._studies.simulation.autoscaler import (
     Autoscaler,
     AutoscalerContext,
     AutoscalerFactory,
+    GivesNotices,
     NodeOffer,
     OffersNodes,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "ExplainsScaling",
     "FlagError",
     "Fork",
+    "GivesNotices",
     "GroupSettings",
     "GroupVerdict",
     "Instance",

@@ -46,6 +46,12 @@ class OrdersAislesByASet(Aisles):
         return list(set(names))  # the mistake: nothing sorts them
 
 
+class SkipsAislesByHash(Aisles):
+    def names(self, names: Sequence[str]) -> Sequence[str]:
+        *others, last = super().names(names)
+        return [*others, last] if hash(last) % 2 else others or [last]
+
+
 class ScoresTheFirstPod(Aisles):
     @hookimpl
     def placement_score(
@@ -73,6 +79,7 @@ OWN = clusters(
 )
 AISLE_MISTAKES: Sequence[Mistake] = (
     Mistake(OrdersAislesByASet, ["other process"], OWN),
+    Mistake(SkipsAislesByHash, ["other process"], OWN),
     Mistake(ScoresTheFirstPod, ["placement scores"], OWN),
     Mistake(CountsItsCalls, ["placement scores"], OWN),
 )

@@ -39,7 +39,14 @@ from quaymaster.preemption import (
 from quaymaster.testing import clusters, make_node, make_pod, nodes, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["QUEUE_MISTAKES", "Approves", "Evicts", "FairShare", "Neighbours"]
+__all__ = [
+    "QUEUE_MISTAKES",
+    "Approves",
+    "Evicts",
+    "FairShare",
+    "HoldsBack",
+    "Neighbours",
+]
 
 DENIED = Status.unschedulable("its approval was denied")
 TENANTS = clusters(
@@ -206,6 +213,20 @@ class Evicts(Plugin):
         self.evictions.start(pod, best)
         nominating = NominatingInfo(best.node_name, NominatingMode.OVERRIDE)
         return PostFilterResult(nominating=nominating)
+
+
+class HoldsBack(Evicts):
+    """Correct: holds back a pod that waits for its victims, which no cluster shows."""
+
+    @hookimpl
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        if self.evictions.is_under_way(pod):
+            return Status.unresolvable("waiting for its victims to go")
+        return None
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [on_pod(Change.DELETE)]
 
 
 class EvictsFromASet(Evicts):

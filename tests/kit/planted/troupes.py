@@ -20,7 +20,7 @@ from quaymaster import (
 from quaymaster.testing import clusters, nodes, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["OWN", "TROUPE_MISTAKES", "Troupes"]
+__all__ = ["LED", "OWN", "TROUPE_MISTAKES", "Leads", "Troupes"]
 
 TROUPE, MEMBERS = "example.com/troupe", "example.com/members"
 Troupe = tuple[str, str]
@@ -172,6 +172,30 @@ class SortsByHash(Troupes):
         return hash(queued.pod.name) % 64, queued.timestamp
 
 
+class Leads(Troupes):
+    """Correct: the pods of a troupe wait until one without a number is bound."""
+
+    @hookimpl
+    def permit(self, pod: Pod) -> PermitWait | None:
+        return PermitWait(self.timeout) if MEMBERS in pod.labels else None
+
+    @hookimpl
+    def post_bind(self, pod: Pod) -> None:
+        troupe = self.key(pod)
+        if troupe is not None and MEMBERS not in pod.labels:
+            for member in self.waiting(troupe):
+                self.allow(member)
+
+
+class AllowsForAnotherPluginOnceBound(Leads):
+    def allow(self, member: WaitingPod) -> None:
+        member.allow("Troupe")
+
+
+LED = clusters(
+    nodes=nodes(),
+    pods=pods({"labels": {TROUPE: "a", MEMBERS: "2"}}, {"labels": {TROUPE: "a"}}),
+)
 OWN = clusters(
     nodes=nodes(),
     pods=pods(
@@ -183,6 +207,7 @@ OWN = clusters(
 TROUPE_MISTAKES: Sequence[Mistake] = (
     Mistake(WaitsNoTime, ["failures"], OWN),
     Mistake(AllowsForAnotherPlugin, ["restarts"], OWN),
+    Mistake(AllowsForAnotherPluginOnceBound, ["waiting pods"], LED),
     Mistake(CountsInMemory, ["restarts"], OWN),
     Mistake(ForgetsBoundMembers, ["restarts"], OWN),
     Mistake(IgnoresNamespaces, ["namespaces"], OWN),

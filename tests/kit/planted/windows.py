@@ -131,12 +131,21 @@ class TakesItsTimeoutFromTheWallClock(Windows):
         return None if time.monotonic() > self.deadline else super().permit()
 
 
+class ExpiresByTheWallClock(Windows):
+    @hookimpl
+    def permit(self) -> PermitWait | None:
+        if date.today().year > 2030:
+            raise RuntimeError("the licence has expired")
+        return super().permit()
+
+
 OWN = clusters(nodes=nodes({"labels": {WINDOW: "6"}}, {"labels": {WINDOW: "0"}}))
 WINDOW_MISTAKES: Sequence[Mistake] = (
     Mistake(ReadsTheWeekday, ["other process"], OWN),
     Mistake(ReadsTheLocalHour, ["other process"], OWN),
     Mistake(ScoresByTheImport, ["other process"], OWN),
     Mistake(FormatsTheTime, ["other process"], OWN),
+    Mistake(ExpiresByTheWallClock, ["other process"], OWN),
     Mistake(ReadsTheWeekday, ["timers"], OWN),
     Mistake(StartsATimer, ["timers"], OWN),
     Mistake(SleepsBetweenTries, ["timers"], OWN),

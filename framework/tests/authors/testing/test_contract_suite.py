@@ -59,6 +59,7 @@ CHECKS = [
     "node order",
     "interleaving",
     "restarts",
+    "waiting pods",
     "namespaces",
     "staleness",
     "time",

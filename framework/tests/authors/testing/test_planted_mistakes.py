@@ -32,6 +32,7 @@ from tests.kit.planted.queues import (
     Approves,
     Evicts,
     FairShare,
+    HoldsBack,
     Neighbours,
 )
 from tests.kit.planted.quotas import OWN as QUOTA_CLUSTERS
@@ -40,8 +41,8 @@ from tests.kit.planted.racks import OWN as RACK_CLUSTERS
 from tests.kit.planted.racks import RACK_MISTAKES, Racks, Requeues
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
+from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
-from tests.kit.planted.troupes import TROUPE_MISTAKES, Troupes
 from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
 from tests.kit.planted.windows import WINDOW_MISTAKES, Windows
 from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
@@ -71,6 +72,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Requeues, RACK_CLUSTERS),
     (Slots, SLOT_CLUSTERS),
     (Troupes, TROUPE_CLUSTERS),
+    (Leads, LED),
     (Licences, LICENCE_CLUSTERS),
     (Aisles, AISLE_CLUSTERS),
     (Windows, WINDOW_CLUSTERS),
@@ -79,15 +81,18 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),
+    (HoldsBack, None),
     (Neighbours, FRIENDS),
 ]
 COSTLY = (
     "Gpus",
     "Prices",
     "Evicts",
+    "HoldsBack",
     "Requeues",
     "Slots",
     "Troupes",
+    "Leads",
     "Licences",
     "Aisles",
 )

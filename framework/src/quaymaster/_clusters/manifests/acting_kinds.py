@@ -160,7 +160,10 @@ _EFFECTS: Final[Mapping[str, Mapping[str, str]]] = {
     "autoscaling.agones.dev": {"FleetAutoscaler": _SIZES},
     "autoscaling.k8s.elastic.co": {"ElasticsearchAutoscaler": _SIZES},
     "autoscaling.karmada.io": {"FederatedHPA": _SIZES, "CronFederatedHPA": _SIZES},
-    "autoscaling.x-k8s.io": {"ProvisioningRequest": _NODES},
+    "autoscaling.x-k8s.io": {
+        "CapacityBuffer": _NODES,
+        "ProvisioningRequest": _NODES,
+    },
     "batch.volcano.sh": {"Job": _CREATES},
     "cluster.k8s.io": {"MachineDeployment": _NODES, "MachineSet": _NODES},
     "cluster.x-k8s.io": {

@@ -109,6 +109,9 @@ def _of_declared(
     tree: Mapping[str, object], typed: ObjectType, version: str
 ) -> Finding | None:
     """Return the finding about a declared kind under another version."""
+    if typed.kind in BUILTIN_KINDS and is_builtin_group(group_of(version)):
+        # A PodTemplate runs no pods.
+        return None
     unrun = _unrun_pods(tree, typed)
     if unrun is not None and unrun.reason is not NoticeReason.UNFOLLOWED_KINDS:
         return unrun

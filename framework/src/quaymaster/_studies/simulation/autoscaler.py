@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node
+from quaymaster._base.notices import Notice
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.registry.registry import PluginRegistry
@@ -16,10 +17,12 @@ __all__ = [
     "Autoscaler",
     "AutoscalerContext",
     "AutoscalerFactory",
+    "GivesNotices",
     "NodeOffer",
     "OffersNodes",
     "files_of",
     "kinds_of",
+    "notices_of",
 ]
 
 _HOUR = 3600
@@ -116,6 +119,14 @@ class Autoscaler(Protocol):
         """Release what it holds; called at the end of the simulation."""
 
 
+@runtime_checkable
+class GivesNotices(Protocol):
+    """An `Autoscaler` with warnings about its input, which a result shows."""
+
+    def notices(self) -> Sequence[Notice]:
+        """Return what has no effect or is probably a mistake, so far."""
+
+
 AutoscalerFactory: TypeAlias = Callable[[AutoscalerContext], Autoscaler]
 """Makes the autoscaler of one simulation.
 
@@ -173,3 +184,8 @@ def files_of(factory: AutoscalerFactory) -> Sequence[Path]:
     """Return the files that were read for an autoscaler beside its own."""
     files: Sequence[Path] = getattr(factory, "files", ())
     return files
+
+
+def notices_of(autoscaler: Autoscaler) -> Sequence[Notice]:
+    """Return the warnings of an autoscaler; none if it has no method for them."""
+    return autoscaler.notices() if isinstance(autoscaler, GivesNotices) else ()

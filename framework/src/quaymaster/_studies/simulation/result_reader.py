@@ -23,6 +23,7 @@ from quaymaster._studies.simulation.results import (
 from quaymaster._studies.simulation.verdicts import unscheduled_pod
 
 if TYPE_CHECKING:
+    from quaymaster._studies.simulation.autoscaler import Autoscaler
     from quaymaster._studies.simulation.explained_groups import ExplainedGroup
 
 __all__ = ["ResultReader"]
@@ -39,6 +40,7 @@ class ResultReader:
 
     Attributes:
         has_settled: Whether the autoscaler, if any, had settled at the end.
+        autoscaler: What adds and removes nodes, or None.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class ResultReader:
         self._record = record
         self._assumed = assumed
         self.has_settled = True
+        self.autoscaler: Autoscaler | None = None
 
     def read(
         self, *, groups: "tuple[ExplainedGroup, ...]", with_facts: bool
@@ -88,6 +91,13 @@ class ResultReader:
             if pod.spec.scheduler_name not in profiles
         )
         noted = (*self._assumed, *self._cluster.notices())
+        if self.autoscaler is not None:
+            # Few simulations have one.
+            from quaymaster._studies.simulation.autoscaler import (  # noqa: PLC0415 - above
+                notices_of,
+            )
+
+            noted = (*noted, *notices_of(self.autoscaler))
         if not self.has_settled:
             # Few simulations have an autoscaler.
             from quaymaster._studies.simulation.autoscaler_horizon import (  # noqa: PLC0415 - above

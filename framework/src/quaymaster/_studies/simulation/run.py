@@ -140,6 +140,7 @@ class Simulation:
             if autoscaler is not None
             else None
         )
+        self._results.autoscaler = self.autoscaler
         self._is_started = False
         self._trials = 0
         self._seen = _run_observer() if observe else None

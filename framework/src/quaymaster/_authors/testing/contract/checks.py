@@ -47,6 +47,7 @@ from quaymaster._authors.testing.contract.time_passing import TIME
 from quaymaster._authors.testing.contract.timers import TIMERS
 from quaymaster._authors.testing.contract.twin import TWIN
 from quaymaster._authors.testing.contract.unresolvable import UNRESOLVABLE
+from quaymaster._authors.testing.contract.waiting_pods import WAITING_PODS
 
 __all__ = ["CHECKS"]
 
@@ -91,6 +92,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         BINDING_SKIPS,
         CHOICES,
         RESTARTS,
+        WAITING_PODS,
         NAMESPACES,
         BINDING,
         SORT_KEYS,

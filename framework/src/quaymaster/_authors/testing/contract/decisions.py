@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import permutations
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, shown
@@ -24,7 +24,10 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import PodGroupPlacement
 from quaymaster._core.contract.status import Status
 
-__all__ = ["Decision", "decisions"]
+__all__ = ["FAILS", "Decision", "decisions"]
+
+FAILS: Final = "fails"
+"""The beginning of a decision for a hook that failed."""
 
 Decision: TypeAlias = tuple[str, str]
 """The hook, and what it decides about what."""
@@ -33,11 +36,18 @@ Decision: TypeAlias = tuple[str, str]
 def decisions(subject: Subject, cluster: SmallCluster) -> list[Decision]:
     """Return the decisions about the waiting pods and their groups.
 
-    Once a hook fails, no further decision follows: another check reports failures.
+    Once a hook fails, no further decision follows.
+
+    Raises:
+        HookFailedError: No instance can be built or started.
     """
     made: list[Decision] = []
-    with suppress(HookFailedError):
+    try:
         made.extend(_all(subject, cluster))
+    except HookFailedError as failure:
+        if failure.hook in ("__init__", "start"):
+            raise
+        made.append((failure.hook, f"{FAILS}: {failure.problem}"))
     return made
 
 

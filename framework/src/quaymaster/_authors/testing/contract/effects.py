@@ -132,7 +132,9 @@ def _rejects(answer: object) -> bool:
 def _pre_enqueue(subject: Subject) -> tuple[str, bool]:
     counts = subject.effects
     rejected = counts["pre_enqueue rejected"]
-    return f"rejected {rejected} of {counted(counts['pods'], 'pod')}", not rejected
+    text = f"rejected {rejected} of {counted(counts['pods'], 'pod')}"
+    # A plugin that evicts pods holds back the pod that waits for its victims.
+    return text, not rejected and not subject.has("post_filter")
 
 
 def _pre_filter(subject: Subject) -> tuple[str, bool]:

@@ -11,9 +11,13 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._base.notices import Notice
 from quaymaster._core.contract.clock import Timer
 from quaymaster._core.contract.cluster import EventNote
 from quaymaster._studies.autoscaling.cloud import Cloud, Instance
+from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_objects import (
+    CapacityBuffer,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import AutoscalerEvent
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
 from quaymaster._studies.autoscaling.cluster_autoscaler.node_log import (
@@ -24,8 +28,14 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import is_unschedulable
+from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects import (
+    PodTemplate,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.request_objects import (
+    ProvisioningRequest,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.staying import (
     reasons_to_stay,
@@ -85,6 +95,11 @@ class ClusterAutoscalerSetup:
     catalogue: Sequence[TypeSpec] = ()
     files: Sequence[Path] = ()
     source: str = "autoscaler"
+
+    @property
+    def kinds(self) -> Sequence[type[ApiObject]]:
+        """The kinds of objects that it reads beside those of Kubernetes."""
+        return (CapacityBuffer, PodTemplate, ProvisioningRequest)
 
     def __call__(self, context: AutoscalerContext) -> "ClusterAutoscalerController":
         """Make the autoscaler of a simulation."""
@@ -211,6 +226,10 @@ class ClusterAutoscalerController:
         _, without_progress = self._outcomes.look(delay)
         if without_progress > max(_LONGEST_WAIT, 2 * delay):
             return True
+        # Any change may displace virtual pods, and only the next loop sees that.
+        has_looked = self._cluster.resource_version == self._version
+        if self.autoscaler.buffers.has_pods and not has_looked:
+            return False
         quiet = self._clock.now() - self._changed_at
         return quiet > delay and self.autoscaler.is_idle
 
@@ -285,6 +304,11 @@ class ClusterAutoscalerController:
             removed_for=instance.removed_for,
         )
 
+    def notices(self) -> Sequence[Notice]:
+        """Return what objects of the input have no effect, and why."""
+        autoscaler = self.autoscaler
+        return [*autoscaler.buffers.notices(), *autoscaler.requests.notices()]
+
     def close(self) -> None:
         """Close the plugins."""
         self._pods.stop()
@@ -338,7 +362,9 @@ class ClusterAutoscalerController:
         self._quiet_until = self.autoscaler.next_change()
         self._note_reasons()
         self._note_changes()
-        is_productive = sizes != self.cloud.sizes
+        is_productive = (
+            sizes != self.cloud.sizes or self.autoscaler.requests.processed_at >= now
+        )
         self._run_in(_LOOP_SECONDS if is_productive else self._options.scan_interval)
 
     def _write_events(self) -> None:
