@@ -42,35 +42,35 @@ def notices_of_unknown_labels(
         pending: The pods without a node.
         options: The options of Karpenter.
     """
-    known = set(options.well_known_labels)
+    labels = set(options.well_known_labels)
     for each in types:
-        known.update(requirement.key for requirement in each.requirements)
-        known.update(each.offering_labels)
+        labels.update(requirement.key for requirement in each.requirements)
+        labels.update(each.offering_labels)
     for pool in pools:
-        known.update(pool.spec.template.metadata.labels)
+        labels.update(pool.spec.template.metadata.labels)
     for pool in pools:
         for key in _keys_of_pool(pool):
-            close = difflib.get_close_matches(key, known, 1, _CLOSE)
+            close = difflib.get_close_matches(key, labels, 1, _CLOSE)
             if close and close[0] != key:
                 hint = f"; did you mean {close[0]!r}?"
                 where = f"{pool.kind} {pool.name}"
                 yield _notice(where, _REQUIREMENTS, key, hint)
     for pool in pools:
-        known.update(_keys_of_pool(pool))
+        labels.update(_keys_of_pool(pool))
     for node in nodes:
-        known.update(node.labels)
-    yield from _notices_of_pods(pending, known)
+        labels.update(node.labels)
+    yield from _notices_of_pods(pending, labels)
 
 
-def _notices_of_pods(pending: Iterable[Pod], known: set[str]) -> Iterator[Notice]:
+def _notices_of_pods(pending: Iterable[Pod], labels: set[str]) -> Iterator[Notice]:
     pods: dict[str, list[str]] = {}
     for pod in pending:
-        for key in _keys_of_pod(pod) - known:
+        for key in _keys_of_pod(pod) - labels:
             pods.setdefault(key, []).append(pod.key)
     for key, names in sorted(pods.items()):
         others = len(names) - 1
         more = f" and {others} more" if others else ""
-        yield _notice(f"Pod {names[0]}{more}", "", key, did_you_mean(key, known))
+        yield _notice(f"Pod {names[0]}{more}", "", key, did_you_mean(key, labels))
 
 
 def _keys_of_pool(pool: NodePool) -> set[str]:
