@@ -10,10 +10,14 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_sizes import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects import (
     PodTemplate,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.request_objects import (
+    ProvisioningRequest,
+)
 
 __all__ = [
     "BufferSizeError",
     "CapacityBuffer",
     "PodTemplate",
+    "ProvisioningRequest",
     "buffer_size",
 ]

@@ -1,6 +1,6 @@
 """Prints the answer of ``plan``, in the formats of its ``-o``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from operator import attrgetter
@@ -24,6 +24,9 @@ from quaymaster._cli.tables import Fit
 from quaymaster._studies.planning.plans import Plan, PlannedGroup, Utilization
 
 __all__ = ["bound_text", "group_table", "plan_document", "print_plan", "print_plan_csv"]
+
+_MOST_GROUPS: Final = 20
+"""A cloud offers more kinds of nodes; chosen so that a table fits a screen."""
 
 _SHOWN: Final = ("cpu", "memory", "pods")
 _BEST_AT_ONCE: Final = "the best that is bought at once"
@@ -65,7 +68,10 @@ def _partial_heading(planned: Plan, partial: Plan) -> str:
 
 def _print_plan(planned: Plan, packed: Plan | None) -> None:
     resources = _resources(planned)
-    _columns(planned).print(planned.groups)
+    shown = _shown_groups(planned)
+    _columns(planned).print(shown)
+    if left_out := len(planned.groups) - len(shown):
+        print_line(f"and {counted(left_out, 'group')} without new nodes")
     print_rounds(planned)
     print_line()
     shares = ", ".join(
@@ -86,6 +92,13 @@ def _print_plan(planned: Plan, packed: Plan | None) -> None:
         print_command(line)
     if planned.daemon_sets_first:
         print_line("--daemon-sets-first")
+
+
+def _shown_groups(planned: Plan) -> Sequence[PlannedGroup]:
+    """Return the groups; of many, only those that get nodes."""
+    if len(planned.groups) <= _MOST_GROUPS:
+        return planned.groups
+    return [group for group in planned.groups if group.nodes or _scaled(planned, group)]
 
 
 def _print_scaled(planned: Plan) -> None:

@@ -9,6 +9,7 @@ from quaymaster_order.args import (
 )
 from quaymaster_order.conservative_backfilling import ConservativeBackfilling
 from quaymaster_order.easy_backfilling import EasyBackfilling
+from quaymaster_order.gangs import FeatureGateError
 from quaymaster_order.head_of_line import HeadOfLine
 from quaymaster_order.jobs import REQUESTED_SECONDS, SUBMITTED_SECONDS, BatchJob
 from quaymaster_order.policies import POLICIES, Policy
@@ -24,6 +25,7 @@ __all__ = [
     "ConservativeBackfilling",
     "EasyBackfilling",
     "EasyBackfillingArgs",
+    "FeatureGateError",
     "HeadOfLine",
     "HeadOfLineArgs",
     "OrderArgs",

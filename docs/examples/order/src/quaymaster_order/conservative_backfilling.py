@@ -16,6 +16,7 @@ from quaymaster import (
 
 from quaymaster_order.args import HeadOfLineArgs
 from quaymaster_order.backfilling import Backfilling, Conservative
+from quaymaster_order.gangs import refuse_gate
 from quaymaster_order.line import Line
 from quaymaster_order.rooms import Rooms
 
@@ -36,6 +37,9 @@ class ConservativeBackfilling:
     }
 
     def __init__(self, args: HeadOfLineArgs, handle: Handle) -> None:
+        # Reservations are for single pods.
+        remedy = "switch it off, or use HeadOfLine"
+        refuse_gate(handle, "ConservativeBackfilling", "GenericWorkload", remedy)
         self._line = Line(args, handle, lambda: self._backfilling.forget())
         rooms = Rooms(handle)
         planner = Conservative(rooms, handle, self._line)

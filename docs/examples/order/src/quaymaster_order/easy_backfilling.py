@@ -16,6 +16,7 @@ from quaymaster import (
 
 from quaymaster_order.args import EasyBackfillingArgs
 from quaymaster_order.backfilling import Backfilling, Easy
+from quaymaster_order.gangs import refuse_gate
 from quaymaster_order.line import Line
 from quaymaster_order.rooms import Rooms
 
@@ -36,6 +37,9 @@ class EasyBackfilling:
     }
 
     def __init__(self, args: EasyBackfillingArgs, handle: Handle) -> None:
+        # Reservations are for single pods.
+        remedy = "switch it off, or use HeadOfLine"
+        refuse_gate(handle, "EasyBackfilling", "GenericWorkload", remedy)
         self._line = Line(args, handle, lambda: self._backfilling.forget())
         rooms = Rooms(handle)
         margin = args.margin.total_seconds()

@@ -13,6 +13,7 @@ from quaymaster import (
 )
 
 from quaymaster_order.args import HeadOfLineArgs
+from quaymaster_order.gangs import refuse_gate
 from quaymaster_order.line import Line
 
 __all__ = ["HeadOfLine"]
@@ -32,6 +33,8 @@ class HeadOfLine:
     }
 
     def __init__(self, args: HeadOfLineArgs, handle: Handle) -> None:
+        # A group of groups would have to be one entry, with the pods of all of them.
+        refuse_gate(handle, "HeadOfLine", "CompositePodGroup", "switch it off")
         self._line = Line(args, handle)
 
     @hookimpl

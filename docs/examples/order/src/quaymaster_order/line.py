@@ -2,6 +2,9 @@
 
 Only the pod at the head, and pods that it lets pass, leave PreEnqueue. All others are
 gated, so that a change of the cluster costs no attempt for each of them.
+
+With Kubernetes' feature gate GenericWorkload, a PodGroup is one entry of the line. It
+stays at the head until all of its pods that have arrived have nodes.
 """
 
 import heapq
@@ -13,6 +16,7 @@ from quaymaster import Handle, Pod, Status
 from quaymaster.hookspecs import SortKey
 
 from quaymaster_order.args import HeadOfLineArgs
+from quaymaster_order.gangs import Gangs
 from quaymaster_order.jobs import BatchJob, has_other_key
 from quaymaster_order.policies import policy_of
 from quaymaster_order.usage import Usage, account_by
@@ -33,7 +37,8 @@ class Line:
 
     Attributes:
         head: The job at the head; None if no pod waits.
-        allowed: The uid of the pod that may pass the head, or empty.
+        allowed: The uid of the pod that may pass the head, or empty. No PodGroup
+            passes it.
     """
 
     def __init__(
@@ -54,8 +59,10 @@ class Line:
             self._usage.follow(handle)
         self._has_begun = False
         self._numbers = 0
+        # Waiting jobs by the uid of the pod, or by the key of the PodGroup.
         self._waiting: dict[str, BatchJob] = {}
-        # Jobs that have a node, until they are bound: they may lose it again.
+        self._gangs = Gangs(handle)
+        # Uid -> the job of a pod that has a node, until it is bound: it may lose it.
         self._placed: dict[str, BatchJob] = {}
         # Keys that do not age are computed once. Entries of jobs that no longer wait
         # are dropped when they are on top.
@@ -73,7 +80,7 @@ class Line:
 
     def waits(self, job: BatchJob) -> bool:
         """Whether a job still waits."""
-        return job.pod.uid in self._waiting
+        return self._name(job.pod) in self._waiting
 
     def behind(self) -> Iterator[BatchJob]:
         """Return the waiting jobs apart from the head, in the order of arrival."""
@@ -94,9 +101,8 @@ class Line:
         Returns:
             The status for PreEnqueue; and the job, if it has just arrived and is gated.
         """
-        if pod.group_key:
-            return None, None
-        is_new = pod.uid not in self._waiting and pod.uid not in self._placed
+        name = self._name(pod)
+        is_new = name not in self._waiting and pod.uid not in self._placed
         job = self._add(pod)
         if job is None:
             return None, None
@@ -108,34 +114,40 @@ class Line:
 
     def is_open(self, pod: Pod) -> bool:
         """Whether a pod is at the head, or may pass it."""
-        head = self.head
-        is_head = head is not None and head.pod.uid == pod.uid
-        return is_head or pod.uid == self.allowed or bool(pod.group_key)
+        return self._is_head(pod) or pod.uid == self.allowed
 
     def rank(self, pod: Pod) -> tuple[int]:
         """Return the sort key of a pod that may be tried: the head comes first.
 
         The queue compares tuples of numbers fastest.
         """
-        head = self.head
-        is_head = head is not None and head.pod.uid == pod.uid
-        return (_HEAD if is_head else _BEHIND,)
+        return (_HEAD if self._is_head(pod) else _BEHIND,)
 
     def place(self, pod: Pod) -> Status | None:
         """Note that a pod has a node; reject it if it is not its turn."""
         if not self.is_open(pod):
             # The head has changed since this pod left PreEnqueue.
             return self._behind_head()
-        job = self._waiting.pop(pod.uid, None)
+        name = self._name(pod)
+        job = self._waiting.get(name)
         if job is not None:
-            self._placed[pod.uid] = job
-        self._leave(pod.uid)
+            self._placed[pod.uid] = self._gangs.member(pod) or job
+            rest = self._gangs.leave(pod)
+            if rest is not None:
+                self._replace(job, rest)
+                return None
+            del self._waiting[name]
+        self._leave(name)
         return None
 
     def replace(self, pod: Pod) -> None:
         """Take back a pod that has lost its node before it was bound."""
         job = self._placed.pop(pod.uid, None)
         if job is None:
+            return
+        if self._gangs.key(pod):
+            # All pods of a group that fit get their nodes at its turn.
+            self._take_head(self._join(job))
             return
         self._put(job)
         if self.head is None:
@@ -157,43 +169,72 @@ class Line:
         if new is None or new.node_name or new.is_terminating or new.is_finished:
             pod = new or old
             assert pod is not None, "a change has an object"
-            self._forget(pod.uid)
+            self._forget(pod)
+            if self.head is not None and self._gangs.key(self.head.pod):
+                # A failed attempt for a group wakes it again and again, so that it may
+                # be backing off when there is room.
+                self.retry_head()
         elif old is not None and old.uid != new.uid:
-            self._forget(old.uid)
-        elif new.uid in self._waiting:
-            self._update(new)
+            self._forget(old)
+        else:
+            job = self._gangs.member(new) or self._waiting.get(new.uid)
+            if job is not None:
+                self._update(job, new)
 
-    def _forget(self, uid: str) -> None:
-        self._placed.pop(uid, None)
-        if self._waiting.pop(uid, None) is not None:
-            self._leave(uid)
+    def _forget(self, pod: Pod) -> None:
+        self._placed.pop(pod.uid, None)
+        name = self._name(pod)
+        job = self._waiting.get(name)
+        if job is None or (self._gangs.key(pod) and not self._gangs.member(pod)):
+            return
+        rest = self._gangs.leave(pod)
+        if rest is not None:
+            self._replace(job, rest)
+        else:
+            del self._waiting[name]
+            self._leave(name)
 
-    def _update(self, pod: Pod) -> None:
+    def _update(self, job: BatchJob, pod: Pod) -> None:
         """Replace the job of a pod that has changed."""
-        job = self._waiting[pod.uid]
         if not has_other_key(job.pod, pod):
             return
         newer = BatchJob.of(pod, job.number, self._started, job.created)
+        if self._gangs.key(pod):
+            self._join(newer)
+        else:
+            self._replace(job, newer)
+
+    def _join(self, job: BatchJob) -> BatchJob:
+        """Add a pod to its PodGroup; return the job of the group."""
+        before = self._waiting.get(self._name(job.pod))
+        whole = self._gangs.join(job)
+        self._replace(before, whole)
+        return whole
+
+    def _replace(self, job: BatchJob | None, newer: BatchJob) -> None:
         self._put(newer)
         # Identity: the head is the object that the line keeps.
-        if self.head is job:
+        if job is not None and self.head is job:
             self.head = newer
 
     def _add(self, pod: Pod) -> BatchJob | None:
         """Return the job of a waiting pod; None if the pod is not for this line."""
-        job = self._waiting.get(pod.uid)
-        if job is not None:
+        job = self._waiting.get(self._name(pod))
+        is_gang = bool(self._gangs.key(pod))
+        if job is not None and not (is_gang and self._gangs.member(pod) is None):
             return job
         if pod.spec.scheduling_gates:
             return None
         self._numbers += 1
         now = self._handle.clock.now()
-        job = BatchJob.of(pod, self._numbers, self._started, now)
-        self._put(job)
-        return job
+        own = BatchJob.of(pod, self._numbers, self._started, now)
+        if is_gang:
+            return self._join(own)
+        self._put(own)
+        return own
 
     def _put(self, job: BatchJob) -> None:
-        self._waiting[job.pod.uid] = job
+        self._waiting[self._name(job.pod)] = job
         if not self._policy.ages:
             now = self._handle.clock.now()
             entry = self._key(job, now), job.number, next(self._tickets), job
@@ -211,11 +252,11 @@ class Line:
             if first < (self._key(head, now), head.number):
                 self._take_head(job)
 
-    def _leave(self, uid: str) -> None:
-        """Note that a pod has left the line."""
-        if self.allowed == uid:
+    def _leave(self, name: str) -> None:
+        """Note that an entry has left the line."""
+        if self.allowed == name:
             self.allowed = ""
-        if self.head is not None and self.head.pod.uid == uid:
+        if self.head is not None and self._name(self.head.pod) == name:
             self._advance()
 
     def _advance(self) -> None:
@@ -238,7 +279,9 @@ class Line:
             return next(iter(self.ordered(self._waiting.values())), None)
         heap = self._heap
         # Identity: an entry is stale if its job was replaced, or no longer waits.
-        while heap and self._waiting.get(heap[0][-1].pod.uid) is not heap[0][-1]:
+        while (
+            heap and self._waiting.get(self._name(heap[0][-1].pod)) is not heap[0][-1]
+        ):
             heapq.heappop(heap)
         return heap[0][-1] if heap else None
 
@@ -246,7 +289,20 @@ class Line:
         """Return the key of a job: higher priorities come first, as in Kubernetes."""
         return -job.pod.priority, self._policy.key(job, now, self._usage)
 
+    def _name(self, pod: Pod) -> str:
+        """Return the name of the entry of a pod: its uid, or the key of its group."""
+        return self._gangs.key(pod) or pod.uid
+
+    def _is_head(self, pod: Pod) -> bool:
+        head = self.head
+        return head is not None and self._name(head.pod) == self._name(pod)
+
     def _behind_head(self) -> Status:
         head = self.head
-        name = "the next pod" if head is None else f"pod {head.pod.key}"
+        if head is None:
+            name = "the next pod"
+        elif key := self._gangs.key(head.pod):
+            name = f"pod group {key}"
+        else:
+            name = f"pod {head.pod.key}"
         return Status.unschedulable(f"waits behind {name}")

@@ -45,7 +45,7 @@ def offers_of(
         name = type(factory).__name__
         problem = (
             f"plan needs the nodes that it may add, and {name} does not list them: it "
-            "has no method 'offers'; kind: ClusterAutoscaler lists them"
+            "has no method 'offers'; ClusterAutoscaler and Karpenter list them"
         )
         raise AutoscalerError("autoscaler", problem)
     offers = factory.offers(objects)

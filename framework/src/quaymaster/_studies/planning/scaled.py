@@ -24,6 +24,11 @@ from quaymaster._studies.simulation.run import Simulation
 __all__ = ["ScaledPlan", "scale"]
 
 _HOSTNAME: Final = "kubernetes.io/hostname"
+_ZONES: Final = (
+    "topology.kubernetes.io/zone",
+    "topology.k8s.aws/zone-id",
+    "failure-domain.beta.kubernetes.io/zone",
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -135,13 +140,18 @@ def _index(
     of_group = [i for i, offer in enumerate(offers) if offer.group == life.group]
     if len(of_group) == 1:
         return of_group[0]
-    labels = node.labels.items() if node is not None else ()
-    return next((i for i in of_group if _labels(offers[i]) <= set(labels)), None)
+    labels = set(node.labels.items()) if node is not None else set()
+    # An offer of one zone may replace those of all zones.
+    for ignored in ((_HOSTNAME,), (_HOSTNAME, *_ZONES)):
+        for i in of_group:
+            if _labels(offers[i], ignored) <= labels:
+                return i
+    return None
 
 
-def _labels(offer: NodeOffer) -> set[tuple[str, str]]:
+def _labels(offer: NodeOffer, ignored: Sequence[str]) -> set[tuple[str, str]]:
     labels = offer.template.labels.items()
-    return {(key, value) for key, value in labels if key != _HOSTNAME}
+    return {(key, value) for key, value in labels if key not in ignored}
 
 
 def _price(

@@ -8,11 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 import attrs
-from msgspec.structs import replace
 
 from quaymaster._api.objects import (
     ApiObject,
-    Container,
     Deployment,
     Job,
     LabelSelector,
@@ -34,6 +32,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_objects import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects import (
     PodTemplate,
     pod_of,
+    with_requests,
 )
 
 __all__ = ["BufferSource", "BufferSourceError", "BufferSources"]
@@ -142,9 +141,7 @@ class BufferSources:
 
     def _filled(self, template: PodTemplateSpec, namespace: str) -> PodTemplateSpec:
         if not self._admits:
-            containers = tuple(map(_with_requests, template.spec.containers))
-            spec = replace(template.spec, containers=containers)
-            return replace(template, spec=spec)
+            return with_requests(template)
         pod = pod_of(template, namespace, "fake-pod")
         try:
             return _template_of(self._cluster.admitted(pod))
@@ -173,10 +170,3 @@ def _selector_of(workload: ApiObject) -> LabelSelector | None:
 def _template_of(pod: Pod) -> PodTemplateSpec:
     metadata = ObjectMeta(labels=pod.labels, annotations=pod.annotations)
     return PodTemplateSpec(metadata=metadata, spec=pod.spec)
-
-
-def _with_requests(container: Container) -> Container:
-    """Return a container that requests its limits, where it requests nothing."""
-    resources = container.resources
-    requests = {**resources.limits, **resources.requests}
-    return replace(container, resources=replace(resources, requests=requests))

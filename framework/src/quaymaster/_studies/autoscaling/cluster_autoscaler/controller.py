@@ -34,6 +34,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects imp
 from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.request_objects import (
+    ProvisioningRequest,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.staying import (
     reasons_to_stay,
 )
@@ -96,7 +99,7 @@ class ClusterAutoscalerSetup:
     @property
     def kinds(self) -> Sequence[type[ApiObject]]:
         """The kinds of objects that it reads beside those of Kubernetes."""
-        return (CapacityBuffer, PodTemplate)
+        return (CapacityBuffer, PodTemplate, ProvisioningRequest)
 
     def __call__(self, context: AutoscalerContext) -> "ClusterAutoscalerController":
         """Make the autoscaler of a simulation."""
@@ -303,7 +306,8 @@ class ClusterAutoscalerController:
 
     def notices(self) -> Sequence[Notice]:
         """Return what objects of the input have no effect, and why."""
-        return [*self.autoscaler.buffers.notices()]
+        autoscaler = self.autoscaler
+        return [*autoscaler.buffers.notices(), *autoscaler.requests.notices()]
 
     def close(self) -> None:
         """Close the plugins."""
@@ -358,7 +362,9 @@ class ClusterAutoscalerController:
         self._quiet_until = self.autoscaler.next_change()
         self._note_reasons()
         self._note_changes()
-        is_productive = sizes != self.cloud.sizes
+        is_productive = (
+            sizes != self.cloud.sizes or self.autoscaler.requests.processed_at >= now
+        )
         self._run_in(_LOOP_SECONDS if is_productive else self._options.scan_interval)
 
     def _write_events(self) -> None:

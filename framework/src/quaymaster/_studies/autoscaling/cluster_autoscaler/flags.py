@@ -23,6 +23,7 @@ __all__ = ["FlagError", "read_flags"]
 _WITHOUT_EFFECT: Final = frozenset(
     {
         "address",
+        "check-capacity-provisioning-request-batch-timebox",
         "cloud-config",
         "cloud-provider",
         "cluster-name",
@@ -44,6 +45,7 @@ _WITHOUT_EFFECT: Final = frozenset(
         "node-group-auto-discovery",
         "nodes",
         "profiling",
+        "provisioning-request-max-backoff-cache-size",
         "regional",
         "status-config-map-name",
         "stderrthreshold",
@@ -136,6 +138,8 @@ def _value(flag: str, option: str, kind: object, text: str) -> object:
         return _limits(flag, text, _GIB if option == "memory_total" else 1)
     if option in _REPEATED:
         return tuple(text.split(","))
+    if kind is str:
+        return text
     if kind is bool:
         return _boolean(flag, text)
     if kind is int:

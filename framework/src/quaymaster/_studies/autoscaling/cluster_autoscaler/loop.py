@@ -68,7 +68,13 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
     PriceExpander,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.provisioning import Provisioning
 from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
+from quaymaster._studies.autoscaling.cluster_autoscaler.request_objects import (
+    is_request_pod,
+    request_name,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.requests import Requests
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_down import (
     ScaleDownPlanner,
 )
@@ -118,6 +124,7 @@ class ClusterAutoscaler:
         drainability: Judges the pods of nodes.
         log: Keeps the decisions about pods, if they are explained.
         buffers: The CapacityBuffers.
+        requests: The ProvisioningRequests.
     """
 
     def __init__(
@@ -169,6 +176,9 @@ class ClusterAutoscaler:
         )
         self.events: list[AutoscalerEvent] = []
         self.buffers = Buffers(cluster, options, self._find, self._report)
+        self.requests = Requests(cluster, self.trial, options, self._find, self._report)
+        self._provisioning = Provisioning(self.trial, self.requests)
+        self._is_turn_of_requests = False
         self._last_scale_up = self._last_deletion = _LONG_AGO
         self._has_pods_to_help = False
         self.unhelped: dict[str, Mapping[str, str]] = {}
@@ -189,7 +199,7 @@ class ClusterAutoscaler:
         on the age of pods and nodes is looked at every minute.
         """
         now = self._cluster.clock.now()
-        if self._has_pods_to_help or not self.is_idle:
+        if self._has_pods_to_help or not self.is_idle or self.requests.are_open:
             return now
         options = self._options
         rests = (
@@ -201,11 +211,17 @@ class ClusterAutoscaler:
 
     def plans(self) -> object:
         """Return a value that changes whenever the plans for nodes change."""
-        return [*self.down.unneeded], self._deletions.names(), [*self._states.requests]
+        return (
+            [*self.down.unneeded],
+            self._deletions.names(),
+            [*self._states.requests],
+            self.requests.states(),
+        )
 
     def run_once(self) -> None:
         """Look at the cluster once, and act."""
         now = self._cluster.clock.now()
+        self.requests.refresh(now)
         self.trial.catch_up()
         nodes = [self._as_seen(node) for node in self._cluster.list(Node).items]
         ready = [node for node in nodes if is_ready(node)]
@@ -289,22 +305,29 @@ class ClusterAutoscaler:
         if not pods:
             return True
         limit = self._options.max_nodes_total
-        if limit > 0 and len(ready) >= limit:
+        # Mirrors ``processors/provreq/scaleup_enforcer.go``.
+        is_forced = self.requests.is_enabled and any(
+            request_name(pod) is not None for pod in pods
+        )
+        is_full = limit > 0 and len(ready) >= limit
+        if is_full:
             text = f"Max total nodes in cluster reached: {limit}"
             self._report(WARNING, "MaxNodesTotalReached", text, None)
+        if is_full and not is_forced:
             text = "max total nodes in cluster reached"
             self._report_unhelped([(pod, text) for pod in pods])
             if self.log is not None:
                 text = f"the cluster has its largest size, {counted(limit, 'node')}"
                 self.log.note_remark(pods, text, now)
             return True
-        if are_all_new(pods, now):
+        is_early = not is_full and are_all_new(pods, now)
+        if is_early and not is_forced:
             return False
         if self._options.salvo_scale_up:
             self._salvo(pods, nodes, templates, now)
         else:
-            self._grow(pods, nodes, templates, now)
-        return True
+            self._help(pods, nodes, templates, now)
+        return not is_early
 
     def _pods_to_help(self, now: float) -> list[Pod]:
         """Return the pending pods that fit on no node that exists or is expected.
@@ -325,7 +348,17 @@ class ClusterAutoscaler:
         self._placing.forget_old()
         if self.log is not None:
             self.log.note_left_out(self._cluster, placed, self._options)
-        return [pod for pod in pods if pod.uid not in placed and not is_daemon_pod(pod)]
+        left = [pod for pod in pods if pod.uid not in placed and not is_daemon_pod(pod)]
+        return self._with_requests(left, now) if self.requests.is_enabled else left
+
+    def _with_requests(self, pods: Sequence[Pod], now: float) -> list[Pod]:
+        """Leave out pods that use the capacity of requests; add virtual ones."""
+        consumers, others = self.requests.consumers(pods)
+        if self.log is not None:
+            self.log.note_consumers(consumers, self.requests, now)
+        others += self.requests.next_pods(now)
+        self.requests.book(now)
+        return others
 
     def _drained_pods(self) -> list[Pod]:
         """Return the pods of nodes that are being drained, without their nodes."""
@@ -337,15 +370,45 @@ class ClusterAutoscaler:
             if not (pod.is_terminating or is_daemon_pod(pod) or is_mirror_pod(pod))
         ]
 
-    def _grow(
+    def _help(
         self,
         pods: Sequence[Pod],
         nodes: Sequence[Node],
         templates: Mapping[str, Template],
         now: float,
     ) -> ScaleUp:
+        """Scale up once: for a request or for all other pods, in turns.
+
+        Mirrors ``provisioningrequest/orchestrator/wrapper_orchestrator.go``.
+        """
+        if not self.requests.is_enabled:
+            return self._grow(pods, nodes, templates, now)
+        own = [pod for pod in pods if is_request_pod(pod)]
+        others = [pod for pod in pods if not is_request_pod(pod)]
+        is_turn = bool(own) and (self._is_turn_of_requests or not others)
+        self._is_turn_of_requests = not is_turn
+        if not is_turn:
+            return self._grow(others, nodes, templates, now)
+        plan = self._provisioning.provision(
+            own,
+            now,
+            lambda left: self._grow(left, nodes, templates, now, all_or_nothing=True),
+        )
+        if plan.outcome is ScaleUpOutcome.SUCCESSFUL:
+            self._last_scale_up = now
+        return plan
+
+    def _grow(
+        self,
+        pods: Sequence[Pod],
+        nodes: Sequence[Node],
+        templates: Mapping[str, Template],
+        now: float,
+        *,
+        all_or_nothing: bool = False,
+    ) -> ScaleUp:
         """Scale up once."""
-        plan = self._up.plan(pods, nodes, templates, now)
+        plan = self._up.plan(pods, nodes, templates, now, all_or_nothing=all_or_nothing)
         if self.log is not None:
             self.log.note_plan(plan, templates, now)
         if plan.outcome is ScaleUpOutcome.SUCCESSFUL:
@@ -392,7 +455,7 @@ class ClusterAutoscaler:
         left, every = {pod.uid: pod for pod in pods}, [*nodes]
         number = 0
         while left:
-            plan = self._grow([*left.values()], every, templates, now)
+            plan = self._help([*left.values()], every, templates, now)
             if plan.outcome is not ScaleUpOutcome.SUCCESSFUL or not plan.helped:
                 return
             for pod in plan.helped:

@@ -65,6 +65,14 @@ class ClusterAutoscalerOptions:
         max_pod_eviction_time: How long evictions are tried.
         max_graceful_termination_sec: The longest wait for the end of a pod.
         max_bulk_soft_taint_count: The most soft taints per loop.
+        enable_provisioning_requests: Whether ProvisioningRequests are handled.
+        provisioning_request_initial_backoff_time: The first wait of a request whose
+            capacity was not found.
+        provisioning_request_max_backoff_time: The longest such wait.
+        check_capacity_batch_processing: Whether one loop checks several requests.
+        check_capacity_provisioning_request_max_batch_size: The most requests of a loop.
+        check_capacity_processor_instance: The name that requests must have as a
+            parameter; empty for requests without one.
         capacity_buffer_controller_enabled: Whether the status of CapacityBuffers is
             computed.
         capacity_buffer_pod_injection_enabled: Whether their virtual pods count.
@@ -122,6 +130,12 @@ class ClusterAutoscalerOptions:
     max_pod_eviction_time: float = 120
     max_graceful_termination_sec: float = 600
     max_bulk_soft_taint_count: int = 10
+    enable_provisioning_requests: bool = False
+    provisioning_request_initial_backoff_time: float = 60
+    provisioning_request_max_backoff_time: float = 600
+    check_capacity_batch_processing: bool = False
+    check_capacity_provisioning_request_max_batch_size: int = 10
+    check_capacity_processor_instance: str = ""
     capacity_buffer_controller_enabled: bool = False
     capacity_buffer_pod_injection_enabled: bool = False
     capacity_buffer_pod_dry_run_enabled: bool = True

@@ -8,10 +8,16 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import ObjectMeta, OwnerReference, Pod, PodTemplateSpec
+from quaymaster._api.objects import (
+    Container,
+    ObjectMeta,
+    OwnerReference,
+    Pod,
+    PodTemplateSpec,
+)
 from quaymaster._api.objects.meta import ApiObject
 
-__all__ = ["PodTemplate", "controlled_by", "pod_of"]
+__all__ = ["PodTemplate", "controlled_by", "pod_of", "with_requests"]
 
 
 class PodTemplate(ApiObject, frozen=True, kw_only=True):
@@ -36,6 +42,22 @@ def pod_of(template: PodTemplateSpec, namespace: str, name: str) -> Pod:
         ),
         spec=replace(template.spec, node_name=""),
     )
+
+
+def with_requests(template: PodTemplateSpec) -> PodTemplateSpec:
+    """Return a template whose containers request their limits, if nothing else."""
+    spec = replace(
+        template.spec,
+        containers=tuple(map(_requesting, template.spec.containers)),
+        init_containers=tuple(map(_requesting, template.spec.init_containers)),
+    )
+    return replace(template, spec=spec)
+
+
+def _requesting(container: Container) -> Container:
+    resources = container.resources
+    requests = {**resources.limits, **resources.requests}
+    return replace(container, resources=replace(resources, requests=requests))
 
 
 def controlled_by(owner: ApiObject) -> OwnerReference:

@@ -36,7 +36,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
     Utilization,
-    utilization_of,
+    Utilizations,
 )
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
@@ -93,6 +93,7 @@ class ScaleDownPlanner:
         self.unneeded: dict[str, Unneeded] = {}
         self.unremovable = UnremovableNodes()
         self.utilization: dict[str, Utilization] = {}
+        self._utilizations = Utilizations(options)
         self._last_loop: float | None = None
         self._shortest_loop = options.scale_down_unneeded_time or 1e-9
 
@@ -220,6 +221,7 @@ class ScaleDownPlanner:
     def _eligible(self, candidates: Iterable[Node], now: float) -> list[str]:
         """Return the nodes that are worth a trial; note why the others are not."""
         self.utilization = {}
+        self._utilizations.begin()
         eligible = []
         for node in candidates:
             reason = self._why_ineligible(node, now)
@@ -240,7 +242,7 @@ class ScaleDownPlanner:
             return UnremovableReason.CURRENTLY_BEING_DELETED
         if node.metadata.annotations.get(_DISABLED) == "true":
             return UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION
-        utilization = utilization_of(info, options, now)
+        utilization = self._utilizations.of(info, now)
         if utilization is None:
             return UnremovableReason.UNEXPECTED_ERROR
         if not options.scale_down_unready_enabled and not is_ready(node):

@@ -49,6 +49,7 @@ BACKOFF = "in backoff after failed scale-up"
 NOT_READY = "not ready for scale-up"
 FULL = "max node group size reached"
 _FILTERED_OUT = "expansion options filtered out"
+_ALL_OR_NOTHING = "not all pods would fit and scale-up is using all-or-nothing strategy"
 
 
 class ScaleUpOutcome(enum.Enum):
@@ -118,6 +119,8 @@ class ScaleUpPlanner:
         nodes: Sequence[Node],
         templates: Mapping[str, Template],
         now: float,
+        *,
+        all_or_nothing: bool = False,
     ) -> ScaleUp:
         """Return the best scale-up for some pods.
 
@@ -126,6 +129,7 @@ class ScaleUpPlanner:
             nodes: The nodes of the cluster, with those that are expected.
             templates: What new nodes look like, by group.
             now: The time, in seconds since the epoch.
+            all_or_nothing: Whether a scale-up must help all pods.
         """
         kinds = equivalence_groups(pods)
         quota = Quota(self._options, nodes)
@@ -137,17 +141,23 @@ class ScaleUpPlanner:
             option
             for group in valid
             if (option := self._option(group, schedulable, templates, nodes, now))
+            and not (all_or_nothing and len(option.pods) < len(pods))
         ]
         best = best_option(options, templates, self._expanders, self._chance)
         if best is None:
             if options:
-                _reject_all(kinds, schedulable)
+                _reject_all(kinds, schedulable, _FILTERED_OUT)
             return _failure(ScaleUpOutcome.NO_OPTIONS, kinds, skipped, options)
         count = self._capped(best.nodes, len(nodes))
         if count < 1:
             return _failure(ScaleUpOutcome.ERROR, kinds, skipped, options)
         count = quota.allowed(templates[best.group].node, count)
+        is_cut = count < best.nodes
         resizes = self._shares(best, count, templates, quota)
+        is_cut = is_cut or sum(resize.more for resize in resizes) < count
+        if all_or_nothing and is_cut:
+            _reject_all(kinds, schedulable, _ALL_OR_NOTHING)
+            return _failure(ScaleUpOutcome.NO_OPTIONS, kinds, skipped, options)
         return ScaleUp(
             outcome=ScaleUpOutcome.SUCCESSFUL,
             resizes=resizes,
@@ -334,14 +344,15 @@ def _failure(
 def _reject_all(
     kinds: Iterable[PodEquivalenceGroup],
     schedulable: Mapping[str, Sequence[PodEquivalenceGroup]],
+    reason: str,
 ) -> None:
-    """Note that an expander has kept no option."""
+    """Note why no option is taken."""
     for kind in kinds:
         if kind.is_schedulable:
             kind.is_schedulable = False
             for group, fitting in schedulable.items():
                 if kind in fitting:
-                    kind.rejections[group] = (_FILTERED_OUT,)
+                    kind.rejections[group] = (reason,)
 
 
 def reasons_of(kind: PodEquivalenceGroup, skipped: Mapping[str, str]) -> str:

@@ -24,6 +24,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import is_unschedulable
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import is_daemon_pod
+from quaymaster._studies.autoscaling.cluster_autoscaler.requests import Requests
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
     BACKOFF,
     FULL,
@@ -86,6 +87,13 @@ class ScaleUpLog:
         """Note why no group was looked at for some pods."""
         for pod in pods:
             self._remarks[pod.key] = (now - self._start, text)
+
+    def note_consumers(
+        self, pods: Iterable[Pod], requests: Requests, now: float
+    ) -> None:
+        """Note what the pods wait for that use the capacity of requests."""
+        for pod in pods:
+            self.note_remark([pod], requests.why_waiting(pod, self._start), now)
 
     def note_left_out(
         self,

@@ -90,17 +90,16 @@ class Templates:
     ) -> Mapping[str, Template]:
         """Return the template of each group.
 
-        A template is a copy of a node that runs well, the last such one, what the
-        cloud promises, or at last a node in trouble.
+        A template is a copy of a node that runs well, the last such one, or what the
+        cloud promises. Upstream takes a node in trouble if the cloud promises nothing,
+        which is never so here.
 
         Args:
             nodes: All nodes.
             daemon_sets: All DaemonSets.
             now: The time, in seconds since the epoch.
         """
-        good = [node for node in nodes if _is_good(node, now)]
-        bad = [node for node in nodes if not _is_good(node, now)]
-        templates = self._of_nodes(good, daemon_sets)
+        templates = self._of_nodes(nodes, daemon_sets, now)
         self._cache.update(templates)
         for name, group in self._cloud.groups.items():
             if name in templates:
@@ -112,16 +111,19 @@ class Templates:
                 templates[name] = attrs.evolve(promised, node=node)
             else:
                 templates[name] = self._cache[name]
-        return {**self._of_nodes(bad, daemon_sets), **templates}
+        return templates
 
     def _of_nodes(
-        self, nodes: Iterable[Node], daemon_sets: Sequence[DaemonSet]
+        self, nodes: Iterable[Node], daemon_sets: Sequence[DaemonSet], now: float
     ) -> dict[str, Template]:
-        """Return a copy of the first node of each group."""
+        """Return a copy of the first node of each group that runs well."""
         templates: dict[str, Template] = {}
         for node in nodes:
-            group, info = self._cloud.group_of(node.name), self._trial.get(node.name)
-            if group is not None and info is not None and group.name not in templates:
+            group = self._cloud.group_of(node.name)
+            if group is None or group.name in templates:
+                continue
+            info = self._trial.get(node.name)
+            if info is not None and _is_good(node, now):
                 templates[group.name] = self._copy(
                     info, group.name, daemon_sets, force=self._options.force_ds
                 )

@@ -60,6 +60,7 @@ __all__ = [
     "new_claim",
     "new_node",
     "quantities",
+    "single_values",
     "with_condition",
     "with_disrupted_taint",
     "without_condition",
@@ -128,8 +129,8 @@ def as_launched(
         **claim.labels,
         **chosen,
         INSTANCE_TYPE: instance_type.name,
-        **_single_values(instance_type.requirements),
-        **_single_values(offering.requirements),
+        **single_values(instance_type.requirements),
+        **single_values(offering.requirements),
     }
     status = replace(
         claim.status,
@@ -143,7 +144,8 @@ def as_launched(
     return with_condition(launched, "Launched", now)
 
 
-def _single_values(requirements: Requirements) -> Mapping[str, str]:
+def single_values(requirements: Requirements) -> Mapping[str, str]:
+    """Return the labels of which requirements allow one value."""
     return {
         each.key: each.single_value
         for each in requirements

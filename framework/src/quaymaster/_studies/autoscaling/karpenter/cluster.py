@@ -47,8 +47,8 @@ class ClusterState:
     now: float
     cache: dict[object, Any] = attrs.field(factory=dict, repr=False)
     """Facts about this state that several solves share."""
-    carried: dict[object, Any] = attrs.field(factory=dict, repr=False)
-    """Those of the state before."""
+    latest: dict[object, Any] = attrs.field(factory=dict, repr=False)
+    """Facts about this or an earlier state, which all states share."""
 
     @classmethod
     def from_objects(
@@ -80,12 +80,13 @@ class ClusterState:
         nodes = state_nodes(by_kind, frozenset(marked), nominated or {})
         if previous is not None:
             nodes = [reused(each, previous.node_by_name) for each in nodes]
-        state = cls(
-            objects=dict(by_kind), nodes=nodes, instance_types=instance_types, now=now
+        return cls(
+            objects=dict(by_kind),
+            nodes=nodes,
+            instance_types=instance_types,
+            now=now,
+            latest={} if previous is None else previous.latest,
         )
-        if previous is not None:
-            state.carried.update(previous.cache)
-        return state
 
     def all_of(self, kind: type[ObjT]) -> Sequence[ObjT]:
         """Return all objects of a class."""

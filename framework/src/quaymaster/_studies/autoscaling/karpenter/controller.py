@@ -53,6 +53,7 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeOverlay,
     NodePool,
 )
+from quaymaster._studies.autoscaling.karpenter.offers import node_offers
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
 from quaymaster._studies.autoscaling.karpenter.pool_checks import check_pools
@@ -71,6 +72,7 @@ from quaymaster._studies.autoscaling.reason_history import ReasonHistory
 from quaymaster._studies.simulation.autoscaler import (
     AutoscaledNode,
     AutoscalerContext,
+    NodeOffer,
 )
 from quaymaster._studies.simulation.scaling import NodeScaling, PodScaling
 
@@ -117,6 +119,14 @@ class KarpenterSetup:
     def __call__(self, context: AutoscalerContext) -> "KarpenterController":
         """Make the autoscaler of a simulation."""
         return KarpenterController(self, context)
+
+    def offers(self, objects: Sequence[ApiObject]) -> Sequence[NodeOffer]:
+        """Return the nodes that the pools may get, without those that others replace.
+
+        Args:
+            objects: The objects of the cluster.
+        """
+        return node_offers(self.types, self.pools, self.options, objects)
 
 
 class KarpenterController:

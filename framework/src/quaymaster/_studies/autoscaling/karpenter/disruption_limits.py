@@ -3,12 +3,14 @@
 Mirrors ``pkg/utils/pdb/pdb.go`` (sigs.k8s.io/karpenter v1.15).
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import attrs
 
 from quaymaster._api.objects import Pod, PodDisruptionBudget
 from quaymaster._api.objects.selectors import Selector, compile_label_selector
+from quaymaster._core.state.counting.indexes import SelectorIndex
 from quaymaster._studies.autoscaling.karpenter.pods import (
     is_disruptable,
     is_evictable,
@@ -48,6 +50,11 @@ class DisruptionLimits:
             _Limit(budget, compile_label_selector(budget.spec.selector))
             for budget in budgets
         ]
+        # Each pod of a look is compared with few budgets: with 83 budgets for 9,400
+        # pods, comparing all took a third of a look.
+        self._places: defaultdict[str, SelectorIndex[int]] = defaultdict(SelectorIndex)
+        for place, limit in enumerate(self._limits):
+            self._places[limit.budget.namespace].add(limit.selector, place)
         self._now = now
 
     def blocking(self, pods: Iterable[Pod]) -> Sequence[str]:
@@ -72,12 +79,7 @@ class DisruptionLimits:
     def _blocking(self, pod: Pod, *, fully: bool) -> Sequence[str]:
         if not is_evictable(pod, self._now):
             return ()
-        limits = [
-            limit
-            for limit in self._limits
-            if limit.budget.namespace == pod.namespace
-            and limit.selector.matches(pod.labels)
-        ]
+        limits = self._selecting(pod)
         if len(limits) > 1:
             return [limit.budget.key for limit in limits]
         for limit in limits:
@@ -87,6 +89,19 @@ class DisruptionLimits:
             if limit.blocks_fully if fully else none_left:
                 return [limit.budget.key]
         return ()
+
+    def _selecting(self, pod: Pod) -> Sequence[_Limit]:
+        """Return the budgets of a pod, in their order."""
+        index = self._places.get(pod.namespace)
+        if index is None:
+            return ()
+        limits = self._limits
+        places = {
+            place
+            for place in index.candidates(pod.labels)
+            if limits[place].selector.matches(pod.labels)
+        }
+        return [limits[place] for place in sorted(places)]
 
 
 def _is_unready(pod: Pod) -> bool:

@@ -43,6 +43,7 @@ __all__ = [
 
 _HUGE_PAGES: Final = "hugepages-"
 _MEMORY: Final = "memory"
+_KEPT_ORDERS: Final = 256
 UNKNOWN_PRICE: Final = math.inf
 """The price of a type without an offering that could be launched."""
 
@@ -268,6 +269,28 @@ def order_by_price(
     well_known: frozenset[str] = WELL_KNOWN_LABELS,
 ) -> list[InstanceType]:
     """Return types by the cheapest offering that meets requirements."""
+    listed = tuple(types)
+    labels = _offering_labels(listed)
+    by_label = tuple(map(requirements.by_key.get, labels))
+    return [*_ordered(listed, by_label, well_known)]
+
+
+@functools.lru_cache(maxsize=_KEPT_ORDERS)
+def _offering_labels(types: tuple[InstanceType, ...]) -> Sequence[str]:
+    """Return the labels that offerings of the types require."""
+    return tuple({label: None for each in types for label in each.offering_labels})
+
+
+# A consolidation orders the types of a claim for each node, which took half of a look
+# at 1,000 full nodes. Many of these claims can have the same types; and only the
+# requirements on labels of offerings decide on prices.
+@functools.lru_cache(maxsize=_KEPT_ORDERS)
+def _ordered(
+    types: tuple[InstanceType, ...],
+    by_label: tuple[Requirement | None, ...],
+    well_known: frozenset[str],
+) -> Sequence[InstanceType]:
+    requirements = Requirements(each for each in by_label if each is not None)
     prices = {
         id(each): cheapest_launch_price(each, requirements, well_known)
         for each in types

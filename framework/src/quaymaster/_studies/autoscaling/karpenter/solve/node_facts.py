@@ -174,7 +174,8 @@ def nodes_of_solve(
     """Return the nodes that pods may go to; most of it is computed once for a state."""
     key = ("nodes", options)
     if key not in state.cache:
-        state.cache[key] = _all_nodes(state, supply, state.carried.get(key))
+        nodes = _all_nodes(state, supply, state.latest.get(key))
+        state.cache[key] = state.latest[key] = nodes
     nodes = state.cache[key]
     assert isinstance(nodes, _AllNodes)
     return NodesOfSolve(nodes, excluded)

@@ -13,7 +13,7 @@ from quaymaster._studies.autoscaling.karpenter.instance_types import (
 from quaymaster._studies.autoscaling.karpenter.labels import RESERVED
 from quaymaster._studies.autoscaling.karpenter.solve.refusals import Cause, Refusal
 
-__all__ = ["Reservations"]
+__all__ = ["Reservations", "reserved_offerings"]
 
 _NONE_LEFT = (
     "one or more instance types with compatible reserved offerings are available, "
@@ -36,14 +36,14 @@ class Reservations:
     """Counts the nodes that each reservation still has.
 
     Args:
-        types: The types of each pool.
+        offerings: The reserved offerings of all types.
         credits: Nodes that reservations get back, as a disruption frees them.
         strict: Whether a pod waits rather than leaves reserved capacity.
     """
 
     def __init__(
         self,
-        types: Mapping[str, Sequence[InstanceType]],
+        offerings: Iterable[Offering],
         credits: Mapping[str, int],  # noqa: A002  # upstream's word
         *,
         strict: bool,
@@ -52,7 +52,7 @@ class Reservations:
         self._credits = credits
         self._strict = strict
         self._held: dict[str, set[str]] = {}
-        for offering in _reserved_offerings(types):
+        for offering in offerings:
             name = offering.reservation_id
             left = self._capacity.get(name, offering.reservation_capacity)
             self._capacity[name] = min(left, offering.reservation_capacity)
@@ -126,11 +126,14 @@ class Reservations:
                 self._capacity[name] += 1
 
 
-def _reserved_offerings(
+def reserved_offerings(
     types: Mapping[str, Sequence[InstanceType]],
-) -> Iterable[Offering]:
-    for listed in types.values():
-        for each in listed:
-            for offering in each.offerings:
-                if offering.capacity_type == RESERVED:
-                    yield offering
+) -> Sequence[Offering]:
+    """Return the reserved offerings of the types of pools."""
+    return [
+        offering
+        for listed in types.values()
+        for each in listed
+        for offering in each.offerings
+        if offering.capacity_type == RESERVED
+    ]

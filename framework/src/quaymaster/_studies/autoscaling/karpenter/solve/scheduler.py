@@ -130,7 +130,7 @@ def solve(
         exclude_nodes=frozenset(exclude_nodes),
         consolidates=consolidates,
         reservations=Reservations(
-            supply.types, reservation_credits or {}, strict=strict_reservations
+            supply.reserved, reservation_credits or {}, strict=strict_reservations
         ),
     )
     return scheduler.solve()
@@ -155,7 +155,7 @@ def claim_of_pool(
         options,
         exclude_nodes=frozenset(),
         consolidates=False,
-        reservations=Reservations(supply.types, {}, strict=False),
+        reservations=Reservations(supply.reserved, {}, strict=False),
     )
     return scheduler.claim_of(template)
 

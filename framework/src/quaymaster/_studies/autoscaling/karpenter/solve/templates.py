@@ -13,6 +13,7 @@ from quaymaster._api.objects import DaemonSet, Taint
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
     InstanceType,
+    Offering,
     satisfies_min_values,
 )
 from quaymaster._studies.autoscaling.karpenter.label_rules import (
@@ -37,6 +38,9 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirements,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.daemon_groups import DaemonPods
+from quaymaster._studies.autoscaling.karpenter.solve.reservations import (
+    reserved_offerings,
+)
 from quaymaster._studies.autoscaling.karpenter.solve.topology_domains import (
     DomainGroup,
     domain_groups,
@@ -103,6 +107,7 @@ class Supply:
     Attributes:
         pools: The pools, the one to try first in front.
         types: The types that the cloud offers to each.
+        reserved: The reserved offerings of these types.
         templates: Those of them that can have some type.
         domains: The values that their nodes can have, by label.
         daemons: The pods of DaemonSets.
@@ -113,6 +118,7 @@ class Supply:
 
     pools: Sequence[NodePool]
     types: Mapping[str, Sequence[InstanceType]]
+    reserved: Sequence[Offering]
     templates: Sequence[PoolTemplate]
     domains: Mapping[str, DomainGroup]
     daemons: DaemonPods
@@ -125,11 +131,10 @@ def supply_of(state: ClusterState, options: KarpenterOptions) -> Supply:
     """Return the pools of a cluster and what they can have; computed once."""
     key = ("supply", options)
     if key not in state.cache:
-        sources, before = _sources(state), state.carried.get(key)
-        if isinstance(before, Supply) and _are_same(before.sources, sources):
-            state.cache[key] = before
-        else:
-            state.cache[key] = _supply(state, options, sources)
+        sources, latest = _sources(state), state.latest.get(key)
+        if not isinstance(latest, Supply) or not _are_same(latest.sources, sources):
+            latest = state.latest[key] = _supply(state, options, sources)
+        state.cache[key] = latest
     supply = state.cache[key]
     assert isinstance(supply, Supply)
     return supply
@@ -193,6 +198,7 @@ def _supply(
     return Supply(
         pools=pools,
         types=types,
+        reserved=reserved_offerings(types),
         templates=templates,
         domains=domain_groups({pool.name: pool for pool in pools}, types),
         daemons=daemons,
