@@ -205,7 +205,9 @@ def _permit(subject: Subject) -> tuple[str, bool]:
     counts = subject.effects
     rejected, waits = counts["permit rejected"], counts["permit waits"]
     pods = counted(counts["permit called"], "pod")
-    return f"rejected {rejected} of {pods} and let {waits} wait", not rejected + waits
+    text = f"rejected {rejected} of {pods} and let {waits} wait"
+    # With a filter, it may only repeat its question, and nothing has changed here.
+    return text, not rejected + waits and not subject.has("filter")
 
 
 _DESCRIPTIONS: Final[dict[str, Callable[[Subject], tuple[str, bool]]]] = {
