@@ -29,6 +29,10 @@ def test_repetitions_that_differ_fail_the_sweep(tmp_path: Path) -> None:
     assert "utilisation.cpu is " in cause
     assert "time." not in cause
     assert [cell.repetition for cell, _ in result.runs] == [0]
+    # A run counts once: as made, or as failed.
+    assert (result.total, result.made, result.missing) == (3, 1, 0)
+    again = sweep(experiment, tmp_path / "out", workers=1)
+    assert (again.made, len(again.failed), again.missing) == (0, 2, 0)
 
 
 @pytest.mark.long

@@ -77,7 +77,7 @@ class SweepResult(Tabular):
         folder: The folder of the results.
         runs: The runs with a result, in order, and their results.
         total: How many runs there are.
-        made: How many runs were made now.
+        made: How many runs were made now, and have not failed.
         failed: The failed runs.
         missing: How many were not tried because the sweep stopped at a failure, or
             because other shards make them.
@@ -172,7 +172,7 @@ class _Sweep:
         self._keys = [self._fingerprints.of(cell) for cell in self._cells]
         self._failed: dict[int, RunFailure] = {}
         self._claims: Claims | None = None
-        self._made = 0
+        self._made: set[int] = set()
         self._began = time.perf_counter()
         self._began_at = datetime.now(UTC)
 
@@ -271,14 +271,14 @@ class _Sweep:
         self._store.write(self._keys[number], outcome)
         if self._claims is not None:
             self._claims.release(self._keys[number])
-        self._made += 1
+        self._made.add(number)
 
     def _progress(self, missing: int) -> SweepProgress:
-        over = self._made + len(self._failed)
+        over = len(self._made) + len(self._failed)
         seconds = time.perf_counter() - self._began
         total = len(self._cells)
         return SweepProgress(
-            done=total - missing + self._made,
+            done=total - missing + len(self._made),
             failed=len(self._failed),
             total=total,
             seconds_left=seconds / over * (missing - over) if over else None,
@@ -309,7 +309,8 @@ class _Sweep:
             folder=self._folder,
             runs=tuple(runs),
             total=len(self._cells),
-            made=self._made,
+            # A run whose repetition differs was made, but counts as failed.
+            made=len(self._made - self._failed.keys()),
             failed=tuple(
                 FailedRun(
                     cell=self._cells[number],

@@ -9,6 +9,7 @@ import attrs
 
 from quaymaster._api.objects import Node, Pod
 from quaymaster._api.objects.meta import ApiObject
+from quaymaster._base.notices import Notice
 from quaymaster._core.contract.cluster import ApiError, WatchEventType
 from quaymaster._studies.autoscaling.karpenter.adoption import adopt_nodes
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
@@ -67,6 +68,9 @@ from quaymaster._studies.autoscaling.karpenter.states import (
 )
 from quaymaster._studies.autoscaling.karpenter.static_pools import StaticPools
 from quaymaster._studies.autoscaling.karpenter.termination import Terminations
+from quaymaster._studies.autoscaling.karpenter.unknown_labels import (
+    notices_of_unknown_labels,
+)
 from quaymaster._studies.autoscaling.outcomes import Outcomes
 from quaymaster._studies.autoscaling.reason_history import ReasonHistory
 from quaymaster._studies.simulation.autoscaler import (
@@ -262,6 +266,19 @@ class KarpenterController:
         pools = self._cluster.list(NodePool).items
         delays = (pool.spec.disruption.consolidate_after_seconds for pool in pools)
         return _QUIET_SECONDS + max((each or 0.0 for each in delays), default=0.0)
+
+    def notices(self) -> Sequence[Notice]:
+        """Return the labels in requirements that are probably misspelt."""
+        pods = self._cluster.list(Pod).items
+        return [
+            *notices_of_unknown_labels(
+                self._cluster.list(NodePool).items,
+                self._setup.types,
+                self._cluster.list(Node).items,
+                [pod for pod in pods if not (pod.node_name or pod.is_finished)],
+                self._setup.options,
+            )
+        ]
 
     def nodes(self) -> Sequence[AutoscaledNode]:
         """Return all nodes that it ever had, in the order in which they came."""
