@@ -113,7 +113,11 @@ def test_code_for_few_points_and_for_all_is_clean_and_loads(tmp_path: Path) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("points", [["filter", "score"], POINTS], ids=["few", "all"])
+@pytest.mark.parametrize(
+    "points",
+    [["filter", "score"], ["filter", "permit"], POINTS],
+    ids=["few", "pair", "all"],
+)
 def test_plugin_keeps_the_contract(points: Collection[str]) -> None:
     check_contract(points)
 

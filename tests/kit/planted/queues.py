@@ -1,6 +1,7 @@
 """Mistakes in plugins that approve, sort, evict, and look at other pods."""
 
 import functools
+import math
 import random
 import time
 from collections.abc import Hashable, Sequence
@@ -33,6 +34,7 @@ from quaymaster.objects import PodDisruptionBudget
 from quaymaster.preemption import (
     DryRun,
     Evictions,
+    VictimRule,
     best_candidates,
     why_not_eligible,
 )
@@ -178,6 +180,13 @@ class NeverDeletesTags(FairShare):
         return None
 
 
+class SortsByNotANumber(Plugin):
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> Any:  # noqa: ANN401 - any key
+        weight = 1 / queued.pod.priority if queued.pod.priority else math.nan
+        return weight, queued.timestamp
+
+
 class SaysAlwaysLess(Plugin):
     @hookimpl
     def queue_sort(self, queued: QueuedPodInfo) -> Any:  # noqa: ANN401 - any key
@@ -241,6 +250,32 @@ class EvictsFromASet(Evicts):
             self.evictions.start(pod, candidates[name])
             nominating = NominatingInfo(name, NominatingMode.OVERRIDE)
             return PostFilterResult(nominating=nominating)
+        return Status.unschedulable("no event helps")
+
+
+class ByHash(VictimRule):
+    """Keeps pods by the hashes of their names."""
+
+    def victims(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Pod]:
+        return list(node.pods.values())
+
+    def importance(self, pod: Pod) -> tuple[int]:
+        return (hash(pod.name),)
+
+
+class EvictsByHash(Evicts):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.dry_run = DryRun(handle, rule=ByHash())
+
+
+class EvictsNothing(Evicts):
+    @hookimpl
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> PostFilterResult | Status | None:
+        rows = statuses.rows_with(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+        self.dry_run.find(state, pod, rows, wanted=100)
         return Status.unschedulable("no event helps")
 
 
@@ -314,6 +349,9 @@ QUEUE_MISTAKES: Sequence[Mistake] = (
     Mistake(SortsByTheWallClock, ["sort keys"], TENANTS),
     Mistake(NeverDeletesTags, ["memory"], TENANTS),
     Mistake(SaysAlwaysLess, ["sort keys"]),
+    Mistake(SortsByNotANumber, ["sort keys"]),
+    Mistake(EvictsByHash, ["other process"], CROWDED),
+    Mistake(EvictsNothing, ["effects"], CROWDED),
     Mistake(EvictsFromASet, ["other process"], CROWDED),
     Mistake(EvictsWithoutWrites, ["rights"]),
     Mistake(EvictsWithoutReads, ["failures"]),

@@ -12,6 +12,7 @@ from quaymaster import (
     EventsOf,
     Handle,
     NodeInfo,
+    PermitWait,
     Pod,
     PodUse,
     Scope,
@@ -20,7 +21,7 @@ from quaymaster import (
     on_node,
 )
 from quaymaster.objects import ApiValue
-from quaymaster.testing import clusters, make_metadata
+from quaymaster.testing import clusters, make_metadata, make_node
 from tests.kit.planted.mistake import Mistake, Plugin
 
 __all__ = ["OWN", "RACK_MISTAKES", "Racks", "Requeues"]
@@ -54,6 +55,11 @@ OWN = clusters(
     objects=st.builds(
         _rack, st.sampled_from(["n0", "n1", "n2", "n3"]), st.integers(0, 4)
     )
+)
+
+
+NARROW = clusters(
+    nodes=st.just(make_node()), objects=st.builds(_rack, st.just("n0"), st.just(1))
 )
 
 
@@ -113,6 +119,14 @@ class Requeues(Racks):
         return [on_node(Change.ADD)]
 
 
+class Permits(Racks):
+    """Correct: pods wait for a while on nodes with a rack that is almost full."""
+
+    @hookimpl
+    def permit(self, node_name: str) -> PermitWait | None:
+        return PermitWait(30) if self.free.get(node_name) == 1 else None
+
+
 class ForgetsToReport(Racks):
     def report(self, name: str) -> None:
         pass
@@ -122,6 +136,22 @@ class ForgetsDeletions(Racks):
     def learn(self, old: NodeRack | None, new: NodeRack | None) -> None:
         if new is not None:
             super().learn(old, new)
+
+
+class PermitsByDeletedRacks(Permits):
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.narrow: set[str] = set()
+        super().__init__(args, handle)
+
+    def learn(self, old: NodeRack | None, new: NodeRack | None) -> None:
+        super().learn(old, new)
+        if new is not None:
+            change = self.narrow.add if new.spec.free == 1 else self.narrow.discard
+            change(new.name)
+
+    @hookimpl
+    def permit(self, node_name: str) -> PermitWait | None:
+        return PermitWait(30) if node_name in self.narrow else None
 
 
 class ReportsAnotherNode(Racks):
@@ -163,6 +193,7 @@ class CountsAllRacks(Racks):
 RACK_MISTAKES: Sequence[Mistake] = (
     Mistake(ForgetsToReport, ["object changes"], OWN),
     Mistake(ForgetsDeletions, ["staleness"], OWN),
+    Mistake(PermitsByDeletedRacks, ["staleness"], NARROW),
     Mistake(ReportsAnotherNode, ["object changes"], OWN),
     Mistake(RaisesOnDeletion, ["object changes"], OWN),
     Mistake(WritesObject, ["object changes"], OWN),

@@ -151,6 +151,12 @@ class IgnoresNamespaces(Troupes):
         return ("", name) if name else None
 
 
+class IgnoresNamespacesOfAnnotations(Troupes):
+    def key(self, pod: Pod) -> Troupe | None:
+        name = pod.annotations.get(TROUPE)
+        return ("", name) if name else None
+
+
 class RejectsOtherNamespaces(Troupes):
     @hookimpl
     def unreserve(self, pod: Pod) -> None:
@@ -196,6 +202,10 @@ LED = clusters(
     nodes=nodes(),
     pods=pods({"labels": {TROUPE: "a", MEMBERS: "2"}}, {"labels": {TROUPE: "a"}}),
 )
+ANNOTATED = clusters(
+    nodes=nodes(),
+    pods=pods({"annotations": {TROUPE: "a"}, "labels": {MEMBERS: "2"}}),
+)
 OWN = clusters(
     nodes=nodes(),
     pods=pods(
@@ -211,6 +221,7 @@ TROUPE_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsInMemory, ["restarts"], OWN),
     Mistake(ForgetsBoundMembers, ["restarts"], OWN),
     Mistake(IgnoresNamespaces, ["namespaces"], OWN),
+    Mistake(IgnoresNamespacesOfAnnotations, ["namespaces"], ANNOTATED),
     Mistake(RejectsOtherNamespaces, ["namespaces"], OWN),
     Mistake(WakesOtherTroupes, ["events"], OWN),
     Mistake(SortsByHash, ["other process"], OWN),

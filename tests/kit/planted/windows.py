@@ -104,6 +104,15 @@ class StartsATimer(Windows):
         return PermitWait(30)
 
 
+class FailsInATimer(Windows):
+    @hookimpl
+    def start(self) -> None:
+        self.handle.clock.call_later(30, self.start_hour, background=True)
+
+    def start_hour(self) -> None:
+        raise RuntimeError("no hour")
+
+
 class SleepsBetweenTries(Windows):
     @hookimpl
     def permit(self) -> PermitWait | None:
@@ -148,6 +157,7 @@ WINDOW_MISTAKES: Sequence[Mistake] = (
     Mistake(ExpiresByTheWallClock, ["other process"], OWN),
     Mistake(ReadsTheWeekday, ["timers"], OWN),
     Mistake(StartsATimer, ["timers"], OWN),
+    Mistake(FailsInATimer, ["timers"], OWN),
     Mistake(SleepsBetweenTries, ["timers"], OWN),
     Mistake(RunsALoop, ["timers"], OWN),
     Mistake(TakesItsTimeoutFromTheWallClock, ["timers"], OWN),

@@ -156,6 +156,18 @@ class NeverRenews(Zones):
         return self.cache[node.name]
 
 
+class TwinNeverRenews(Zones):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.scores: dict[str, int] = {}
+
+    @hookimpl
+    def score_nodes(self, nodes: NodeTable, rows: Rows) -> Int64Array:
+        fresh = zip(nodes.names_at(rows), super().score_nodes(nodes, rows), strict=True)
+        scores = [self.scores.setdefault(name, int(score)) for name, score in fresh]
+        return np.array(scores, dtype=np.int64)
+
+
 class WritesColumns(Zones):
     @hookimpl
     def filter_nodes(
@@ -184,6 +196,7 @@ ZONE_MISTAKES: Sequence[Mistake] = (
     Mistake(ForgetsObjects, ["events"], OWN),
     Mistake(ForgetsUpdates, ["events"], OWN),
     Mistake(NeverRenews, ["staleness"], OWN),
+    Mistake(TwinNeverRenews, ["twin"], OWN),
     Mistake(WritesColumns, ["purity"], OWN),
     Mistake(AlwaysSkips, ["effects"], OWN),
     Mistake(TwinWithOtherDefault, ["twin"], OWN),

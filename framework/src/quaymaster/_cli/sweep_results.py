@@ -1,12 +1,13 @@
 """Prints the result of a sweep."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from quaymaster._base.errors import counted
 from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.output import print_line, print_table, warn
 from quaymaster._studies.experiments.experiment import Cell
+from quaymaster._studies.experiments.starvation import starvation
 from quaymaster._studies.experiments.sweeping import SweepResult
 
 __all__ = ["print_runs", "print_runs_csv", "print_sweep"]
@@ -22,6 +23,7 @@ def print_sweep(result: SweepResult) -> None:
     if len(result.failed) > _SHOWN:
         warn(f"{len(result.failed) - _SHOWN} more failed: see {result.folder}/runs.csv")
     _warn_of_inputs(result)
+    _warn_of_starvation(result)
     earlier = result.total - result.made - len(result.failed) - result.missing
     print_line(
         f"{counted(result.total, 'run')}: {result.made} made, {earlier} done before, "
@@ -37,10 +39,27 @@ def _warn_of_inputs(result: SweepResult) -> None:
         for warning in run.warnings:
             runs.setdefault(warning, []).append(cell)
     for warning, cells in list(runs.items())[:_SHOWN]:
-        more = f" and {counted(len(cells) - 1, 'more run')}" if len(cells) > 1 else ""
-        warn(f"{cells[0]}{more}: {warning}")
+        warn(f"{_first(cells)}: {warning}")
     if len(runs) > _SHOWN:
         warn(f"{counted(len(runs) - _SHOWN, 'more warning')} about the inputs")
+
+
+def _warn_of_starvation(result: SweepResult) -> None:
+    """Print how many pods still waited at the end of runs, and what that means."""
+    for starved in starvation(run.values for _, run in result.runs):
+        cells = [result.runs[number][0] for number in starved.runs]
+        metric = starved.metric
+        warn(
+            f"{_first(cells)}: {counted(starved.pods, 'pod')} still waited at the end: "
+            f"{metric}.*.at_least are lower bounds, and the other statistics of "
+            f"{metric} leave such pods out"
+        )
+
+
+def _first(cells: Sequence[Cell]) -> str:
+    """Return the first of some runs, and how many more there are."""
+    more = f" and {counted(len(cells) - 1, 'more run')}" if len(cells) > 1 else ""
+    return f"{cells[0]}{more}"
 
 
 def print_runs(result: SweepResult) -> None:

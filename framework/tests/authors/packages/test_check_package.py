@@ -188,6 +188,13 @@ def test_built_in_plugin_is_valid() -> None:
             id="no range of Pythons",
         ),
         pytest.param(
+            ">=3.11",
+            ">=3.9",
+            "warning: [metadata] requires-python: '>=3.9' allows Python 3.10, but "
+            "quaymaster needs >=3.11",
+            id="a Python that the framework does not run on",
+        ),
+        pytest.param(
             'license = "MIT"',
             "",
             "warning: [metadata] license: there is none",

@@ -38,7 +38,7 @@ from tests.kit.planted.queues import (
 from tests.kit.planted.quotas import OWN as QUOTA_CLUSTERS
 from tests.kit.planted.quotas import QUOTA_MISTAKES, TenantQuota, ZoneQuota
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
-from tests.kit.planted.racks import RACK_MISTAKES, Racks, Requeues
+from tests.kit.planted.racks import RACK_MISTAKES, Permits, Racks, Requeues
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
@@ -70,6 +70,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Zones, ZONE_CLUSTERS),
     (Racks, RACK_CLUSTERS),
     (Requeues, RACK_CLUSTERS),
+    (Permits, RACK_CLUSTERS),
     (Slots, SLOT_CLUSTERS),
     (Troupes, TROUPE_CLUSTERS),
     (Leads, LED),
@@ -90,6 +91,7 @@ COSTLY = (
     "Evicts",
     "HoldsBack",
     "Requeues",
+    "Permits",
     "Slots",
     "Troupes",
     "Leads",

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from quaymaster._studies.experiments.starvation import starvation
 from tests.kit.internals.cli import app
 
 EXPERIMENT = """
@@ -40,10 +41,10 @@ spec:
 """
 
 
-def warnings_of(folder: Path, dump: str) -> str:
+def warnings_of(folder: Path, dump: str, experiment: str = EXPERIMENT) -> str:
     (folder / "dump.yaml").write_text(NODE + dump)
     file = folder / "study.yaml"
-    file.write_text(EXPERIMENT)
+    file.write_text(experiment)
     words = ["sweep", str(file), "--out", str(folder / "out")]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
@@ -68,3 +69,37 @@ def test_objects_of_an_input_that_do_not_run_get_a_warning(tmp_path: Path) -> No
     warnings = warnings_of(tmp_path, pod + CRON_JOB)
     assert "CronJobs do not run, so the pods of their Jobs are missing" in warnings
     assert "tried no pod" not in warnings
+
+
+# Pods that never run ------------------------------------------------------------------
+
+WAITS = EXPERIMENT.replace("{name: placed}", "{name: wait}") + "seeds: [1, 2, 3]\n"
+TOO_LARGE = POD.replace("nodeName: n1, ", "").replace(
+    "image: web", 'image: web, resources: {requests: {cpu: "5"}}'
+)
+
+
+@pytest.mark.long
+def test_pods_that_never_run_get_one_warning_for_all_runs(tmp_path: Path) -> None:
+    assert warnings_of(tmp_path, TOO_LARGE, WAITS) == (
+        "input dump, profile default, seed 1, repetition 0 and 2 more runs: 3 pods "
+        "still waited at the end: wait.*.at_least are lower bounds, and the other "
+        "statistics of wait leave such pods out\n"
+    )
+
+
+@pytest.mark.long
+def test_waits_of_pods_that_all_run_get_no_warning(tmp_path: Path) -> None:
+    assert warnings_of(tmp_path, POD.replace("nodeName: n1, ", ""), WAITS) == ""
+
+
+def test_only_runs_with_waiting_pods_count() -> None:
+    bounds = {"queue.mean": 1.0, "queue.mean.at_least": 2.0}
+    [starved] = starvation(
+        [{"queue.censored": count, **bounds} for count in (0, 2, 0, 5)]
+    )
+    assert (starved.metric, starved.runs, starved.pods) == ("queue", [1, 3], 7)
+
+
+def test_unfinished_pods_of_other_metrics_do_not_starve() -> None:
+    assert not starvation([{"completion.censored": 2, "completion.mean": 1.0}])

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Iterator
+from importlib import metadata
 from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -26,6 +27,8 @@ _STARTS: Final = frozenset({">", ">=", "==", "===", "~="})
 """Operators that exclude earlier versions."""
 _FIRST_RELEASE: Final = Version("0.1")
 """The earliest version of the framework."""
+_PYTHONS: Final = 100
+"""More minor versions of Python than there will be."""
 
 
 def metadata_findings(candidate: Candidate) -> Iterator[Finding]:
@@ -95,6 +98,16 @@ def _python_findings(candidate: Candidate) -> Iterator[Finding]:
     running = platform.python_version()
     if not versions.contains(running, prereleases=True):
         yield Finding.error(check, where, f"{text!r} keeps out {running}, which runs")
+    needed = metadata.metadata(SDK)["Requires-Python"]
+    older = [
+        f"3.{minor}"
+        for minor in range(_PYTHONS)
+        if versions.contains(f"3.{minor}.0")
+        and not SpecifierSet(needed).contains(f"3.{minor}.0")
+    ]
+    if older:
+        message = f"{text!r} allows Python {older[-1]}, but {SDK} needs {needed}"
+        yield Finding.warning(check, where, message)
 
 
 def _is_version(text: str) -> bool:

@@ -151,7 +151,8 @@ class Attempt:
         for rule in rules:
             if rule.grows and not rule.is_met(self._highs):
                 return self._lacking(f"{rule.of}, of which there are fewer", rounds)
-        order = Order(needs, weights, self._lows, self._highs)
+        pace = self._effort.pace
+        order = Order(needs, weights, self._lows, self._highs, pace.is_late)
         search = Search(
             question,
             self._trials,

@@ -10,6 +10,7 @@ from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.hook_marks import hookimpl
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.node_info import NodeInfo
@@ -47,10 +48,27 @@ class Occupied:
         return Status.unschedulable("the node is occupied") if node.pods else None
 
 
+class Full:
+    """Rejects nodes that have all their pods, so that one victim makes room."""
+
+    reads = ()
+    writes = ()
+
+    def __init__(self, _args: object, handle: Handle) -> None:
+        self._informers = handle.informers
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        pods = self._informers.list(Pod)
+        most = sum(pod.node_name == node.name for pod in pods)
+        is_full = len(node.pods) >= most
+        return Status.unschedulable("the node is full") if is_full else None
+
+
 def post_filter_harnesses(
     subject: Subject, cluster: SmallCluster
 ) -> Iterator[PluginHarness]:
-    """Yield harnesses in which no node has room, or only nodes without pods.
+    """Yield harnesses in which no node has room, or only once pods have left it.
 
     Args:
         subject: The plugin.
@@ -60,7 +78,9 @@ def post_filter_harnesses(
     names = {pod.node_name for pod in cluster.pods}
     nodes = tuple(node for node in cluster.nodes if node.name in names)
     if nodes:
-        yield _harness(subject, attrs.evolve(cluster, nodes=nodes), Occupied)
+        occupied = attrs.evolve(cluster, nodes=nodes)
+        for companion in (Occupied, Full):
+            yield _harness(subject, occupied, companion)
 
 
 def _harness(subject: Subject, cluster: SmallCluster, companion: type) -> PluginHarness:

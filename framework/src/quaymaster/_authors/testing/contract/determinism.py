@@ -11,13 +11,13 @@ from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.reserving import (
+    binding_answers,
     first_open_node,
     reserve_and_return,
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.binding.waiting_pods import MAX_PERMIT_TIMEOUT_SECONDS
-from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = ["DETERMINISM", "STALENESS"]
 
@@ -70,8 +70,8 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
     for step in islice(running_steps(other, cluster), _STEPS):
         bench.add(step.subject)
         _compare_answers(bench, bench.renewed(), cluster.pending[:1], shown_objects)
-    if subject.has("reserve"):
-        _compare_reserve(bench, bench.renewed(), other)
+    if subject.has("reserve") or subject.has("permit"):
+        _compare_binding(bench, bench.renewed(), other)
 
 
 def _live(bench: Bench, pods: Iterable[Pod]) -> None:
@@ -97,23 +97,22 @@ def _compare_answers(
             fail(changed.hook, text, pod, example)
 
 
-def _compare_reserve(bench: Bench, renewed: Bench, other: SmallCluster) -> None:
-    """Compare what Reserve chooses with the choice of a new instance."""
+def _compare_binding(bench: Bench, renewed: Bench, other: SmallCluster) -> None:
+    """Compare what Reserve and Permit decide with the decisions of a new instance."""
+    if bench.subject.has("permit"):
+        # It may remember for a while what it has let pass, so that it limits the rate.
+        bench.advance(MAX_PERMIT_TIMEOUT_SECONDS)
     for pod in other.pending:
         node_name = first_open_node(bench, pod)
         if not node_name or first_open_node(renewed, pod) != node_name:
             continue
-        choices = []
-        for side in (bench, renewed):
-            state = CycleState()
-            answer = reserve_and_return(side, pod, node_name, state)
-            choices.append((answer.get("reserve"), dict(state.annotations)))
-        (found, chosen), (expected, renewed_choice) = choices
-        if (found, chosen) != (expected, renewed_choice):
-            text = f"{shown(found)} {chosen}, expected {shown(expected)}"
-            text = f"{text} {renewed_choice} as from a new instance"
-            text = f"{text}; it keeps data of the earlier cluster"
-            fail("reserve", text, pod, [*other.nodes, *other.pods, *other.objects])
+        expected = binding_answers(renewed, pod, node_name)
+        for hook, answer in binding_answers(bench, pod, node_name).items():
+            if answer != expected.get(hook):
+                text = f"{shown(answer)}, expected {shown(expected.get(hook))}"
+                text = f"{text} as from a new instance"
+                text = f"{text}; it keeps data of the earlier cluster"
+                fail(hook, text, pod, [*other.nodes, *other.pods, *other.objects])
 
 
 DETERMINISM = Check(

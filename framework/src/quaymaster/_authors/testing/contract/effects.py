@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import attrs
@@ -10,6 +11,10 @@ from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, is_open
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check
+from quaymaster._authors.testing.contract.companions import (
+    post_filter_harnesses,
+    preempting,
+)
 from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
     reserve_and_return,
@@ -18,7 +23,8 @@ from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._base.errors import counted
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.results import PermitWait
+from quaymaster._core.contract.declarations import Verb, Write
+from quaymaster._core.contract.results import PermitWait, PostFilterResult
 from quaymaster._core.contract.status import Status
 
 __all__ = [
@@ -90,6 +96,8 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
         _count_attempt(bench, pod)
         _count_binding(bench, pod)
+    if subject.has("post_filter") and cluster.nodes:
+        _count_rescues(subject, cluster)
 
 
 def _count_attempt(bench: Bench, pod: Pod) -> None:
@@ -125,6 +133,20 @@ def _count_binding(bench: Bench, pod: Pod) -> None:
         counts[f"{hook} waits"] += isinstance(answer, PermitWait)
 
 
+def _count_rescues(subject: Subject, cluster: SmallCluster) -> None:
+    pod = preempting(cluster.pending[0])
+    for harness in post_filter_harnesses(subject, cluster):
+        answer: PostFilterResult | None = None
+        # Other checks report failures.
+        with harness, suppress(Exception):
+            harness.start()
+            answer = harness.post_filter(pod)
+        subject.effects["post_filter called"] += 1
+        nominating = answer.nominating if answer is not None else None
+        has_node = nominating is not None and bool(nominating.node_name)
+        subject.effects["post_filter rescued"] += has_node
+
+
 def _rejects(answer: object) -> bool:
     return isinstance(answer, Status) and answer.is_rejected
 
@@ -151,6 +173,16 @@ def _filter(subject: Subject) -> tuple[str, bool]:
     return f"rejected {rejected} of {counted(nodes, 'node')}", not rejected
 
 
+def _post_filter(subject: Subject) -> tuple[str, bool]:
+    counts = subject.effects
+    rescued = counts["post_filter rescued"]
+    pods = counted(counts["post_filter called"], "pod")
+    # Without the right to evict, it may only report why no node fits.
+    writes: Sequence[Write] = getattr(subject.plugin, "writes", ())
+    evicts = any(write.verb is Verb.DELETE for write in writes)
+    return f"rescued {rescued} of {pods}", evicts and not rescued
+
+
 def _score(subject: Subject) -> tuple[str, bool]:
     values = sum(
         name.startswith("score ") and name != "score called"
@@ -173,13 +205,16 @@ def _permit(subject: Subject) -> tuple[str, bool]:
     counts = subject.effects
     rejected, waits = counts["permit rejected"], counts["permit waits"]
     pods = counted(counts["permit called"], "pod")
-    return f"rejected {rejected} of {pods} and let {waits} wait", not rejected + waits
+    text = f"rejected {rejected} of {pods} and let {waits} wait"
+    # With a filter, it may only repeat its question, and nothing has changed here.
+    return text, not rejected + waits and not subject.has("filter")
 
 
 _DESCRIPTIONS: Final[dict[str, Callable[[Subject], tuple[str, bool]]]] = {
     "pre_enqueue": _pre_enqueue,
     "pre_filter": _pre_filter,
     "filter": _filter,
+    "post_filter": _post_filter,
     "score": _score,
     "reserve": _reserve,
     "permit": _permit,

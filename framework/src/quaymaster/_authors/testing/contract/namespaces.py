@@ -1,4 +1,4 @@
-"""A check: pods of other namespaces do not belong to a group, whatever their labels."""
+"""A check: pods of other namespaces do not belong to a group, whatever their marks."""
 
 from typing import Final
 
@@ -41,7 +41,7 @@ class _Outcome:
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
-        if pod.labels:
+        if pod.labels or pod.annotations:
             _ask_of(subject, cluster, pod)
 
 
@@ -51,20 +51,20 @@ def _ask_of(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     alone = _outcome(subject, cluster, pod, None)
     if (beside.gate, beside.permit) != (alone.gate, alone.permit):
         # Any pod may count, for example those that start on a node.
-        control = _outcome(subject, cluster, pod, _without_labels(alike))
+        control = _outcome(subject, cluster, pod, _without_marks(alike))
         for hook, found, usual, expected in (
             ("pre_enqueue", beside.gate, control.gate, alone.gate),
             ("permit", beside.permit, control.permit, alone.permit),
         ):
             if found != expected and usual == expected:
-                text = f"{shown(found)} beside a pod with the same labels in another"
-                text = f"{text} namespace, expected {shown(expected)} as without it"
-                fail(hook, text, pod, alike)
+                text = f"{shown(found)} beside a pod with the same labels and"
+                text = f"{text} annotations in another namespace, expected"
+                fail(hook, f"{text} {shown(expected)} as without it", pod, alike)
     if beside.is_resolved:
-        control = _outcome(subject, cluster, _without_labels(pod), alike)
+        control = _outcome(subject, cluster, _without_marks(pod), alike)
         if not control.is_resolved:
             text = "allows or rejects a waiting pod of another namespace that has the"
-            fail("permit", f"{text} same labels", pod, alike)
+            fail("permit", f"{text} same labels and annotations", pod, alike)
 
 
 def _outcome(
@@ -87,13 +87,13 @@ def _outcome(
     return _Outcome(gate, results.get("permit"), len(bench.room.pods) < has_waited)
 
 
-def _without_labels(pod: Pod) -> Pod:
-    return replace(pod, metadata=replace(pod.metadata, labels={}))
+def _without_marks(pod: Pod) -> Pod:
+    return replace(pod, metadata=replace(pod.metadata, labels={}, annotations={}))
 
 
 NAMESPACES: Final = Check(
     name="namespaces",
-    promise="labels relate no pods of different namespaces in pre_enqueue and permit",
+    promise="pre_enqueue and permit relate no pods of different namespaces",
     ask=_ask,
     hooks=frozenset({"permit"}),
 )

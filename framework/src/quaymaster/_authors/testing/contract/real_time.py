@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import PurePath
@@ -56,14 +56,14 @@ class RealTimeWatch:
     imported by name.
 
     Args:
-        package: The plugin's package or module, without parents or children.
+        packages: The plugin's packages or modules, without parents or children.
 
     Attributes:
         uses: What it has seen.
     """
 
-    def __init__(self, package: str) -> None:
-        self._package = package
+    def __init__(self, packages: Collection[str]) -> None:
+        self._packages = packages
         self.uses: list[RealTimeUse] = []
 
     @contextmanager
@@ -124,7 +124,7 @@ class RealTimeWatch:
 
     def _is_own(self, frame: FrameType) -> bool:
         name = str(frame.f_globals.get("__name__", ""))
-        return name.partition(".")[0] == self._package
+        return name.partition(".")[0] in self._packages
 
     def _own(self, frame: FrameType | None) -> FrameType | None:
         """Return the nearest function of the plugin, unless the framework is nearer."""

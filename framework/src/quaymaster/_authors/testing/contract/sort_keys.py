@@ -45,6 +45,9 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
                 pod,
                 rival,
             )
+        if queued_pod < three and not (queued_pod < two or two < three):
+            text = f"{two!r} is not after {queued_pod!r}, and {three!r} not after it"
+            fail("queue_sort", f"{text}, but the first is before the last", pod, rival)
     for queued_pod, (pod, key) in zip(queued, keys, strict=True):
         again = cast(Any, bench.ask("queue_sort", queued_pod))
         if again < key or key < again:

@@ -1,7 +1,8 @@
 """A check: batch twins give the same answers for many nodes at once."""
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Final, cast
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from quaymaster._authors.testing.contract.answers import (
     verdicts_of,
 )
 from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -24,16 +26,31 @@ from quaymaster._core.state.arrays import Int64Array, freeze, is_frozen
 __all__ = ["TWIN"]
 
 
-def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
-    for pod in cluster.pending:
+    _compare(bench, cluster.pending, cluster)
+    # A twin may cache columns, and must renew them.
+    bench.become(cluster, other)
+    _compare(bench, other.pending, other, ", once the cluster has changed")
+    for step in islice(running_steps(other, cluster), _STEPS):
+        bench.add(step.subject)
+        _compare(bench, other.pending[:1], other, ", once a pod has changed")
+
+
+def _compare(
+    bench: Bench, pending: Iterable[Pod], cluster: SmallCluster, when: str = ""
+) -> None:
+    for pod in pending:
         found = _filters_differ(bench, pod) or _scores_differ(bench, pod)
         if found is not None:
             node = [node for node in cluster.nodes if node.name == found.node]
             near = [pod for pod in cluster.pods if pod.node_name == found.node]
-            text = f"{found} as {_SCALAR[found.hook]} says"
+            text = f"{found} as {_SCALAR[found.hook]} says{when}"
             fail(found.hook, text, pod, node, near)
 
+
+_STEPS: Final = 3
+"""The updates of running pods that are tried for each cluster."""
 
 _SCALAR = {
     "filter_nodes": "filter",
@@ -128,4 +145,5 @@ TWIN = Check(
     promise="filter_nodes and score_nodes return the same as filter and score",
     ask=_ask,
     hooks=frozenset({"filter_nodes", "score_nodes"}),
+    needs_other=True,
 )
