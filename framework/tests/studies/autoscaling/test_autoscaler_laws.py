@@ -5,7 +5,7 @@ Clusters have capacity failures, and nodes that come too late.
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Final
@@ -41,13 +41,36 @@ class Scaled:
 
     Attributes:
         factory: Makes it.
-        most_nodes: The most nodes of each group.
-        sizes: The millicores of the nodes of groups whose nodes come.
+        most: The most that the nodes of each group may use of its limit.
+        used: Returns what they use of it.
+        sizes: Of groups whose nodes come, the millicores that a pod can have on
+            each size of node, and what one such node uses of the limit.
     """
 
     factory: AutoscalerFactory
-    most_nodes: dict[str, int]
-    sizes: dict[str, int]
+    most: dict[str, int]
+    used: Callable[[Simulation], Mapping[str, int]]
+    sizes: dict[str, dict[int, int]]
+
+
+def nodes_of_groups(simulation: Simulation) -> Mapping[str, int]:
+    return Counter(life.group for life in lives_of(simulation) if life.removed is None)
+
+
+def cores_of_pools(simulation: Simulation) -> Mapping[str, int]:
+    """Return the cores of the nodes that Karpenter counts for limits.
+
+    As upstream, a node that is being replaced counts no longer.
+    """
+    cores: Counter[str] = Counter()
+    for claim in simulation.cluster.list(NodeClaim).items:
+        leaves = claim.metadata.deletion_timestamp is not None or any(
+            each.type == "DisruptionReason" for each in claim.status.conditions
+        )
+        if not leaves and "cpu" in claim.status.capacity:
+            pool = claim.labels["karpenter.sh/nodepool"]
+            cores[pool] += claim.status.capacity["cpu"].milli_value // 1000
+    return cores
 
 
 def cluster_autoscaler(chance: random.Random) -> Scaled:
@@ -65,18 +88,21 @@ def cluster_autoscaler(chance: random.Random) -> Scaled:
     options = ClusterAutoscalerOptions(max_node_provision_time=120)
     return Scaled(
         factory=ClusterAutoscalerSetup(groups=[*groups, late], options=options),
-        most_nodes={group.name: group.max for group in (*groups, late)},
-        sizes={group.name: group.resources["cpu"].milli_value for group in groups},
+        most={group.name: group.max for group in (*groups, late)},
+        used=nodes_of_groups,
+        sizes={group.name: {group.resources["cpu"].milli_value: 1} for group in groups},
     )
 
 
 def karpenter(chance: random.Random) -> Scaled:
     """Make a pool whose small type lacks capacity, or never registers, for a time."""
-    most = chance.randint(2, 5)
+    # A limit of nodes holds only between rounds, as upstream: its scheduler does not
+    # subtract the new nodes of a round from it. A limit of cores always holds.
+    most = 8 * chance.randint(2, 5)
     tree = {
         "metadata": {"name": "general"},
         "spec": {
-            "limits": {"nodes": str(most)},
+            "limits": {"cpu": str(most)},
             "disruption": {
                 "consolidateAfter": chance.choice(("0s", "60s")),
                 "budgets": [{"nodes": str(chance.randint(0, 2))}],
@@ -96,7 +122,12 @@ def karpenter(chance: random.Random) -> Scaled:
         options=OPTIONS,
         failures=[failure],
     )
-    return Scaled(factory=setup, most_nodes={"general": most}, sizes={"general": 7000})
+    return Scaled(
+        factory=setup,
+        most={"general": most},
+        used=cores_of_pools,
+        sizes={"general": {1900: 2, 7900: 8}},
+    )
 
 
 MAKERS: Final = [
@@ -148,20 +179,8 @@ def resize(simulation: Simulation, chance: random.Random) -> None:
 
 
 def check_instant(simulation: Simulation, scaled: Scaled) -> None:
-    # As upstream, a node that is being replaced counts no longer for a limit.
-    leaving = {
-        claim.name
-        for claim in simulation.cluster.list(NodeClaim).items
-        if claim.metadata.deletion_timestamp is not None
-        or any(each.type == "DisruptionReason" for each in claim.status.conditions)
-    }
-    counts = Counter(
-        life.group
-        for life in lives_of(simulation)
-        if life.removed is None and life.node not in leaving
-    )
-    for group, count in counts.items():
-        assert count <= scaled.most_nodes[group]
+    for group, amount in scaled.used(simulation).items():
+        assert amount <= scaled.most[group]
     for budget in simulation.cluster.list(PodDisruptionBudget).items:
         assert budget.status.disruptions_allowed >= 0
 
@@ -179,19 +198,29 @@ def check_nodes_hold_their_pods(simulation: Simulation) -> None:
 
 def check_end(simulation: Simulation, scaled: Scaled) -> None:
     lives = lives_of(simulation)
-    counts = Counter(life.group for life in lives if life.removed is None)
+    used = scaled.used(simulation)
     for pod in simulation.cluster.list(Pod).items:
         if pod.node_name:
             continue
         amount = pod.spec.containers[0].resources.requests["cpu"].milli_value
-        for group, size in scaled.sizes.items():
-            assert amount > size or counts[group] >= scaled.most_nodes[group]
+        for group, sizes in scaled.sizes.items():
+            for size, use in sizes.items():
+                left = scaled.most[group] - used.get(group, 0)
+                assert amount > size or use > left
     for life in lives:
         if life.price is not None:
             assert life.cost == pytest.approx(life.price * life.hours)
             end = simulation.now if life.removed is None else life.removed
             hours = (end - (life.ordered or 0.0)) / 3600
             assert life.hours == pytest.approx(hours, abs=1e-6)
+
+
+def staying_on_nodes(simulation: Simulation) -> int:
+    """Return how many pods have a node and are not being deleted."""
+    return sum(
+        bool(pod.node_name) and pod.metadata.deletion_timestamp is None
+        for pod in simulation.cluster.list(Pod).items
+    )
 
 
 def check_laws(make: Maker, seed: int, steps: int) -> None:
@@ -204,20 +233,22 @@ def check_laws(make: Maker, seed: int, steps: int) -> None:
             simulation.run_until(simulation.now + STEP)
             check_instant(simulation, scaled)
             check_nodes_hold_their_pods(simulation)
-        placed = sum(bool(pod.node_name) for pod in simulation.cluster.list(Pod).items)
+        placed = staying_on_nodes(simulation)
         simulation.settle()
         check_instant(simulation, scaled)
         check_nodes_hold_their_pods(simulation)
         # The pods of a removed node have a place elsewhere.
-        assert placed <= sum(
-            bool(pod.node_name) for pod in simulation.cluster.list(Pod).items
-        )
+        assert placed <= staying_on_nodes(simulation)
         check_end(simulation, scaled)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_laws_hold_for_one_cluster(make: Maker) -> None:
-    check_laws(make, 1, 4)
+def test_laws_hold_for_one_cluster_with_karpenter() -> None:
+    check_laws(karpenter, 1, 4)
+
+
+@pytest.mark.long
+def test_laws_hold_for_one_cluster_with_the_cluster_autoscaler() -> None:
+    check_laws(cluster_autoscaler, 1, 4)
 
 
 @pytest.mark.long
