@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from quaymaster._studies.experiments.starvation import starvation
 from tests.kit.internals.cli import app
+from tests.kit.internals.experiments import starvation
 
 EXPERIMENT = """
 apiVersion: simulation.quaymaster.io/v1alpha1
