@@ -24,6 +24,7 @@ __all__ = [
     "CapacityBuffer",
     "NamedObject",
     "ScalableObject",
+    "unchanged",
 ]
 
 ACTIVE_CAPACITY: Final = "buffer.x-k8s.io/active-capacity"
@@ -80,7 +81,8 @@ class BufferStatus(ApiValue, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-def _same(tree: Mapping[str, Any]) -> Mapping[str, Any]:
+def unchanged(tree: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an object of another version, whose fields are the same."""
     return tree
 
 
@@ -91,7 +93,7 @@ class CapacityBuffer(ApiObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "CapacityBuffer"
     plural: ClassVar[str] = "capacitybuffers"
     conversions: ClassVar[Mapping[str, Conversion]] = {
-        "autoscaling.x-k8s.io/v1alpha1": _same,
+        "autoscaling.x-k8s.io/v1alpha1": unchanged,
     }
 
     spec: BufferSpec = BufferSpec()

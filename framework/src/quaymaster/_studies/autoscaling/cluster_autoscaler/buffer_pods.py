@@ -11,11 +11,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod, PodTemplateSpec
+from quaymaster._clusters.inmemory.controllers.pods import owner_reference
 from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_objects import (
     CapacityBuffer,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects import (
-    controlled_by,
     pod_of,
 )
 
@@ -34,7 +34,7 @@ def buffer_pods(
     metadata = replace(
         pod.metadata,
         annotations={**pod.annotations, _TYPE: _OF_BUFFER, _SAFE: "true"},
-        owner_references=(*pod.metadata.owner_references, controlled_by(buffer)),
+        owner_references=(*pod.metadata.owner_references, owner_reference(buffer)),
     )
     return [
         replace(

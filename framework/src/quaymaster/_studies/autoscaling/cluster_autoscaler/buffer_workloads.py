@@ -4,7 +4,6 @@ Mirrors ``capacitybuffer/translators/scalable_objects`` and
 ``capacitybuffer/fakepods``.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 import attrs
@@ -29,6 +28,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_objects import (
     CapacityBuffer,
     ScalableObject,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.lookups import FindFn
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects import (
     PodTemplate,
     pod_of,
@@ -46,7 +46,6 @@ _WORKLOADS: Final[tuple[type[ApiObject], ...]] = (
 )
 _CORE: Final = "core"
 _SCALED: Final = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
-FindFn = Callable[[type[ApiObject], str], ApiObject | None]
 
 
 class BufferSourceError(ValueError):

@@ -37,9 +37,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_workloads import 
     BufferSource,
     BufferSourceError,
     BufferSources,
-    FindFn,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import NORMAL, Report
+from quaymaster._studies.autoscaling.cluster_autoscaler.lookups import FindFn
 from quaymaster._studies.autoscaling.cluster_autoscaler.object_conditions import (
     Condition,
     condition_of,

@@ -5,7 +5,7 @@ first rule with a verdict decides.
 """
 
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
@@ -21,6 +21,7 @@ from quaymaster._api.objects import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
+from quaymaster._studies.autoscaling.cluster_autoscaler.lookups import FindFn
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
@@ -104,7 +105,7 @@ class Drainability:
     def __init__(
         self,
         options: ClusterAutoscalerOptions,
-        find: Callable[[type[ApiObject], str], ApiObject | None],
+        find: FindFn,
     ) -> None:
         self._options = options
         self._find = find

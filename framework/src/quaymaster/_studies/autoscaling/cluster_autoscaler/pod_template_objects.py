@@ -11,13 +11,12 @@ from msgspec.structs import replace
 from quaymaster._api.objects import (
     Container,
     ObjectMeta,
-    OwnerReference,
     Pod,
     PodTemplateSpec,
 )
 from quaymaster._api.objects.meta import ApiObject
 
-__all__ = ["PodTemplate", "controlled_by", "pod_of", "with_requests"]
+__all__ = ["PodTemplate", "pod_of", "with_requests"]
 
 
 class PodTemplate(ApiObject, frozen=True, kw_only=True):
@@ -58,14 +57,3 @@ def _requesting(container: Container) -> Container:
     resources = container.resources
     requests = {**resources.limits, **resources.requests}
     return replace(container, resources=replace(resources, requests=requests))
-
-
-def controlled_by(owner: ApiObject) -> OwnerReference:
-    """Return the reference to the object that virtual pods belong to."""
-    return OwnerReference(
-        api_version=owner.api_version,
-        kind=owner.kind,
-        name=owner.name,
-        uid=owner.uid,
-        controller=True,
-    )

@@ -5,22 +5,23 @@ Mirrors ``apis/config/crd/autoscaling.x-k8s.io_provisioningrequests.yaml``,
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
 from quaymaster._api.objects.meta import ApiObject, ApiValue, Conversion
 from quaymaster._api.objects.numbers import Int32
+from quaymaster._clusters.inmemory.controllers.pods import owner_reference
 from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_objects import (
     NamedObject,
+    unchanged,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.object_conditions import (
     Condition,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects import (
     PodTemplate,
-    controlled_by,
     pod_of,
     with_requests,
 )
@@ -71,14 +72,10 @@ class RequestSpec(ApiValue, frozen=True, kw_only=True):
 
 
 class RequestStatus(ApiValue, frozen=True, kw_only=True):
-    """What has become of a request."""
+    """The state of a request."""
 
     conditions: tuple[Condition, ...] = ()
     provisioning_class_details: dict[str, str] = {}
-
-
-def _same(tree: Mapping[str, Any]) -> Mapping[str, Any]:
-    return tree
 
 
 class ProvisioningRequest(ApiObject, frozen=True, kw_only=True):
@@ -88,7 +85,7 @@ class ProvisioningRequest(ApiObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "ProvisioningRequest"
     plural: ClassVar[str] = "provisioningrequests"
     conversions: ClassVar[Mapping[str, Conversion]] = {
-        "autoscaling.x-k8s.io/v1beta1": _same
+        "autoscaling.x-k8s.io/v1beta1": unchanged
     }
 
     spec: RequestSpec = RequestSpec()
@@ -128,7 +125,7 @@ def request_name(pod: Pod) -> str | None:
 
 
 def is_request_pod(pod: Pod) -> bool:
-    """Return whether a pod is taken for a virtual one of a request."""
+    """Return whether a pod counts as a virtual one of a request."""
     return _CONSUMES in pod.annotations
 
 
@@ -148,7 +145,7 @@ def request_pods(
             pod.metadata,
             annotations={**pod.annotations, **marks},
             creation_timestamp=request.metadata.creation_timestamp,
-            owner_references=(controlled_by(request),),
+            owner_references=(owner_reference(request),),
         )
         for each in range(pod_set.count):
             name = f"{request.name}-{number}-{each}"

@@ -13,9 +13,9 @@ from quaymaster._api.objects import Pod, Time
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.duration import format_duration
-from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_workloads import FindFn
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import NORMAL, Report
 from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlacing
+from quaymaster._studies.autoscaling.cluster_autoscaler.lookups import FindFn
 from quaymaster._studies.autoscaling.cluster_autoscaler.object_conditions import (
     Condition,
     condition_of,

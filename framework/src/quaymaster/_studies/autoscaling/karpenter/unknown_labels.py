@@ -21,7 +21,7 @@ __all__ = ["notices_of_unknown_labels"]
 
 _NEEDS_LABEL: Final = ("In", "Exists", "Gt", "Lt", "Gte", "Lte")
 _CLOSE: Final = 0.9
-"""Chosen: one or two wrong letters. Labels of one domain share many letters."""
+"""Allows one or two wrong letters, as labels of one domain share many letters."""
 
 _REQUIREMENTS: Final = "spec.template.spec.requirements"
 
