@@ -19,7 +19,7 @@ from tests.kit.internals.karpenter import (
 )
 from tests.kit.internals.karpenter_control import KarpenterSetup
 
-__all__ = ["LivePlayer", "answer_to_live", "launchable", "recorded_nodes"]
+__all__ = ["LivePlayer", "answer_to_live", "launchable", "recorded_nodes", "shapes"]
 
 _POOL: Final = "karpenter.sh/nodepool"
 
@@ -52,6 +52,11 @@ def recorded_nodes(phase: Tree) -> Nodes:
     """Return the nodes at the end of a recorded phase."""
     nodes = phase["settled"]["nodes"].values()
     return sorted(_shape(node["labels"]) for node in nodes)
+
+
+def shapes(nodes: list[Tree]) -> Nodes:
+    """Return the pool, type, zone and capacity type of each node, in order."""
+    return sorted(_shape(node["metadata"]["labels"]) for node in nodes)
 
 
 def launchable(claims: list[Tree]) -> list[tuple[str, list[str]]]:
