@@ -28,6 +28,7 @@ from quaymaster._studies.experiments.sweeping import (
     SweepResult,
     sweep,
 )
+from quaymaster._studies.experiments.swf import SwfError, SwfJob, SwfTrace, read_swf
 from quaymaster._studies.tuning.judging import Contender, HeldOutDifference, Judged
 from quaymaster._studies.tuning.load import load_tuning
 from quaymaster._studies.tuning.schema import tuning_schema
@@ -60,6 +61,9 @@ __all__ = [
     "SweepProgress",
     "SweepProgressFn",
     "SweepResult",
+    "SwfError",
+    "SwfJob",
+    "SwfTrace",
     "Trial",
     "TrialOutcome",
     "TuneProgressFn",
@@ -72,6 +76,7 @@ __all__ = [
     "load_experiment",
     "load_tuning",
     "parse_experiment",
+    "read_swf",
     "run_cell",
     "sweep",
     "tune",

@@ -1,21 +1,13 @@
 """The learned order of jobs: what it sees, how it learns, and what it is worth."""
 
-import gzip
 from pathlib import Path
 
 import numpy as np
 import pytest
-from quaymaster.experiments import Arrival
+from quaymaster.experiments import Arrival, SwfJob, read_swf
 from quaymaster.gym import QueueObservation
 
-from quaymaster_learned_policy.jobs import (
-    HELD_OUT,
-    LENGTH,
-    TRAINING,
-    Job,
-    read_jobs,
-    sequence,
-)
+from quaymaster_learned_policy.jobs import HELD_OUT, LENGTH, TRAINING, sequence
 from quaymaster_learned_policy.judge_order import judge_orders, main
 from quaymaster_learned_policy.order import (
     COLUMNS,
@@ -28,7 +20,7 @@ from quaymaster_learned_policy.order import (
 from quaymaster_learned_policy.train_order import learn_order
 
 TRACE = Path(__file__).parent / "data" / "lublin_256.swf.gz"
-JOBS = read_jobs(TRACE)
+JOBS = read_swf(TRACE).jobs
 
 
 def seen(*jobs: tuple[float, float, float, float]) -> QueueObservation:
@@ -37,16 +29,6 @@ def seen(*jobs: tuple[float, float, float, float]) -> QueueObservation:
 
 
 # Jobs ---------------------------------------------------------------------------------
-
-
-def test_jobs_have_their_columns_of_the_trace(tmp_path: Path) -> None:
-    file = tmp_path / "trace.swf"
-    file.write_text("; a comment\n1 5094 -1 12072 16 -1 -1\n\n2 5170 -1 2 1 -1 -1\n")
-    [first, second] = read_jobs(file)
-    assert (first.submitted, first.seconds, first.width) == (5094, 12072, 16)
-    compressed = tmp_path / "trace.swf.gz"
-    compressed.write_bytes(gzip.compress(file.read_bytes()))
-    assert read_jobs(compressed) == [first, second]
 
 
 def test_a_sequence_begins_with_its_first_job() -> None:
@@ -105,7 +87,10 @@ def test_the_learned_order_beats_fcfs_and_sjf_on_held_out_jobs() -> None:
 
 
 def test_jobs_that_never_wait_have_a_slowdown_of_1() -> None:
-    jobs = [Job(number, 60 * number, 5, 1) for number in range(20)]
+    jobs = [
+        SwfJob(number=number, submitted=60 * number, run_seconds=5, allocated=1)
+        for number in range(20)
+    ]
     judged = judge_orders(jobs, {"SJF": ORDERS["SJF"]}, [0])
     assert (judged["SJF"] * LENGTH).tolist() == [20.0]
 

@@ -10,8 +10,11 @@ from quaymaster.errors import QuaymasterError
 from quaymaster.experiments import (
     Arrival,
     InputContext,
+    SwfError,
+    SwfJob,
     Workload,
     parse_experiment,
+    read_swf,
     run_cell,
 )
 from tests.kit.internals.experiments import SwfInput
@@ -143,10 +146,26 @@ def test_trace_may_be_compressed(tmp_path: Path) -> None:
     ("text", "fields", "message"),
     [
         (HEADER + "1 2 3\n", {}, "line 5: expected 18 fields of a job, got 3"),
+        (HEADER + JOBS[:-5], {}, "line 9: expected 18 fields of a job, got 17"),
         (
             HEADER + JOBS.replace("130", "soon"),
             {},
-            "line 6: submit time: expected a number, got 'soon'",
+            "line 6: submit time: expected a number from 0, got 'soon'",
+        ),
+        (
+            HEADER + JOBS.replace("60  4", "nan  4"),
+            {},
+            "line 5: run time: expected a number, got 'nan'",
+        ),
+        (
+            HEADER + JOBS.replace("60  4", "60  inf"),
+            {},
+            "line 5: allocated processors: expected a whole number, got 'inf'",
+        ),
+        (
+            HEADER + JOBS.replace("60  4", "60  4.5"),
+            {},
+            "line 5: allocated processors: expected a whole number, got '4.5'",
         ),
         (
             HEADER + JOBS.replace("2  130", "2  -1"),
@@ -170,3 +189,59 @@ def test_mistakes_of_a_trace_are_reported_with_their_place(
 def test_a_missing_trace_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(QuaymasterError, match=r"none\.swf: No such file"):
         SwfInput(file="none.swf").make(InputContext(seed=0, folder=tmp_path))
+
+
+# The reader ---------------------------------------------------------------------------
+
+
+def test_a_job_has_all_fields_of_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "trace.swf"
+    file.write_text("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n")
+    [job] = read_swf(file).jobs
+    assert job == SwfJob(
+        number=1,
+        submitted=2.0,
+        wait_seconds=3.0,
+        run_seconds=4.0,
+        allocated=5,
+        cpu_seconds=6.0,
+        used_memory=7.0,
+        requested=8,
+        requested_seconds=9.0,
+        requested_memory=10.0,
+        status=11,
+        user=12,
+        group=13,
+        executable=14,
+        queue=15,
+        partition=16,
+        preceding=17,
+        think_seconds=18.0,
+    )
+
+
+def test_minus_one_is_no_value(tmp_path: Path) -> None:
+    file = tmp_path / "trace.swf"
+    file.write_text("1 0" + " -1" * 16)
+    assert read_swf(str(file)).jobs == (SwfJob(number=1, submitted=0.0),)
+
+
+def test_a_trace_has_headers_and_a_number_of_processors(tmp_path: Path) -> None:
+    file = tmp_path / "trace.swf"
+    file.write_text(HEADER + "; Note: again\n;\n; 12 words without a name\n\n" + JOBS)
+    trace = read_swf(file)
+    assert trace.headers["Note"] == "made up"
+    assert trace.processors == 16
+    assert len(trace.jobs) == 5
+    file.write_text("; MaxProcs: unknown\n; MaxNodes: 8\n")
+    assert read_swf(file).processors == 8
+    file.write_text("")
+    assert read_swf(file).processors is None
+
+
+def test_an_error_of_a_trace_has_its_file_and_line(tmp_path: Path) -> None:
+    file = tmp_path / "trace.swf"
+    file.write_text(HEADER + "1 2\n")
+    with pytest.raises(SwfError) as raised:
+        read_swf(file)
+    assert (raised.value.file, raised.value.line) == (str(file), 5)

@@ -1,14 +1,11 @@
-"""Jobs of a trace in the Standard Workload Format, in sequences."""
+"""Sequences of jobs of a trace in the Standard Workload Format."""
 
-import gzip
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-import attrs
 from quaymaster import Node, Pod
-from quaymaster.experiments import Arrival, Workload
+from quaymaster.experiments import Arrival, SwfJob, Workload
 from quaymaster.testing import make_node, make_pod
 
 __all__ = [
@@ -16,8 +13,6 @@ __all__ = [
     "LENGTH",
     "PROCESSORS",
     "TRAINING",
-    "Job",
-    "read_jobs",
     "sequence",
 ]
 
@@ -30,37 +25,10 @@ TRAINING: Final = ((0, 1259), (2953, 3787), (7240, 8837))
 """The jobs between the sequences for judging: none of them is in such a sequence."""
 
 
-@attrs.frozen
-class Job:
-    """A job of a trace.
-
-    Attributes:
-        number: Its number.
-        submitted: When it was submitted, in seconds.
-        seconds: How long it ran.
-        width: How many processors it used.
-    """
-
-    number: int
-    submitted: int
-    seconds: int
-    width: int
-
-
-def read_jobs(path: Path) -> Sequence[Job]:
-    """Read the jobs of a trace; it may be compressed with gzip.
-
-    Args:
-        path: A file with columns for number, submit time, wait, run time, processors.
-    """
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    rows = [line.split() for line in text.splitlines() if not line.startswith(";")]
-    return [Job(int(r[0]), int(r[1]), int(r[3]), int(r[4])) for r in rows if r]
-
-
-def sequence(jobs: Sequence[Job], first: int, length: int = LENGTH) -> Workload:
+def sequence(jobs: Sequence[SwfJob], first: int, length: int = LENGTH) -> Workload:
     """Return some jobs as pods that arrive at one machine with 256 processors.
+
+    A job without a number of processors has one.
 
     Args:
         jobs: All jobs.
@@ -73,9 +41,9 @@ def sequence(jobs: Sequence[Job], first: int, length: int = LENGTH) -> Workload:
         objects=_machine(),
         arrivals=[
             Arrival(
-                obj=_pod(job.number, job.width),
+                obj=_pod(job.number, job.allocated or 1),
                 at=job.submitted - begin,
-                stays=job.seconds,
+                stays=job.run_seconds,
             )
             for job in chosen
         ],

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 from quaymaster.columns import Float64Array
+from quaymaster.experiments import SwfJob, read_swf
 
-from quaymaster_learned_policy.jobs import HELD_OUT, LENGTH, Job, read_jobs
+from quaymaster_learned_policy.jobs import HELD_OUT, LENGTH
 from quaymaster_learned_policy.order import ORDERS, Order, make_envs, slowdowns
 
 __all__ = ["judge_orders", "main"]
 
 
 def judge_orders(
-    jobs: Sequence[Job],
+    jobs: Sequence[SwfJob],
     orders: Mapping[str, Order] = ORDERS,
     firsts: Sequence[int] = HELD_OUT,
     *,
@@ -43,7 +44,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("trace", type=Path)
     options = parser.parse_args(None if arguments is None else list(arguments))
-    judged = judge_orders(read_jobs(options.trace))
+    judged = judge_orders(read_swf(options.trace).jobs)
     for name, values in judged.items():
         better = int(np.sum(values < judged["SJF"]))
         shown = " ".join(f"{value:7.1f}" for value in values)

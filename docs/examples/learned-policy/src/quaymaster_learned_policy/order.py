@@ -5,9 +5,10 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from quaymaster.columns import Float64Array
+from quaymaster.experiments import SwfJob
 from quaymaster.gym import QueueObservation, SchedulerVectorEnv, bounded_slowdown
 
-from quaymaster_learned_policy.jobs import Job, sequence
+from quaymaster_learned_policy.jobs import sequence
 
 __all__ = [
     "COLUMNS",
@@ -85,7 +86,7 @@ ORDERS: Final[dict[str, Order]] = {
 
 
 def make_envs(
-    jobs: Sequence[Job], runs: int, *, length: int, window: int, verify: int = 0
+    jobs: Sequence[SwfJob], runs: int, *, length: int, window: int, verify: int = 0
 ) -> SchedulerVectorEnv:
     """Return an environment whose seeds are the positions of first jobs.
 

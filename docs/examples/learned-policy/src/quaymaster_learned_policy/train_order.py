@@ -13,8 +13,9 @@ from typing import Final
 
 import numpy as np
 from quaymaster.columns import Float64Array
+from quaymaster.experiments import SwfJob, read_swf
 
-from quaymaster_learned_policy.jobs import TRAINING, Job, read_jobs
+from quaymaster_learned_policy.jobs import TRAINING
 from quaymaster_learned_policy.order import (
     COLUMNS,
     ORDERS,
@@ -35,7 +36,7 @@ the sequences that it was drawn for."""
 
 
 def learn_order(
-    jobs: Sequence[Job],
+    jobs: Sequence[SwfJob],
     *,
     generations: int,
     orders: int = 32,
@@ -91,7 +92,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--generations", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(None if arguments is None else list(arguments))
-    jobs = read_jobs(options.trace)
+    jobs = read_swf(options.trace).jobs
     learned = learn_order(jobs, generations=options.generations, seed=options.seed)
     for number, (relative, weights) in enumerate(learned, 1):
         text = ", ".join(f"{weight:.2f}" for weight in weights)

@@ -94,13 +94,15 @@ class HarnessBase:
         self._informers = FixedObjects([*nodes, *pods, *objects], kinds_of(*allowed))
         port = DeclaredWrites(self.cluster, allowed)
         self.refused = port.refused
-        services = Services(
-            clock=clock,
-            cluster=port,
-            informers=self._informers,
-            snapshot=self.snapshot,
-            nominator=FixedNominations(nominated or {}),
-            pod_groups=_group_states([*pods, *objects], kubernetes),
+        services = self._adapted(
+            Services(
+                clock=clock,
+                cluster=port,
+                informers=self._informers,
+                snapshot=self.snapshot,
+                nominator=FixedNominations(nominated or {}),
+                pod_groups=_group_states([*pods, *objects], kubernetes),
+            )
         )
         self._plugin_metrics = services.plugin_metrics
         self._twin_scores: Int64Array | None = None
@@ -125,6 +127,10 @@ class HarnessBase:
         self.handle = self._framework.handle.for_plugin(self._name)
         self._framework.handle.callbacks.begin()
         self._raise_failed_callback()
+
+    def _adapted(self, services: Services) -> Services:
+        """Return the services that the plugin gets; subclasses may change them."""
+        return services
 
     def _fill_cluster(self, objects: Sequence[ApiObject]) -> None:
         self.cluster.load(objects)

@@ -5,8 +5,9 @@ semicolon, and each other line has 18 numbers about one job; -1 means no value.
 """
 
 import contextlib
+import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -36,6 +37,8 @@ _FIELDS: Final = (
     "preceding job",
     "think time",
 )
+# The fields that count or number something, by their positions.
+_WHOLE: Final = frozenset({0, 4, 7, *range(10, 17)})
 _COMMENT: Final = ";"
 
 
@@ -61,34 +64,42 @@ class SwfJob:
     Attributes:
         number: Its number.
         submitted: When it was submitted, in seconds.
+        wait_seconds: How long it waited.
         run_seconds: How long it ran.
         allocated: The processors that it got.
+        cpu_seconds: The mean CPU time that it used on a processor.
+        used_memory: The memory that it used on each processor, in KiB.
         requested: The processors that it requested.
         requested_seconds: How long it may run, by its request.
-        used_memory: The memory that it used on each processor, in KiB.
         requested_memory: The memory that it requested for each processor, in KiB.
+        status: How it ended: 1 completed, 0 failed, 5 cancelled.
         user: The number of its user.
         group: The number of the user's group.
         executable: The number of its program.
         queue: The number of its queue.
         partition: The number of its partition.
         preceding: The number of the job that it follows.
+        think_seconds: The time between the end of that job and its submission.
     """
 
     number: int
     submitted: float
-    run_seconds: float | None
-    allocated: int | None
-    requested: int | None
-    requested_seconds: float | None
-    used_memory: float | None
-    requested_memory: float | None
-    user: int | None
-    group: int | None
-    executable: int | None
-    queue: int | None
-    partition: int | None
-    preceding: int | None
+    wait_seconds: float | None = None
+    run_seconds: float | None = None
+    allocated: int | None = None
+    cpu_seconds: float | None = None
+    used_memory: float | None = None
+    requested: int | None = None
+    requested_seconds: float | None = None
+    requested_memory: float | None = None
+    status: int | None = None
+    user: int | None = None
+    group: int | None = None
+    executable: int | None = None
+    queue: int | None = None
+    partition: int | None = None
+    preceding: int | None = None
+    think_seconds: float | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -96,7 +107,8 @@ class SwfTrace:
     """A trace.
 
     Attributes:
-        headers: The header comments, such as ``MaxProcs``, by name.
+        headers: The header comments, such as ``MaxProcs``, by name; of several with one
+            name, the first.
         jobs: The jobs, in the order of the file.
     """
 
@@ -112,13 +124,19 @@ class SwfTrace:
         return None
 
 
-def read_swf(file: Path) -> SwfTrace:
-    """Read a trace, compressed with gzip or not.
+def read_swf(file: str | os.PathLike[str]) -> SwfTrace:
+    """Read a job trace in the Standard Workload Format, compressed with gzip or not.
+
+    Each line that is not a comment needs all 18 fields of the format, with -1 for
+    missing values: a line with fewer is damaged, or of another format.
+
+    Args:
+        file: The trace.
 
     Raises:
         SwfError: The file cannot be read, or a line is not a job.
     """
-    name = str(file)
+    name = os.fspath(file)
     try:
         text = bytes(read_file(name)).decode("utf-8", errors="replace")
     except (OSError, UnreadableError) as error:
@@ -126,7 +144,8 @@ def read_swf(file: Path) -> SwfTrace:
             error
         )
     headers: dict[str, str] = {}
-    return SwfTrace(jobs=list(_jobs(name, text.splitlines(), headers)), headers=headers)
+    jobs = tuple(_jobs(name, text.splitlines(), headers))
+    return SwfTrace(jobs=jobs, headers=headers)
 
 
 def _jobs(file: str, lines: Iterable[str], headers: dict[str, str]) -> Iterator[SwfJob]:
@@ -147,39 +166,52 @@ def _job(file: str, line: int, texts: Sequence[str]) -> SwfJob:
     try:
         numbers = [float(text) for text in texts]
     except ValueError as error:
-        raise _not_a_number(file, line, texts) from error
-    if numbers[0] < 0 or numbers[1] < 0:
-        index = 0 if numbers[0] < 0 else 1
-        expected = f"{_FIELDS[index]}: expected a number from 0"
-        raise SwfError(file, line, f"{expected}, got {texts[index]!r}")
-    values = [None if number < 0 else number for number in numbers]
+        raise _mistake(file, line, texts) from error
+    if not all(map(math.isfinite, numbers)) or min(numbers[:2]) < 0:
+        raise _mistake(file, line, texts)
+    whole = {index: int(numbers[index]) for index in _WHOLE}
+    if any(numbers[index] != number for index, number in whole.items()):
+        raise _mistake(file, line, texts)
+    seconds = [None if number < 0 else number for number in numbers]
+    counts = {index: None if number < 0 else number for index, number in whole.items()}
     return SwfJob(
-        number=int(numbers[0]),
+        number=whole[0],
         submitted=numbers[1],
-        run_seconds=values[3],
-        allocated=_whole(values[4]),
-        used_memory=values[6],
-        requested=_whole(values[7]),
-        requested_seconds=values[8],
-        requested_memory=values[9],
-        user=_whole(values[11]),
-        group=_whole(values[12]),
-        executable=_whole(values[13]),
-        queue=_whole(values[14]),
-        partition=_whole(values[15]),
-        preceding=_whole(values[16]),
+        wait_seconds=seconds[2],
+        run_seconds=seconds[3],
+        allocated=counts[4],
+        cpu_seconds=seconds[5],
+        used_memory=seconds[6],
+        requested=counts[7],
+        requested_seconds=seconds[8],
+        requested_memory=seconds[9],
+        status=counts[10],
+        user=counts[11],
+        group=counts[12],
+        executable=counts[13],
+        queue=counts[14],
+        partition=counts[15],
+        preceding=counts[16],
+        think_seconds=seconds[17],
     )
 
 
-def _whole(number: float | None) -> int | None:
-    return None if number is None else int(number)
+def _mistake(file: str, line: int, texts: Sequence[str]) -> SwfError:
+    """Return the error about the first field that has another value than expected."""
+    for index, (field, text) in enumerate(zip(_FIELDS, texts, strict=True)):
+        kind = "a whole number" if index in _WHOLE else "a number"
+        lowest = " from 0" if index < 2 else ""
+        if not _is_expected(index, text):
+            expected = f"{field}: expected {kind}{lowest}"
+            return SwfError(file, line, f"{expected}, got {text!r}")
+    raise AssertionError("all fields are as expected")
 
 
-def _not_a_number(file: str, line: int, texts: Sequence[str]) -> SwfError:
-    """Return the error about the first text that is not a number."""
-    for field, text in zip(_FIELDS, texts, strict=True):
-        try:
-            float(text)
-        except ValueError:
-            return SwfError(file, line, f"{field}: expected a number, got {text!r}")
-    raise AssertionError("all texts are numbers")
+def _is_expected(index: int, text: str) -> bool:
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    if not math.isfinite(number) or (index in _WHOLE and not number.is_integer()):
+        return False
+    return index >= 2 or number >= 0

@@ -72,7 +72,8 @@ class SwfInput(ExperimentInput):
     a warning counts them.
 
     Attributes:
-        file: The trace, compressed with gzip or not, relative to the experiment.
+        file: The trace, compressed with gzip or not, relative to the experiment. Each
+            job needs all 18 fields of the format, with -1 for missing values.
         first: The number of jobs to skip.
         count: The number of jobs after these; 0 for all.
         nodes: Nodes to generate, one line for each group: 12:cpu=4,memory=16Gi. By

@@ -1,6 +1,7 @@
 """Filters beside a plugin, so that its PostFilter hook has work."""
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import attrs
 from msgspec.structs import replace
@@ -15,7 +16,9 @@ from quaymaster._core.contract.hook_marks import hookimpl
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.node_info import NodeInfo
 
-__all__ = ["post_filter_harnesses", "preempting"]
+__all__ = ["evicting_harnesses", "post_filter_harnesses", "preempting"]
+
+_HarnessT = TypeVar("_HarnessT", bound=PluginHarness)
 
 _HIGHEST_PRIORITY = 1_000_000_000
 
@@ -74,18 +77,33 @@ def post_filter_harnesses(
         subject: The plugin.
         cluster: The cluster. Objects that no API server would accept are left out.
     """
-    yield _harness(subject, cluster, NoRoom)
+    yield _harness(subject, cluster, NoRoom, PluginHarness)
+    yield from evicting_harnesses(subject, cluster, PluginHarness)
+
+
+def evicting_harnesses(
+    subject: Subject, cluster: SmallCluster, kind: type[_HarnessT]
+) -> Iterator[_HarnessT]:
+    """Yield harnesses in which nodes have room only once pods have left them.
+
+    Args:
+        subject: The plugin.
+        cluster: The cluster; see `post_filter_harnesses`.
+        kind: The class of the harnesses.
+    """
     names = {pod.node_name for pod in cluster.pods}
     nodes = tuple(node for node in cluster.nodes if node.name in names)
     if nodes:
         occupied = attrs.evolve(cluster, nodes=nodes)
         for companion in (Occupied, Full):
-            yield _harness(subject, occupied, companion)
+            yield _harness(subject, occupied, companion, kind)
 
 
-def _harness(subject: Subject, cluster: SmallCluster, companion: type) -> PluginHarness:
-    def make(objects: Iterable[ApiObject]) -> PluginHarness:
-        return PluginHarness(
+def _harness(
+    subject: Subject, cluster: SmallCluster, companion: type, kind: type[_HarnessT]
+) -> _HarnessT:
+    def make(objects: Iterable[ApiObject]) -> _HarnessT:
+        return kind(
             subject.plugin,
             args=subject.args,
             kubernetes=subject.kubernetes,
