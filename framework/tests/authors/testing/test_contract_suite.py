@@ -193,6 +193,7 @@ class TestOptedOut(PluginContract):
     opt_outs = {"score range": "it is the only plugin of its profile"}
 
 
+@pytest.mark.long
 def test_checks_that_a_plugin_opts_out_of_are_skipped() -> None:
     check_plugin(ScoresHigh, opt_outs={"score range": "on purpose"})
 
