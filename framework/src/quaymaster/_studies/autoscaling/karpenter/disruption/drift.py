@@ -62,8 +62,8 @@ def drift_reason(
     if _has_other_hash(pool, claim):
         return "NodePoolDrifted"
     labels = Requirements.from_labels(claim.labels)
-    wanted = Requirements.from_conditions(pool.spec.template.spec.requirements)
-    if not labels.compatible(wanted):
+    required = Requirements.from_conditions(pool.spec.template.spec.requirements)
+    if not labels.compatible(required):
         return "RequirementsDrifted"
     age = now - (claim.metadata.creation_timestamp or now)
     if age > NEW_SECONDS and not _is_offered(types, claim, labels, reservation_label):
