@@ -24,6 +24,7 @@ from quaymaster import (
     Pod,
     PostFilterResult,
     QueuedPodInfo,
+    QueueingHint,
     Scope,
     Status,
     hookimpl,
@@ -241,7 +242,8 @@ class HoldsBack(Evicts):
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        return [on_pod(Change.DELETE)]
+        # The hints of the plugins that rejected the pod wake it.
+        return [on_pod.assigned(Change.DELETE, lambda *_change: QueueingHint.SKIP)]
 
 
 class HoldsBackWithoutEvents(HoldsBack):
