@@ -9,6 +9,7 @@ from tests.autoscale.cases import Tree, family_of, read_cases, recordings
 from tests.autoscale.consolidation_differences import consolidation_differences
 from tests.autoscale.consolidation_player import answer_to_consolidation
 from tests.autoscale.listed import CHANCE, DRAWN, NOT_CHECKED, why_not_played
+from tests.autoscale.live_player import answer_to_live
 from tests.autoscale.loop_differences import loop_differences
 from tests.autoscale.loop_player import answer_to_loops
 from tests.autoscale.solve_differences import solve_differences
@@ -30,6 +31,8 @@ def answer_to(line: Tree) -> Tree:
         return answer_to_solve(case, DRAWN.get(case["id"]))
     if case.get("ask") == "consolidate":
         return answer_to_consolidation(case)
+    if case.get("family") == "live":
+        return answer_to_live(case)
     return answer_to_loops(case, line["answer"])
 
 

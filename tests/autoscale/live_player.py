@@ -14,15 +14,19 @@ from tests.kit.internals.karpenter import (
     KWOK_RESTRICTED_DOMAINS,
     KWOK_WELL_KNOWN_LABELS,
     KarpenterOptions,
+    NodeClaim,
     NodePool,
 )
 from tests.kit.internals.karpenter_control import KarpenterSetup
 
-__all__ = ["LivePlayer", "recorded_nodes"]
+__all__ = ["LivePlayer", "answer_to_live", "launchable", "recorded_nodes", "shapes"]
 
+_POOL: Final = "karpenter.sh/nodepool"
+
+_TYPE: Final = "node.kubernetes.io/instance-type"
 _LABELS: Final = (
-    "karpenter.sh/nodepool",
-    "node.kubernetes.io/instance-type",
+    _POOL,
+    _TYPE,
     "topology.kubernetes.io/zone",
     "karpenter.sh/capacity-type",
 )
@@ -33,10 +37,36 @@ Nodes = list[tuple[str, ...]]
 """Pool, type, zone and capacity type of each node, in order."""
 
 
+def answer_to_live(case: Tree) -> Tree:
+    """Return the claims at the end of each phase, in the form of the recordings."""
+    phases = []
+    with LivePlayer(case) as player:
+        for changes in case["do"]:
+            player.begin(changes)
+            player.settle()
+            phases.append({"settled": {"claims": player.claims()}})
+    return {"id": case["id"], "phases": phases}
+
+
 def recorded_nodes(phase: Tree) -> Nodes:
     """Return the nodes at the end of a recorded phase."""
     nodes = phase["settled"]["nodes"].values()
     return sorted(_shape(node["labels"]) for node in nodes)
+
+
+def shapes(nodes: list[Tree]) -> Nodes:
+    """Return the pool, type, zone and capacity type of each node, in order."""
+    return sorted(_shape(node["metadata"]["labels"]) for node in nodes)
+
+
+def launchable(claims: list[Tree]) -> list[tuple[str, list[str]]]:
+    """Return the pool of each claim and the types that it may have, in order."""
+    return sorted(
+        (claim["pool"], sorted(spec["values"]))
+        for claim in claims
+        for spec in claim["requirements"]
+        if spec["key"] == _TYPE
+    )
 
 
 def _shape(labels: Mapping[str, str]) -> tuple[str, ...]:
@@ -99,3 +129,16 @@ class LivePlayer:
         """Return the nodes now."""
         nodes = self._simulation.cluster.list(Node).items
         return sorted(_shape(node.labels) for node in nodes)
+
+    def claims(self) -> list[Tree]:
+        """Return the pool and the requirements of each claim that is there now."""
+        return [
+            {
+                "pool": claim.labels[_POOL],
+                "requirements": [
+                    {"key": spec.key, "operator": spec.operator, "values": spec.values}
+                    for spec in claim.spec.requirements
+                ],
+            }
+            for claim in self._simulation.cluster.list(NodeClaim).items
+        ]

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from tests.autoscale.cases import DATA, Tree, read_cases
-from tests.autoscale.live_player import LivePlayer, recorded_nodes
+from tests.autoscale.live_player import LivePlayer, launchable, recorded_nodes
 
 pytestmark = pytest.mark.long
 
@@ -38,5 +38,7 @@ def test_nodes_are_those_of_the_real_karpenter(case: Tree) -> None:
                 assert recorded_nodes(phase) in player.states()
             else:
                 assert player.settle() == recorded_nodes(phase)
+                claims = phase["settled"]["claims"]
+                assert launchable(player.claims()) == launchable(claims)
             if name in _BY_PLACEMENT:
                 break

@@ -7,6 +7,7 @@ version of Kubernetes; by default it is the newest.
 import hashlib
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,8 @@ from quaymaster.config import Kubernetes
 
 __all__ = [
     "CACHE",
+    "KARPENTER_MISSING",
+    "KARPENTER_SOURCE",
     "MISSING",
     "NAMES",
     "RELEASES",
@@ -21,6 +24,7 @@ __all__ = [
     "ServersMissingError",
     "built_folder",
     "has_servers",
+    "karpenter_folder",
     "left_out",
     "server_binary",
     "servers_folder",
@@ -62,6 +66,13 @@ MISSING: Final = (
     "or KUBEBUILDER_ASSETS names a folder with "
 ) + ", ".join(NAMES)
 
+KARPENTER_SOURCE: Final = _SOURCES / "karpenter"
+"""The Go module of Karpenter with its simulated cloud."""
+
+KARPENTER_MISSING: Final = (
+    "Karpenter is not there: 'python -m tests.e2e.build' makes it after the servers"
+)
+
 
 class ServersMissingError(Exception):
     """The servers are not on this machine."""
@@ -86,12 +97,22 @@ def built_folder(version: str = SERVED.version) -> Path:
     Args:
         version: One of `RELEASES`.
     """
+    return CACHE / f"k8s-{RELEASES[version]}-{_digest(sources_of(version))}"
+
+
+def karpenter_folder() -> Path:
+    """Return the folder for Karpenter and its CRDs, whether they are there or not."""
+    return CACHE / f"karpenter-{_digest({'karpenter': KARPENTER_SOURCE})}"
+
+
+def _digest(modules: Mapping[str, Path]) -> str:
+    """Return a name for the contents of the folders of Go modules."""
     digest = hashlib.sha256()
-    for module, folder in sorted(sources_of(version).items()):
+    for module, folder in sorted(modules.items()):
         for path in sorted(folder.iterdir()):
             digest.update(f"{module}/{path.name}".encode() + b"\0")
             digest.update(path.read_bytes())
-    return CACHE / f"k8s-{RELEASES[version]}-{digest.hexdigest()[:12]}"
+    return digest.hexdigest()[:12]
 
 
 def servers_folder() -> Path | None:

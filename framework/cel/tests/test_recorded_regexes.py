@@ -163,6 +163,7 @@ def test_text_that_is_too_long_for_a_large_pattern_is_rejected() -> None:
         _is_true(MATCHES, text="x" * 10_000, pattern="(x?){1000}" * 20)
 
 
+@pytest.mark.long
 def test_searches_behind_each_match_are_bounded_in_all() -> None:
     with pytest.raises(CelEvaluationError, match=TOO_LARGE):
         _is_true(FINDS_ALL, text="a" * 40_000, pattern="[^x]*x|a", count=0, matches="")

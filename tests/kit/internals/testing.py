@@ -1,6 +1,7 @@
 """What tests see of ``quaymaster._authors.testing``."""
 
 from quaymaster._authors.testing.contract.checks import CHECKS
+from quaymaster._authors.testing.contract.surroundings import first_difference
 from quaymaster._authors.testing.recorded.answers import status_tree
 from quaymaster._authors.testing.recorded.case import (
     CallNotPlayedError,
@@ -29,6 +30,7 @@ __all__ = [
     "RecordedStatuses",
     "SlowExecutor",
     "difference",
+    "first_difference",
     "object_from",
     "parse_host_port",
     "parse_taint",

@@ -130,6 +130,12 @@ class DeniesWithoutEvents(Approves):
         return []
 
 
+class DeniesWithoutLabelEvents(Approves):
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [on_pod(Change.DELETE)]
+
+
 class FairShare(Plugin):
     """Correct: a tag for each pod when it enters the queue, by its namespace."""
 
@@ -238,6 +244,12 @@ class HoldsBack(Evicts):
         return [on_pod(Change.DELETE)]
 
 
+class HoldsBackWithoutEvents(HoldsBack):
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return []
+
+
 class EvictsFromASet(Evicts):
     @hookimpl
     def post_filter(
@@ -344,6 +356,7 @@ QUEUE_MISTAKES: Sequence[Mistake] = (
     Mistake(PermitsThree, ["unreserve"]),
     Mistake(WaitsByTheWallClock, ["determinism"]),
     Mistake(DeniesWithoutEvents, ["events"]),
+    Mistake(DeniesWithoutLabelEvents, ["events"]),
     Mistake(FollowsTheLiveShare, ["sort keys"], TENANTS),
     Mistake(SortsAtRandom, ["sort keys"], TENANTS),
     Mistake(SortsByTheWallClock, ["sort keys"], TENANTS),
@@ -352,6 +365,7 @@ QUEUE_MISTAKES: Sequence[Mistake] = (
     Mistake(SortsByNotANumber, ["sort keys"]),
     Mistake(EvictsByHash, ["other process"], CROWDED),
     Mistake(EvictsNothing, ["effects"], CROWDED),
+    Mistake(HoldsBackWithoutEvents, ["events"], CROWDED),
     Mistake(EvictsFromASet, ["other process"], CROWDED),
     Mistake(EvictsWithoutWrites, ["rights"]),
     Mistake(EvictsWithoutReads, ["failures"]),

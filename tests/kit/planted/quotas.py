@@ -1,5 +1,6 @@
 """Plugins that limit the pods of a zone or a tenant, and mistakes in them."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from quaymaster import (
@@ -167,6 +168,38 @@ class CountsWhenBound(ReservesWithoutCounting):
         self.used.setdefault(self.tenant(pod), set()).add(pod.uid)
 
 
+class ReleasesTheTenant(TenantQuota):
+    """It forgets all pods of the tenant when one is unreserved."""
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        self.used.pop(self.tenant(pod), None)
+
+
+class CountsDown(TenantQuota):
+    """It counts down for each call, also for the second one."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.reserved: Counter[str] = Counter()
+
+    def is_exhausted(self, pod: Pod) -> bool:
+        """Return whether the tenant of a pod has no quota left."""
+        tenant = self.tenant(pod)
+        return bool(tenant) and self.reserved[tenant] >= MOST
+
+    @hookimpl
+    def reserve(self, pod: Pod) -> Status | None:
+        if self.is_exhausted(pod):
+            return EXHAUSTED
+        self.reserved[self.tenant(pod)] += 1
+        return None
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        self.reserved[self.tenant(pod)] -= 1
+
+
 class PermitsByTheInformer(TenantQuota):
     @hookimpl
     def pre_filter(self, pod: Pod) -> Status | None:
@@ -192,5 +225,7 @@ QUOTA_MISTAKES: Sequence[Mistake] = (
     Mistake(ScoresTheBestSoFar, ["node order"], OWN),
     Mistake(ReservesWithoutCounting, ["assumed pods"], OWN),
     Mistake(CountsWhenBound, ["assumed pods"], OWN),
+    Mistake(ReleasesTheTenant, ["unreserve"], OWN),
+    Mistake(CountsDown, ["unreserve"], OWN),
     Mistake(PermitsByTheInformer, ["assumed pods"], OWN),
 )

@@ -45,6 +45,7 @@ from tests.kit.broken_plugins import (
     RunsAThread,
     ScoresHigh,
 )
+from tests.kit.internals.testing import first_difference
 
 CHECKS = [
     "annotations",
@@ -53,6 +54,7 @@ CHECKS = [
     "purity",
     "twin",
     "memory",
+    "metrics",
     "effects",
     "determinism",
     "other process",
@@ -126,6 +128,24 @@ def test_each_mistake_is_named_by_its_check(
     assert said in str(caught.value).splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        pytest.param([], [("filter", "success")], id="only in the other one"),
+        pytest.param([("filter", "success")], [], id="only here"),
+    ],
+)
+def test_decision_of_one_process_alone_is_a_difference(
+    here: Sequence[tuple[str, str]], there: Sequence[tuple[str, str]]
+) -> None:
+    common = [("pre_filter", "success")]
+    difference = first_difference([*common, *here], [*common, *there])
+    assert difference is not None
+    assert difference[0] == "filter"
+    assert "nothing more" in difference[1]
+    assert first_difference([*common, *here], [*common, *here]) is None
+
+
 class Sound(OnlyOpenNodes):
     """A valid plugin."""
 
@@ -173,6 +193,7 @@ class TestOptedOut(PluginContract):
     opt_outs = {"score range": "it is the only plugin of its profile"}
 
 
+@pytest.mark.long
 def test_checks_that_a_plugin_opts_out_of_are_skipped() -> None:
     check_plugin(ScoresHigh, opt_outs={"score range": "on purpose"})
 

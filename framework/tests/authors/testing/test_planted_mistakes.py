@@ -22,6 +22,8 @@ from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
+from tests.kit.planted.meters import METER_MISTAKES, Meters
+from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
 from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices
@@ -63,6 +65,7 @@ MISTAKES = (
     *AISLE_MISTAKES,
     *WINDOW_MISTAKES,
     *QUOTA_MISTAKES,
+    *METER_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -79,6 +82,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Windows, WINDOW_CLUSTERS),
     (ZoneQuota, QUOTA_CLUSTERS),
     (TenantQuota, QUOTA_CLUSTERS),
+    (Meters, METER_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),

@@ -178,3 +178,17 @@ def test_a_group_that_grows_in_vain_again_and_again_ends() -> None:
         simulation.settle()
         result = simulation.result()
     assert [each.pod for each in result.unscheduled] == [pod.key]
+
+
+def test_others_may_delete_a_node_that_is_being_removed() -> None:
+    options = ClusterAutoscalerOptions(
+        scale_down_unneeded_time=10, node_delete_delay_after_taint=60
+    )
+    with started(nodes=2, options=options) as simulation:
+        simulation.run_until(40)
+        assert not controller_of(simulation).autoscaler.is_idle
+        simulation.cluster.delete(Node, "old-0")
+        simulation.settle()
+        lives = {life.node: life for life in controller_of(simulation).nodes()}
+    assert lives["old-0"].removed_for == "it was deleted by others"
+    assert lives["old-1"].removed_for == "empty"

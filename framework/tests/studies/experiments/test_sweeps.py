@@ -67,6 +67,7 @@ def rows_of(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
+@pytest.mark.long
 def test_tables_have_a_row_for_each_run_and_for_each_point(file: Path) -> None:
     result = swept(file)
     assert (result.total, result.made, result.failed) == (4, 4, ())
@@ -104,6 +105,7 @@ def test_tables_have_a_row_for_each_run_and_for_each_point(file: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_number_of_processes_does_not_change_the_results(file: Path) -> None:
     alone = swept(file).folder / "results.parquet"
     before = alone.read_bytes()
@@ -114,6 +116,7 @@ def test_number_of_processes_does_not_change_the_results(file: Path) -> None:
     assert alone.read_bytes() == before
 
 
+@pytest.mark.long
 def test_finished_runs_are_not_repeated(file: Path) -> None:
     swept(file)
     again = swept(file)
@@ -147,6 +150,7 @@ def test_runs_whose_code_or_configuration_changed_are_repeated(tmp_path: Path) -
     assert swept(file).made == 0
 
 
+@pytest.mark.long
 def test_a_failed_run_is_reported_and_stops_no_other(tmp_path: Path) -> None:
     result = swept(stormy(tmp_path, "raise", "none"))
     [failed] = result.failed
@@ -160,16 +164,19 @@ def test_a_failed_run_is_reported_and_stops_no_other(tmp_path: Path) -> None:
     assert second["status"] == "done"
 
 
+@pytest.mark.long
 def test_a_sweep_may_stop_at_the_first_failure(tmp_path: Path) -> None:
     result = swept(stormy(tmp_path, "raise", "none"), stop_at_failure=True)
     assert (len(result.failed), result.missing) == (1, 1)
 
 
+@pytest.mark.long
 def test_a_process_that_dies_is_replaced_and_its_run_repeated(tmp_path: Path) -> None:
     result = swept(stormy(tmp_path, "none", "die once", "also none"))
     assert (result.made, result.failed) == (3, ())
 
 
+@pytest.mark.long
 def test_a_run_that_kills_its_process_each_time_is_a_failure(tmp_path: Path) -> None:
     result = swept(stormy(tmp_path, "die", "none"))
     [failed] = result.failed
@@ -177,6 +184,7 @@ def test_a_run_that_kills_its_process_each_time_is_a_failure(tmp_path: Path) -> 
     assert result.made == 1
 
 
+@pytest.mark.long
 def test_progress_has_the_finished_runs_and_the_remaining_time(
     file: Path,
 ) -> None:
@@ -192,6 +200,7 @@ def test_progress_has_the_finished_runs_and_the_remaining_time(
     assert reports[4].seconds_left == 0
 
 
+@pytest.mark.long
 def test_results_have_their_provenance(file: Path) -> None:
     folder = swept(file).folder
     provenance = json.loads((folder / "provenance.json").read_text())

@@ -72,6 +72,7 @@ def followed(
     )
 
 
+@pytest.mark.long
 def test_objects_and_their_changes_are_recorded(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl.gz"
     with streaming_server(tmp_path) as (server, kubeconfig):
@@ -124,6 +125,7 @@ def test_continued_record_contains_the_changes_in_between(
     assert len(later) == 2
 
 
+@pytest.mark.long
 def test_names_are_anonymised_on_request(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     with streaming_server(tmp_path) as (server, kubeconfig):
@@ -141,6 +143,7 @@ def test_names_are_anonymised_on_request(tmp_path: Path) -> None:
     assert name.endswith("-7")
 
 
+@pytest.mark.long
 def test_record_of_another_cluster_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     with streaming_server(tmp_path) as (server, kubeconfig):

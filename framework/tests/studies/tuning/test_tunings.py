@@ -90,6 +90,7 @@ def test_the_winner_is_judged_on_held_out_runs(file: Path) -> None:
     assert found.differences[0].estimate.mean == pytest.approx(expected)
 
 
+@pytest.mark.long
 def test_the_winner_is_a_configuration_with_its_evidence(file: Path) -> None:
     result = tuned(file)
     [path] = result.files
@@ -103,6 +104,7 @@ def test_the_winner_is_a_configuration_with_its_evidence(file: Path) -> None:
     assert config.profiles
 
 
+@pytest.mark.long
 def test_an_invalid_configuration_is_a_failed_trial(file: Path) -> None:
     failed = [trial for trial in tuned(file).trials if trial.cause]
     assert failed
@@ -134,6 +136,7 @@ def test_the_number_of_workers_does_not_change_the_result(file: Path) -> None:
     ).read_text()
 
 
+@pytest.mark.long
 def test_with_several_objectives_no_winner_dominates_another(file: Path) -> None:
     file.write_text(
         TUNING.replace(
@@ -208,6 +211,7 @@ def test_exit_code_is_1_if_nothing_better_is_found(file: Path) -> None:
     assert "no difference" in done.output
 
 
+@pytest.mark.long
 def test_an_objective_that_leaves_out_pods_that_never_ran_is_reported(
     file: Path,
 ) -> None:

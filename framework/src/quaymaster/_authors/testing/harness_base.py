@@ -1,7 +1,7 @@
 """The base of `PluginHarness`: a plugin, a cluster, and the calls of hooks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from quaymaster._api.objects import ApiObject, CompositePodGroup, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
@@ -61,6 +61,9 @@ def value_of(answer: T | Status) -> T:
 class HarnessBase:
     """One plugin on a cluster that only the test changes; see `PluginHarness`."""
 
+    _after: ClassVar[Sequence[type]] = ()
+    """More plugins of the profile, which come after this one."""
+
     def __init__(
         self,
         plugin: type,
@@ -94,13 +97,15 @@ class HarnessBase:
         self._informers = FixedObjects([*nodes, *pods, *objects], kinds_of(*allowed))
         port = DeclaredWrites(self.cluster, allowed)
         self.refused = port.refused
-        services = Services(
-            clock=clock,
-            cluster=port,
-            informers=self._informers,
-            snapshot=self.snapshot,
-            nominator=FixedNominations(nominated or {}),
-            pod_groups=_group_states([*pods, *objects], kubernetes),
+        services = self._adapted(
+            Services(
+                clock=clock,
+                cluster=port,
+                informers=self._informers,
+                snapshot=self.snapshot,
+                nominator=FixedNominations(nominated or {}),
+                pod_groups=_group_states([*pods, *objects], kubernetes),
+            )
         )
         self._plugin_metrics = services.plugin_metrics
         self._twin_scores: Int64Array | None = None
@@ -116,6 +121,7 @@ class HarnessBase:
             self._returned,
             kubernetes,
             lambda _plugin, _hook, _pod, error: self._failures.append(error),
+            after=self._after,
         )
         if self._name not in self._framework.profile.plugins:
             raise LookupError(
@@ -125,6 +131,10 @@ class HarnessBase:
         self.handle = self._framework.handle.for_plugin(self._name)
         self._framework.handle.callbacks.begin()
         self._raise_failed_callback()
+
+    def _adapted(self, services: Services) -> Services:
+        """Return the services that the plugin gets; subclasses may change them."""
+        return services
 
     def _fill_cluster(self, objects: Sequence[ApiObject]) -> None:
         self.cluster.load(objects)

@@ -72,15 +72,15 @@ def _structs(
     objects: Iterable[ApiObject], kinds: tuple[type[msgspec.Struct], ...]
 ) -> Iterable[msgspec.Struct]:
     """Return the parts of some kinds in objects; specs that are shared come once."""
-    found: dict[int, msgspec.Struct] = {}
+    parts: dict[int, msgspec.Struct] = {}
     for obj in objects:
         if isinstance(obj, Node):
             continue
         own = [obj] if isinstance(obj, kinds) else []
         for part in own or _parts(obj, kinds):
             if isinstance(part, kinds):
-                found[id(part)] = part
-    return found.values()
+                parts[id(part)] = part
+    return parts.values()
 
 
 def _parts(

@@ -105,6 +105,7 @@ def class_of(value: int) -> PriorityClass:
 MORE = ("spec", "spec", "spec", "status", "node", "class", "class", "class")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_a_pod_is_stored_as_if_it_were_the_first(seed: int) -> None:
     rng, cluster, value = random.Random(seed), cluster_with(10), 10

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 import attrs
-from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import (
@@ -12,6 +11,7 @@ from quaymaster._authors.testing.contract.answers import (
     answers,
     is_open,
 )
+from quaymaster._authors.testing.contract.assuming import assume, attempt
 from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
@@ -27,19 +27,6 @@ _REMEDY: Final = (
     "count the pods of handle.snapshot, which has assumed pods (handle.informers does "
     "not), or count them in reserve, and forget them in unreserve"
 )
-
-
-@attrs.frozen
-class _Outcome:
-    """The end of an attempt.
-
-    Attributes:
-        hook: The hook that rejected the pod, or empty.
-        node_name: The node where the pod is assumed, or empty.
-    """
-
-    hook: str = ""
-    node_name: str = ""
 
 
 @attrs.frozen
@@ -68,7 +55,7 @@ def _ask_limit(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     copies = copies_of(pod, _MOST_COPIES)
     bound: list[_Bound] = []
     for copy in copies:
-        outcome = _attempt(bench, copy)
+        outcome = attempt(bench, copy)
         if not outcome.node_name:
             break
         bound.append(_bind(bench, copy, outcome.node_name))
@@ -78,7 +65,7 @@ def _ask_limit(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     if not bound or not rejecting or not _assume_all(bench, bound):
         return
     last = copies[len(bound)]
-    outcome = _attempt(bench, last)
+    outcome = attempt(bench, last)
     if outcome.node_name:
         text = (
             f"rejects pod '{last.key}' when {_counted(bound)} bound, but accepts it on "
@@ -93,7 +80,7 @@ def _ask_scores(subject: Subject, cluster: SmallCluster) -> None:
     first, *others = cluster.pending
     bench = Bench(subject, cluster)
     (copy,) = copies_of(first, 1)
-    outcome = _attempt(bench, copy)
+    outcome = attempt(bench, copy)
     if not outcome.node_name:
         return
     bound = _bind(bench, copy, outcome.node_name)
@@ -119,50 +106,6 @@ def _score_difference(early: Bench, late: Bench, pod: Pod) -> Difference | None:
     return None
 
 
-def _attempt(bench: Bench, pod: Pod) -> _Outcome:
-    """Run a pod through an attempt, and leave it assumed on its node."""
-    bench.add(pod)
-    attempt = answers(bench, pod)
-    gate, prepared = attempt.pre_enqueue, attempt.pre_filter
-    if isinstance(gate, Status):
-        return _Outcome("pre_enqueue")
-    if not is_open(prepared):
-        return _Outcome("pre_filter")
-    names = (info.name for info in bench.snapshot if info.name not in attempt.rejected)
-    node_name = next(names, "")
-    if not node_name:
-        return _Outcome("filter" if attempt.rejected else "")
-    rejecting = _assume(bench, pod, node_name)
-    return _Outcome(rejecting) if rejecting else _Outcome(node_name=node_name)
-
-
-def _assume(bench: Bench, pod: Pod, node_name: str) -> str:
-    """Reserve a node for a pod; return the hook that rejects it, or empty."""
-    subject, state = bench.subject, CycleState()
-    bench.pre_filter(state, pod)
-    if subject.has("filter"):
-        bench.ask("filter", state, pod, bench.snapshot.get(node_name))
-    assumed = replace(pod, node_name=node_name)
-    bench.snapshot.add_pod(assumed)
-    for hook in ("reserve", "permit"):
-        if not subject.has(hook):
-            continue
-        if isinstance(bench.ask(hook, state, assumed, node_name), Status):
-            if subject.has("unreserve"):
-                bench.ask("unreserve", state, assumed, node_name)
-            bench.snapshot.remove_pod(assumed)
-            return hook
-    bench.room.drop()
-    bench.snapshot.remove_pod(assumed)
-    bench.snapshot.add_pod(_annotated(assumed, state))
-    return ""
-
-
-def _annotated(pod: Pod, state: CycleState) -> Pod:
-    annotations = {**pod.annotations, **state.annotations}
-    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))
-
-
 def _bind(bench: Bench, pod: Pod, node_name: str) -> _Bound:
     """Bind an assumed pod."""
     info = bench.snapshot.get(node_name)
@@ -184,7 +127,7 @@ def _assume_all(bench: Bench, bound: Sequence[_Bound]) -> bool:
             return False
         if each.node_name in found.rejected:
             return False
-        if _assume(bench, each.pod, each.node_name):
+        if assume(bench, each.pod, each.node_name).hook:
             return False
     return True
 

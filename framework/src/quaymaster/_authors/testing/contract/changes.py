@@ -19,7 +19,7 @@ from quaymaster._core.contract.cluster_events import (
 from quaymaster._core.engine.changes import PodChanges, node_changes
 from quaymaster._core.registry.access import USUAL_KINDS
 
-__all__ = ["Step", "is_of", "object_steps", "running_steps", "steps", "updates_of"]
+__all__ = ["Step", "is_of", "object_steps", "own_steps", "running_steps", "steps"]
 
 _ObjT = TypeVar("_ObjT", bound=ApiObject)
 _pod_changes = lru_cache(PodChanges)
@@ -54,6 +54,11 @@ class Step:
         found = self.new or self.old
         assert found is not None
         return found
+
+    def updated(self, pod: Pod) -> Pod:
+        """Return a waiting pod after the change, which may be one of this pod."""
+        new = self.new
+        return new if isinstance(new, Pod) and new.uid == pod.uid else pod
 
     def __str__(self) -> str:
         verb = (
@@ -121,6 +126,13 @@ def running_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
         for updated in _distinct(updates):
             if updated != pod:
                 yield Step(old=pod, new=updated)
+
+
+def own_steps(cluster: SmallCluster, other: SmallCluster, pod: Pod) -> Iterator[Step]:
+    """Yield updates of a waiting pod, each with one property of another one."""
+    rivals = (*cluster.pending, *other.pending)
+    updates = [updated for rival in rivals for updated in _updates_of(pod, rival)]
+    yield from (Step(old=pod, new=updated) for updated in _distinct(updates))
 
 
 def _steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
@@ -191,7 +203,7 @@ def _runs_something(cluster: SmallCluster, node: Node) -> bool:
     return any(pod.node_name == node.name for pod in cluster.pods)
 
 
-def updates_of(pod: Pod, other: Pod) -> Iterator[Pod]:
+def _updates_of(pod: Pod, other: Pod) -> Iterator[Pod]:
     """Yield the updates of a waiting pod that the API allows."""
     labels = replace(pod.metadata, labels=other.metadata.labels)
     spec = pod.spec

@@ -23,6 +23,7 @@ from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
 from quaymaster._authors.testing.contract.interleaving import INTERLEAVING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.memory import MEMORY
+from quaymaster._authors.testing.contract.metrics import METRICS
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
@@ -58,6 +59,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         ARGUMENTS,
         LEAKS,
         MEMORY,
+        METRICS,
         EFFECTS,
         FAILURES,
         PURITY,

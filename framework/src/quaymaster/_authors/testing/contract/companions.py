@@ -1,6 +1,7 @@
 """Filters beside a plugin, so that its PostFilter hook has work."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, TypeVar
 
 import attrs
 from msgspec.structs import replace
@@ -15,7 +16,9 @@ from quaymaster._core.contract.hook_marks import hookimpl
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.node_info import NodeInfo
 
-__all__ = ["post_filter_harnesses", "preempting"]
+__all__ = ["evicting_harnesses", "post_filter_harnesses", "preempting"]
+
+_HarnessT = TypeVar("_HarnessT", bound=PluginHarness)
 
 _HIGHEST_PRIORITY = 1_000_000_000
 
@@ -32,6 +35,12 @@ class NoRoom:
     @hookimpl
     def filter(self) -> Status | None:
         return Status.unschedulable("no room")
+
+
+class _FirstHarness(PluginHarness):
+    """A harness in which no node has room, once the plugin's own filter has run."""
+
+    _after: ClassVar[Sequence[type]] = (NoRoom,)
 
 
 class Occupied:
@@ -70,29 +79,51 @@ def post_filter_harnesses(
 ) -> Iterator[PluginHarness]:
     """Yield harnesses in which no node has room, or only once pods have left it.
 
+    If the plugin has a filter, it runs before or after the filter without room.
+
     Args:
         subject: The plugin.
         cluster: The cluster. Objects that no API server would accept are left out.
     """
-    yield _harness(subject, cluster, NoRoom)
+    yield _harness(subject, cluster, NoRoom, PluginHarness)
+    if subject.has("filter"):
+        yield _harness(subject, cluster, None, _FirstHarness)
+    yield from evicting_harnesses(subject, cluster, PluginHarness)
+
+
+def evicting_harnesses(
+    subject: Subject, cluster: SmallCluster, kind: type[_HarnessT]
+) -> Iterator[_HarnessT]:
+    """Yield harnesses in which nodes have room only once pods have left them.
+
+    Args:
+        subject: The plugin.
+        cluster: The cluster; see `post_filter_harnesses`.
+        kind: The class of the harnesses.
+    """
     names = {pod.node_name for pod in cluster.pods}
     nodes = tuple(node for node in cluster.nodes if node.name in names)
     if nodes:
         occupied = attrs.evolve(cluster, nodes=nodes)
         for companion in (Occupied, Full):
-            yield _harness(subject, occupied, companion)
+            yield _harness(subject, occupied, companion, kind)
 
 
-def _harness(subject: Subject, cluster: SmallCluster, companion: type) -> PluginHarness:
-    def make(objects: Iterable[ApiObject]) -> PluginHarness:
-        return PluginHarness(
+def _harness(
+    subject: Subject,
+    cluster: SmallCluster,
+    companion: type | None,
+    kind: type[_HarnessT],
+) -> _HarnessT:
+    def make(objects: Iterable[ApiObject]) -> _HarnessT:
+        return kind(
             subject.plugin,
             args=subject.args,
             kubernetes=subject.kubernetes,
             nodes=cluster.nodes,
             pods=cluster.pods,
             objects=objects,
-            beside=[companion],
+            beside=[companion] if companion else [],
         )
 
     try:

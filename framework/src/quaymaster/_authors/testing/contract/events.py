@@ -7,12 +7,13 @@ import attrs
 from quaymaster._api.objects import Node, Pod
 from quaymaster._authors.testing.contract.answers import Answers, answers
 from quaymaster._authors.testing.contract.bench import Bench
-from quaymaster._authors.testing.contract.changes import Step, is_of, steps, updates_of
+from quaymaster._authors.testing.contract.changes import Step, is_of, own_steps, steps
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.other_events import ask_permit, crowded
 from quaymaster._authors.testing.contract.reported import requeues_itself
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.victim_events import ask_held_back
 from quaymaster._base.raised import describe_exception
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint, QueueingHint
 from quaymaster._core.contract.declarations import PodUse
@@ -33,10 +34,7 @@ def _events(bench: Bench) -> tuple[ClusterEventWithHint, ...]:
 def _ask_hints(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     waiting = [
-        Step(old=pod, new=updated)
-        for pod in cluster.pending
-        for rival in (*cluster.pending, *other.pending)
-        for updated in updates_of(pod, rival)
+        step for pod in cluster.pending for step in own_steps(cluster, other, pod)
     ]
     for registered in _events(bench):
         if registered.hint is None:
@@ -82,17 +80,15 @@ def _is_found(registered: ClusterEventWithHint, pod: Pod, step: Step) -> bool:
 
 
 def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
-    for at, pod in enumerate(cluster.pending):
+    for pod in cluster.pending:
         # A new instance, as after the change: attempts for other pods are not changes.
         before = answers(Bench(subject, cluster), pod)
         if not _is_rejected(before):
             continue
         for step in steps(cluster, other, subject.objects):
             _ask_step(subject, cluster, pod, before, step)
-        for rival in (*cluster.pending[at + 1 :], *other.pending):
-            for updated in updates_of(pod, rival):
-                step = Step(old=pod, new=updated)
-                _ask_step(subject, cluster, updated, before, step)
+        for step in own_steps(cluster, other, pod):
+            _ask_step(subject, cluster, step.updated(pod), before, step)
 
 
 def _ask_all(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
@@ -101,6 +97,8 @@ def _ask_all(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> No
     _ask_events(subject, cluster, other)
     if subject.has("reserve") or subject.has("permit"):
         ask_permit(subject, cluster, other, _is_woken, _after)
+    if subject.has("pre_enqueue") and subject.has("post_filter"):
+        ask_held_back(subject, cluster)
     if subject.has("filter") and subject.pod_use is not PodUse.NONE:
         for pod in (*cluster.pending[:1], *other.pending[:1]):
             full = crowded(subject, cluster, pod)

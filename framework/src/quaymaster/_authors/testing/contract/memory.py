@@ -5,17 +5,14 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
-from quaymaster._authors.testing.contract.reserving import first_open_node
+from quaymaster._authors.testing.contract.pod_lives import live
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
 from quaymaster._authors.testing.makers.nodes import make_node
 from quaymaster._authors.testing.makers.pods import make_pod
-from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
-from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = ["MEMORY"]
 
@@ -23,7 +20,6 @@ _PODS: Final = 64
 """The pods of each round."""
 
 _DEPTH: Final = 6
-_BINDING_HOOKS: Final = ("reserve", "permit", "pre_bind_pre_flight", "post_bind")
 _CLUSTER: Final = SmallCluster(
     nodes=(make_node(name="n0"), make_node(name="n1")),
     pending=(make_pod(name="w0"),),
@@ -48,28 +44,10 @@ def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None
 
 def _sizes_after_round(bench: Bench, number: int) -> Mapping[str, int]:
     for at in range(_PODS):
-        _live(bench, make_pod(name=f"g{number}-{at}"))
+        live(bench, make_pod(name=f"g{number}-{at}"))
     # Plugins may forget pods when they are called the next time.
     walk(bench, _CLUSTER.pending[0])
     return {name: _size(value, set()) for name, value in _attributes(bench.plugin)}
-
-
-def _live(bench: Bench, pod: Pod) -> None:
-    """Run a pod through its life: it waits, is bound, and is deleted."""
-    subject, state = bench.subject, CycleState()
-    bench.add(pod)
-    if subject.has("queue_sort"):
-        bench.ask("queue_sort", make_queued_pod(pod))
-    node_name = first_open_node(bench, pod)
-    if node_name:
-        bench.pre_filter(state, pod)
-        with bench.assuming(pod, node_name) as assumed:
-            for hook in _BINDING_HOOKS:
-                if subject.has(hook):
-                    bench.ask(hook, state, assumed, node_name)
-        pod = assumed
-        bench.add(pod)
-    bench.remove(pod)
 
 
 def _size(value: object, seen: set[int], depth: int = _DEPTH) -> int:

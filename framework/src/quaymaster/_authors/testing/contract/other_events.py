@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.bench import Bench
-from quaymaster._authors.testing.contract.changes import Step, steps
+from quaymaster._authors.testing.contract.changes import Step, own_steps, steps
 from quaymaster._authors.testing.contract.check import fail
 from quaymaster._authors.testing.contract.reported import requeues_itself
 from quaymaster._authors.testing.contract.reserving import (
@@ -55,14 +55,17 @@ def ask_permit(
             _ask_without_events(bench, pod, hook, answer)
         if not _rejects(answer):
             continue
-        for step in steps(cluster, other, subject.objects):
-            later = Bench(subject, after(cluster, step))
+        for step in (
+            *steps(cluster, other, subject.objects),
+            *own_steps(cluster, other, pod),
+        ):
+            later, updated = Bench(subject, after(cluster, step)), step.updated(pod)
             if later.snapshot.get(node_name) is None:
                 continue
-            if first_open_node(later, pod) != node_name:
+            if first_open_node(later, updated) != node_name:
                 continue
-            changed = _last_answer(later, pod, node_name)[1]
-            is_stuck = not _rejects(changed) and not is_woken(later, pod, step)
+            changed = _last_answer(later, updated, node_name)[1]
+            is_stuck = not _rejects(changed) and not is_woken(later, updated, step)
             if is_stuck and not requeues_itself(subject, cluster, step):
                 text = (
                     f"{step} makes {hook} accept pod '{pod.key}', "

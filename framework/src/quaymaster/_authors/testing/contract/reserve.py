@@ -1,33 +1,26 @@
 """A check: Unreserve undoes Reserve, also twice, and also without Reserve."""
 
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
-from msgspec.structs import replace
-
-from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.answers import (
-    answers,
-    difference,
-    is_open,
-    shown,
-)
+from quaymaster._api.objects import Node, Pod
+from quaymaster._authors.testing.contract.answers import answers, difference, shown
+from quaymaster._authors.testing.contract.assuming import attempt
+from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
-    reserve_and_keep,
     reserve_and_return,
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
-from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = ["UNRESERVE"]
 
 _ATTEMPTS = 5
-_ORDERS = {
+_MOST_COPIES = 6
+_ORDERS: Mapping[str, Sequence[str]] = {
     "without reserve": ("unreserve", "unreserve"),
     "after reserve": ("reserve", "unreserve"),
     "twice": ("reserve", "unreserve", "unreserve"),
@@ -35,34 +28,52 @@ _ORDERS = {
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    orders = _ORDERS if subject.has("unreserve") else {}
     for pod in cluster.pending:
-        for when, hooks in _ORDERS.items() if subject.has("unreserve") else ():
+        for when, hooks in orders.items():
             _ask_in_order(Bench(subject, cluster), pod, when, hooks)
         _ask_again(Bench(subject, cluster), pod)
-        _ask_of_others(subject, cluster, pod)
+    if subject.has("reserve") and orders:
+        _ask_of_others(subject, cluster, cluster.pending[0])
 
 
-def _ask_in_order(bench: Bench, pod: Pod, when: str, hooks: tuple[str, ...]) -> None:
+def _ask_in_order(bench: Bench, pod: Pod, when: str, hooks: Sequence[str]) -> None:
     expected = answers(bench, pod)
-    passing = [info for info in bench.snapshot if info.name not in expected.rejected]
-    state = CycleState()
-    if not passing or not is_open(bench.pre_filter(state, pod)):
-        return
-    node = passing[0]
+    node_name = _run(bench, pod, when, hooks)
+    changed = difference(answers(bench, pod), expected)
+    if node_name and changed is not None:
+        text = f"{when}, {changed.hook} says {changed} as before"
+        fail("unreserve", text, pod, _node(bench, node_name))
+
+
+def _run(bench: Bench, pod: Pod, when: str, hooks: Sequence[str]) -> str:
+    """Run some hooks for a pod on the first node that accepts it.
+
+    Returns:
+        The node, or empty.
+    """
+    node_name, state = first_open_node(bench, pod), CycleState()
+    if not node_name:
+        return ""
+    bench.pre_filter(state, pod)
     if bench.subject.has("filter"):
-        bench.ask("filter", state, pod, node)
-    with bench.assuming(pod, node.name) as assumed:
+        bench.ask("filter", state, pod, bench.snapshot.get(node_name))
+    with bench.assuming(pod, node_name) as assumed:
         for hook in hooks:
             try:
-                bench.ask(hook, state, assumed, node.name)
+                bench.ask(hook, state, assumed, node_name)
             except HookFailedError as failure:
                 if hook == "reserve":
                     raise
-                fail(hook, f"fails {when}: {failure.problem}", pod, node.node)
-    changed = difference(answers(bench, pod), expected)
-    if changed is not None:
-        text = f"{when}, {changed.hook} says {changed} as before"
-        fail("unreserve", text, pod, node.node)
+                text = f"fails {when}: {failure.problem}"
+                fail(hook, text, pod, _node(bench, node_name))
+    return node_name
+
+
+def _node(bench: Bench, name: str) -> Node:
+    info = bench.snapshot.get(name)
+    assert info is not None
+    return info.node
 
 
 def _ask_again(bench: Bench, pod: Pod) -> None:
@@ -71,7 +82,7 @@ def _ask_again(bench: Bench, pod: Pod) -> None:
     if not node_name:
         return
     first = reserve_and_return(bench, pod, node_name)
-    for attempt in range(2, _ATTEMPTS + 1):
+    for number in range(2, _ATTEMPTS + 1):
         if first_open_node(bench, pod) != node_name:
             return
         for hook, answer in reserve_and_return(bench, pod, node_name).items():
@@ -79,58 +90,37 @@ def _ask_again(bench: Bench, pod: Pod) -> None:
             if answer != expected:
                 text = (
                     f"leaves state behind: {hook} says {shown(answer)} in attempt "
-                    f"{attempt}, expected {shown(expected)} as in the first one"
+                    f"{number}, expected {shown(expected)} as in the first one"
                 )
                 fail("unreserve", text, pod)
 
 
 def _ask_of_others(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     """Check that Unreserve of a pod leaves the reservations of other pods."""
-    if not subject.has("reserve") or not subject.has("unreserve"):
+    holder, returned, *later = copies_of(pod, _MOST_COPIES)
+    plain = Bench(subject, cluster)
+    held = attempt(plain, holder)
+    if not held.node_name:
         return
-    returned, plain = Bench(subject, cluster), Bench(subject, cluster)
-    node_name = first_open_node(plain, pod)
-    if not node_name or first_open_node(returned, pod) != node_name:
-        return
-    holder, second, third = (_twin(pod, number) for number in range(3))
-    for bench in (returned, plain):
-        if reserve_and_keep(bench, holder, node_name) is not None:
+    expected = [attempt(plain, copy) for copy in later]
+    for when, hooks in _ORDERS.items():
+        bench = Bench(subject, cluster)
+        if attempt(bench, holder) != held:
             return
-    _try(returned, second, node_name)
-    found, expected = (_try(bench, third, node_name) for bench in (returned, plain))
-    if found != expected:
-        text = (
-            f"of a pod, with another pod reserved on node '{node_name}', leaves "
-            f"another result of reserve for a third pod: {_shown(found)}, expected "
-            f"{_shown(expected)} as without the first one"
-        )
-        fail("unreserve", text, pod, cluster.nodes)
-
-
-_Choice: TypeAlias = tuple[object, object, Mapping[str, str]] | None
-
-
-def _try(bench: Bench, pod: Pod, node_name: str) -> _Choice:
-    """Reserve and unreserve a pod; return what Reserve has chosen, if it may run."""
-    found, state = answers(bench, pod), CycleState()
-    if not is_open(found.pre_filter) or node_name in found.rejected:
-        return None
-    results = reserve_and_return(bench, pod, node_name, state)
-    return results.get("reserve"), results.get("permit"), dict(state.annotations)
-
-
-def _shown(choice: _Choice) -> str:
-    if choice is None:
-        return "rejected by a filter"
-    reserved, permitted, chosen = choice
-    text = f"{shown(reserved)} {chosen}"
-    return text if permitted is None else f"{text}, permit {shown(permitted)}"
-
-
-def _twin(pod: Pod, number: int) -> Pod:
-    name = f"{pod.name}-twin-{number}"
-    uid = make_uid(Pod, name, pod.namespace)
-    return replace(pod, metadata=replace(pod.metadata, name=name, uid=uid))
+        bench.add(returned)
+        if not _run(bench, returned, when, hooks):
+            return
+        # Others may have to wait behind a pod that is in the queue again.
+        bench.remove(returned)
+        for copy, outcome in zip(later, expected, strict=True):
+            found = attempt(bench, copy)
+            if found != outcome:
+                text = (
+                    f"called {when} for pod '{returned.key}', it changes the "
+                    f"reservations of other pods: pod '{copy.key}' then gets: {found}, "
+                    f"expected: {outcome}"
+                )
+                fail("unreserve", text, pod, cluster.nodes)
 
 
 UNRESERVE = Check(

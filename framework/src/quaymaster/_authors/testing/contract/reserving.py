@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-from msgspec.structs import replace
-
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, is_open
 from quaymaster._authors.testing.contract.bench import Bench
@@ -12,7 +10,6 @@ from quaymaster._core.contract.cycle_state import CycleState
 __all__ = [
     "binding_answers",
     "first_open_node",
-    "reserve_and_keep",
     "reserve_and_return",
 ]
 
@@ -24,19 +21,6 @@ def first_open_node(bench: Bench, pod: Pod) -> str:
         return ""
     names = (info.name for info in bench.snapshot if info.name not in found.rejected)
     return next(names, "")
-
-
-def reserve_and_keep(bench: Bench, pod: Pod, node_name: str) -> object:
-    """Run Reserve of an attempt, and leave the pod on its node; return the answer."""
-    state = CycleState()
-    if not is_open(bench.pre_filter(state, pod)):
-        return None
-    with bench.assuming(pod, node_name) as assumed:
-        answer = bench.ask("reserve", state, assumed, node_name)
-    metadata = assumed.metadata
-    annotations = {**metadata.annotations, **state.annotations}
-    bench.add(replace(assumed, metadata=replace(metadata, annotations=annotations)))
-    return answer
 
 
 def _nothing() -> None:

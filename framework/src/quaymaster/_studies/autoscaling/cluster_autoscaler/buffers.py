@@ -13,7 +13,7 @@ from typing import Final
 import attrs
 from msgspec.structs import asdict, replace
 
-from quaymaster._api.objects import Pod, PodTemplateSpec, ResourceQuota, Time
+from quaymaster._api.objects import Pod, PodTemplateSpec, ResourceQuota
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_objects import (
@@ -42,6 +42,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.events import NORMAL, Re
 from quaymaster._studies.autoscaling.cluster_autoscaler.lookups import FindFn
 from quaymaster._studies.autoscaling.cluster_autoscaler.object_conditions import (
     Condition,
+    condition_at,
     condition_of,
     is_false,
     is_true,
@@ -207,13 +208,7 @@ class Buffers:
         except BufferSizeError as error:
             problem = f"couldn't get number of replicas for buffer: {error}"
             return _not_ready(buffer, name, problem, now)
-        ready = Condition(
-            type=READY_FOR_PROVISIONING,
-            status="True",
-            reason=_SUCCESS,
-            message="ready",
-            last_transition_time=Time(now),
-        )
+        ready = condition_at(now, READY_FOR_PROVISIONING, "True", _SUCCESS, "ready")
         return _Draft(buffer, _status(buffer, name, size, ready), pod)
 
     def _pods_of(self, buffer: CapacityBuffer, now: float) -> Sequence[Pod]:
@@ -265,13 +260,7 @@ class Buffers:
         now: float,
     ) -> None:
         """Write whether virtual pods of a buffer are injected."""
-        condition = Condition(
-            type=PROVISIONING,
-            status=status,
-            reason=reason,
-            message=message,
-            last_transition_time=Time(now),
-        )
+        condition = condition_at(now, PROVISIONING, status, reason, message)
         conditions = with_condition(
             buffer.status.conditions, condition, keeps_time=True
         )
@@ -301,13 +290,8 @@ def _status(
 def _not_ready(
     buffer: CapacityBuffer, template: NamedObject | None, problem: str, now: float
 ) -> _Draft:
-    condition = Condition(
-        type=READY_FOR_PROVISIONING,
-        status="False",
-        reason="error",
-        message=f"Buffer not ready for provisioning: {problem}",
-        last_transition_time=Time(now),
-    )
+    text = f"Buffer not ready for provisioning: {problem}"
+    condition = condition_at(now, READY_FOR_PROVISIONING, "False", "error", text)
     return _Draft(buffer, _status(buffer, template, None, condition))
 
 
@@ -325,13 +309,13 @@ def _limit(draft: _Draft, room: QuotaRoom, now: float, *, has_quotas: bool) -> N
         f"Buffer replicas limited from {size} to {allowed.pods} due to quotas: "
         f"{', '.join(allowed.quotas)}"
     )
-    condition = Condition(
-        type=LIMITED_BY_QUOTAS,
-        status="True" if is_limited else "False",
-        reason=_LIMITED,
-        message=text if is_limited else "",
-        observed_generation=draft.buffer.metadata.generation,
-        last_transition_time=Time(now),
+    condition = condition_at(
+        now,
+        LIMITED_BY_QUOTAS,
+        "True" if is_limited else "False",
+        _LIMITED,
+        text if is_limited else "",
+        draft.buffer.metadata.generation,
     )
     draft.status = replace(
         draft.status,

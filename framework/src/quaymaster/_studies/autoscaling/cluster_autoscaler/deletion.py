@@ -165,9 +165,23 @@ class Deletions:
         group = self._cloud.group_of(name)
         deletion = _Deletion(name, group.name if group else "", drains)
         self._running[name] = deletion
-        self._cluster.clock.call_later(
-            self._options.node_delete_delay_after_taint, lambda: self._check(deletion)
-        )
+        delay = self._options.node_delete_delay_after_taint
+        self._later(deletion, delay, lambda: self._check(deletion))
+
+    def _later(
+        self, deletion: _Deletion, seconds: float, go_on: Callable[[], None]
+    ) -> None:
+        """Go on with a removal later; it ends if others delete the node until then."""
+
+        def go_on_if_there() -> None:
+            try:
+                self._cluster.get(Node, deletion.name)
+            except NotFoundError:
+                self._end(deletion)
+            else:
+                go_on()
+
+        self._cluster.clock.call_later(seconds, go_on_if_there)
 
     def _check(self, deletion: _Deletion) -> None:
         """Judge the pods again, and evict them."""
@@ -210,8 +224,10 @@ class Deletions:
         if not left:
             self._wait_for_end(deletion, now)
         elif now + _RETRY_SECONDS < until:
-            self._cluster.clock.call_later(
-                _RETRY_SECONDS, lambda: self._evict_pods(deletion, left, until)
+            self._later(
+                deletion,
+                _RETRY_SECONDS,
+                lambda: self._evict_pods(deletion, left, until),
             )
         else:
             for pod in left:
@@ -243,8 +259,8 @@ class Deletions:
         if not any(self._is_on(pod, deletion.name) for pod in deletion.pods):
             self._finish(deletion)
         elif now - since < longest:
-            self._cluster.clock.call_later(
-                _LOOK_SECONDS, lambda: self._wait_for_end(deletion, since)
+            self._later(
+                deletion, _LOOK_SECONDS, lambda: self._wait_for_end(deletion, since)
             )
         else:
             self._abort(deletion, "pods remaining after timeout")

@@ -17,15 +17,12 @@ from quaymaster._api.objects import (
     Pod,
     PodDisruptionBudget,
 )
-from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.autoscaling.cloud import Cloud
-from quaymaster._studies.autoscaling.cluster_autoscaler.balancing import Resize
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
-from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_pods import is_buffer_pod
 from quaymaster._studies.autoscaling.cluster_autoscaler.buffers import Buffers
 from quaymaster._studies.autoscaling.cluster_autoscaler.deletion import (
     Deletions,
@@ -33,9 +30,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.deletion import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
-)
-from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import (
-    PodEquivalenceGroup,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
     NORMAL,
@@ -50,39 +44,22 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
     expanders_of,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
-from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlacing
+from quaymaster._studies.autoscaling.cluster_autoscaler.growth import Growth
 from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import is_starting
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
-)
-from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
-    are_all_new,
-    is_unschedulable,
-    old_enough,
-)
-from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
-    is_daemon_pod,
-    is_mirror_pod,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
     PriceExpander,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.provisioning import Provisioning
 from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
-from quaymaster._studies.autoscaling.cluster_autoscaler.request_objects import (
-    is_request_pod,
-    request_name,
-)
 from quaymaster._studies.autoscaling.cluster_autoscaler.requests import Requests
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_down import (
     ScaleDownPlanner,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
-    ScaleUp,
-    ScaleUpOutcome,
     ScaleUpPlanner,
-    reasons_of,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up_log import (
     ScaleUpLog,
@@ -119,7 +96,6 @@ class ClusterAutoscaler:
     Attributes:
         events: All events so far.
         down: The nodes that are not needed, and why the others are.
-        unhelped: Why no group grows for pending pods: key -> group -> reason.
         trial: The nodes and pods, as the last loop has seen them.
         drainability: Judges the pods of nodes.
         log: Keeps the decisions about pods, if they are explained.
@@ -147,18 +123,9 @@ class ClusterAutoscaler:
         self.trial = TrialCluster(cluster, config, registry, counts=self._counts)
         self._templates = Templates(cloud, self.trial, options)
         self._states = GroupStates(cloud, options)
-        self._placing = HintedPlacing(self.trial)
         prices = {name: each.price_per_hour for name, each in cloud.groups.items()}
         price = PriceExpander(prices, pod_prices or PodPrices(), self._cluster_size)
         expanders = expanders_of(options.expander, priorities, price)
-        self._up = ScaleUpPlanner(
-            self.trial,
-            cloud,
-            self._states,
-            options,
-            [*expanders.values()],
-            Random(seed),
-        )
         self.log: ScaleUpLog | None = None
         if explains:
             why, start = ExpanderReasons(expanders), cluster.clock.now()
@@ -177,15 +144,37 @@ class ClusterAutoscaler:
         self.events: list[AutoscalerEvent] = []
         self.buffers = Buffers(cluster, options, self._find, self._report)
         self.requests = Requests(cluster, self.trial, options, self._find, self._report)
-        self._provisioning = Provisioning(self.trial, self.requests)
-        self._is_turn_of_requests = False
-        self._last_scale_up = self._last_deletion = _LONG_AGO
-        self._has_pods_to_help = False
-        self.unhelped: dict[str, Mapping[str, str]] = {}
+        planner = ScaleUpPlanner(
+            self.trial,
+            cloud,
+            self._states,
+            options,
+            [*expanders.values()],
+            Random(seed),
+        )
+        self._growth = Growth(
+            cluster=cluster,
+            cloud=cloud,
+            trial=self.trial,
+            states=self._states,
+            options=options,
+            planner=planner,
+            buffers=self.buffers,
+            requests=self.requests,
+            log=self.log,
+            report=self._report,
+            draining=self._deletions.draining,
+        )
+        self._last_deletion = _LONG_AGO
 
     def close(self) -> None:
         """Close the plugins."""
         self.trial.close()
+
+    @property
+    def unhelped(self) -> Mapping[str, Mapping[str, str]]:
+        """Why no group grows for pending pods: key -> group -> reason."""
+        return self._growth.unhelped
 
     @property
     def is_idle(self) -> bool:
@@ -199,11 +188,11 @@ class ClusterAutoscaler:
         on the age of pods and nodes is looked at every minute.
         """
         now = self._cluster.clock.now()
-        if self._has_pods_to_help or not self.is_idle or self.requests.are_open:
+        if self._growth.has_pods or not self.is_idle or self.requests.are_open:
             return now
         options = self._options
         rests = (
-            self._last_scale_up + options.scale_down_delay_after_add,
+            self._growth.last + options.scale_down_delay_after_add,
             self._last_deletion + options.scale_down_delay_after_delete,
         )
         later = [end for end in rests if end > now]
@@ -224,7 +213,7 @@ class ClusterAutoscaler:
         self.requests.refresh(now)
         self.trial.catch_up()
         nodes = [self._as_seen(node) for node in self._cluster.list(Node).items]
-        ready = [node for node in nodes if is_ready(node)]
+        ready = sum(map(is_ready, nodes))
         deletions = self._deletions.per_group()
         in_deletion = self._deletions.names()
         templates = self._templates.of_groups(
@@ -244,13 +233,13 @@ class ClusterAutoscaler:
             starting = self._add_expected_nodes(templates, now)
             nodes = [node for node in nodes if node.name not in starting]
             every = self.trial.nodes()
-            is_quiet = self._scale_up(ready, every, templates, now)
+            is_quiet = self._growth.help_pods(ready, templates, now)
             if self._options.scale_down_enabled:
                 self._scale_down(
                     nodes, in_deletion, deletions, now, may_delete=is_quiet
                 )
             if self._options.enforce_node_group_min_size:
-                self._grow_to_min_sizes(every, templates, now)
+                self._growth.to_min_sizes(every, templates, now)
 
     def _cluster_size(self) -> int:
         return len(self._cluster.list(Node).items)
@@ -290,212 +279,6 @@ class ClusterAutoscaler:
             starting.update(names)
         return starting
 
-    def _scale_up(
-        self,
-        ready: Sequence[Node],
-        nodes: Sequence[Node],
-        templates: Mapping[str, Template],
-        now: float,
-    ) -> bool:
-        """Scale up if pods need it; return whether nodes may be deleted now."""
-        unhelped = self._pods_to_help(now)
-        self._has_pods_to_help = bool(unhelped)
-        self.unhelped = {}
-        pods = old_enough(unhelped, now, self._options)
-        if not pods:
-            return True
-        limit = self._options.max_nodes_total
-        # Mirrors ``processors/provreq/scaleup_enforcer.go``.
-        is_forced = self.requests.is_enabled and any(
-            request_name(pod) is not None for pod in pods
-        )
-        is_full = limit > 0 and len(ready) >= limit
-        if is_full:
-            text = f"Max total nodes in cluster reached: {limit}"
-            self._report(WARNING, "MaxNodesTotalReached", text, None)
-        if is_full and not is_forced:
-            text = "max total nodes in cluster reached"
-            self._report_unhelped([(pod, text) for pod in pods])
-            if self.log is not None:
-                text = f"the cluster has its largest size, {counted(limit, 'node')}"
-                self.log.note_remark(pods, text, now)
-            return True
-        is_early = not is_full and are_all_new(pods, now)
-        if is_early and not is_forced:
-            return False
-        if self._options.salvo_scale_up:
-            self._salvo(pods, nodes, templates, now)
-        else:
-            self._help(pods, nodes, templates, now)
-        return not is_early
-
-    def _pods_to_help(self, now: float) -> list[Pod]:
-        """Return the pending pods that fit on no node that exists or is expected.
-
-        The virtual pods of buffers are among them.
-        """
-        pods = [
-            pod
-            for pod in self._cluster.list(Pod).items
-            if is_unschedulable(pod)
-            and not pod.status.nominated_node_name
-            and self._counts(pod)
-        ]
-        pods += filter(self._counts, self.buffers.pods(now))
-        pods += self._drained_pods()
-        pods.sort(key=lambda pod: -pod.priority)
-        placed = self._placing.place(pods, lambda _name: True)
-        self._placing.forget_old()
-        if self.log is not None:
-            self.log.note_left_out(self._cluster, placed, self._options)
-        left = [pod for pod in pods if pod.uid not in placed and not is_daemon_pod(pod)]
-        return self._with_requests(left, now) if self.requests.is_enabled else left
-
-    def _with_requests(self, pods: Sequence[Pod], now: float) -> list[Pod]:
-        """Leave out pods that use the capacity of requests; add virtual ones."""
-        consumers, others = self.requests.consumers(pods)
-        if self.log is not None:
-            self.log.note_consumers(consumers, self.requests, now)
-        others += self.requests.next_pods(now)
-        self.requests.book(now)
-        return others
-
-    def _drained_pods(self) -> list[Pod]:
-        """Return the pods of nodes that are being drained, without their nodes."""
-        return [
-            replace(pod, node_name="")
-            for name in self._deletions.draining()
-            if (info := self.trial.get(name))
-            for pod in info.pods.values()
-            if not (pod.is_terminating or is_daemon_pod(pod) or is_mirror_pod(pod))
-        ]
-
-    def _help(
-        self,
-        pods: Sequence[Pod],
-        nodes: Sequence[Node],
-        templates: Mapping[str, Template],
-        now: float,
-    ) -> ScaleUp:
-        """Scale up once: for a request or for all other pods, in turns.
-
-        Mirrors ``provisioningrequest/orchestrator/wrapper_orchestrator.go``.
-        """
-        if not self.requests.is_enabled:
-            return self._grow(pods, nodes, templates, now)
-        own = [pod for pod in pods if is_request_pod(pod)]
-        others = [pod for pod in pods if not is_request_pod(pod)]
-        is_turn = bool(own) and (self._is_turn_of_requests or not others)
-        self._is_turn_of_requests = not is_turn
-        if not is_turn:
-            return self._grow(others, nodes, templates, now)
-        plan = self._provisioning.provision(
-            own,
-            now,
-            lambda left: self._grow(left, nodes, templates, now, all_or_nothing=True),
-        )
-        if plan.outcome is ScaleUpOutcome.SUCCESSFUL:
-            self._last_scale_up = now
-        return plan
-
-    def _grow(
-        self,
-        pods: Sequence[Pod],
-        nodes: Sequence[Node],
-        templates: Mapping[str, Template],
-        now: float,
-        *,
-        all_or_nothing: bool = False,
-    ) -> ScaleUp:
-        """Scale up once."""
-        plan = self._up.plan(pods, nodes, templates, now, all_or_nothing=all_or_nothing)
-        if self.log is not None:
-            self.log.note_plan(plan, templates, now)
-        if plan.outcome is ScaleUpOutcome.SUCCESSFUL:
-            reason = _reason_of(plan.helped)
-            for resize in plan.resizes:
-                self._resize(resize, reason, now)
-            self._last_scale_up = now
-            text = " ".join(map(str, plan.resizes))
-            helped = plan.helped if plan.resizes else ()
-            self.buffers.report_helped(helped, f"[{text}]")
-            for pod in helped:
-                if not is_buffer_pod(pod):
-                    message = f"pod triggered scale-up: [{text}]"
-                    self._report(NORMAL, "TriggeredScaleUp", message, pod)
-        elif plan.outcome is ScaleUpOutcome.NO_OPTIONS:
-            reasons = [
-                (pod, reasons_of(kind, plan.skipped))
-                for kind in plan.unhelped
-                for pod in kind.pods
-            ]
-            for kind in plan.unhelped:
-                self._note_unhelped(kind, plan.skipped)
-            self._report_unhelped(reasons)
-        return plan
-
-    def _note_unhelped(
-        self, kind: PodEquivalenceGroup, skipped: Mapping[str, str]
-    ) -> None:
-        reasons = {
-            group: ", ".join(texts) or "its filters reject the pod"
-            for group, texts in kind.rejections.items()
-        }
-        for pod in kind.pods:
-            self.unhelped[pod.key] = {**reasons, **skipped}
-
-    def _salvo(
-        self,
-        pods: Sequence[Pod],
-        nodes: Sequence[Node],
-        templates: Mapping[str, Template],
-        now: float,
-    ) -> None:
-        """Scale up several times, until no pod is left or nothing helps."""
-        left, every = {pod.uid: pod for pod in pods}, [*nodes]
-        number = 0
-        while left:
-            plan = self._help([*left.values()], every, templates, now)
-            if plan.outcome is not ScaleUpOutcome.SUCCESSFUL or not plan.helped:
-                return
-            for pod in plan.helped:
-                left.pop(pod.uid, None)
-            new: set[str] = set()
-            for resize in plan.resizes:
-                for each in range(resize.more):
-                    suffix = f"{each}-salvo-{number}"
-                    template = templates[resize.group].named(suffix)
-                    self.trial.add_node(template.node, template.pods)
-                    every.append(template.node)
-                    new.add(template.node.name)
-            for pod in plan.helped:
-                if self.trial.place_anywhere(pod, new.__contains__) is None:
-                    return
-            number += 1
-
-    def _grow_to_min_sizes(
-        self, nodes: Sequence[Node], templates: Mapping[str, Template], now: float
-    ) -> None:
-        resizes = self._up.to_min_sizes(nodes, templates, now)
-        for resize in resizes:
-            self._resize(resize, "the group is below its smallest size", now)
-        if resizes:
-            self._last_scale_up = now
-
-    def _resize(self, resize: Resize, reason: str, now: float) -> None:
-        what = (
-            f"size to {resize.new_size} instead of {resize.size} "
-            f"(max: {resize.max_size})"
-        )
-        text = f"Scale-up: setting group {resize.group} {what}"
-        self._report(NORMAL, "ScaledUpGroup", text, None)
-        self._cloud.increase(resize.group, resize.more, reason)
-        self._states.note_scale_up(resize.group, resize.more, now)
-        text = (
-            f"Scale-up: group {resize.group} {what.replace('size to', 'size set to')}"
-        )
-        self._report(NORMAL, "ScaledUpGroup", text, None)
-
     def _scale_down(
         self,
         nodes: Sequence[Node],
@@ -511,7 +294,7 @@ class ClusterAutoscaler:
         options = self._options
         is_resting = (
             not may_delete
-            or self._last_scale_up + options.scale_down_delay_after_add > now
+            or self._growth.last + options.scale_down_delay_after_add > now
             or self._last_deletion + options.scale_down_delay_after_delete > now
         )
         if candidates and not is_resting:
@@ -520,13 +303,6 @@ class ClusterAutoscaler:
             if self._deletions.start(empty, with_pods, self.down.utilization.get):
                 self._last_deletion = now
         self._soft_taints.update(nodes, self.down.unneeded, now)
-
-    def _report_unhelped(self, reasons: Sequence[tuple[Pod, str]]) -> None:
-        self.buffers.report_unhelped(reasons)
-        for pod, text in reasons:
-            if not is_buffer_pod(pod):
-                message = f"pod didn't trigger scale-up: {text}"
-                self._report(NORMAL, "NotTriggerScaleUp", message, pod)
 
     def _report(
         self, kind: str, reason: str, message: str, obj: ApiObject | None
@@ -546,11 +322,3 @@ class ClusterAutoscaler:
 
     def _evict(self, pod: Pod, grace_seconds: float) -> None:
         self._cluster.evict(pod.key, grace_period_seconds=grace_seconds)
-
-
-def _reason_of(pods: Sequence[Pod]) -> str:
-    """Return which pods a scale-up is for."""
-    if not pods:
-        return ""
-    others = len(pods) - 1
-    return f"{pods[0].key} and {counted(others, 'other')}" if others else pods[0].key

@@ -6,11 +6,20 @@ Mirrors ``SetStatusCondition`` (k8s.io/apimachinery v0.37,
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from quaymaster._api.objects.meta import ApiValue
 from quaymaster._api.objects.numbers import Int64
 from quaymaster._api.objects.time import Time
 
-__all__ = ["Condition", "condition_of", "is_false", "is_true", "with_condition"]
+__all__ = [
+    "Condition",
+    "condition_at",
+    "condition_of",
+    "is_false",
+    "is_true",
+    "with_condition",
+]
 
 
 class Condition(ApiValue, frozen=True, kw_only=True):
@@ -24,6 +33,29 @@ class Condition(ApiValue, frozen=True, kw_only=True):
     last_transition_time: Time | None = None
 
 
+def condition_at(
+    now: float, name: str, status: str, reason: str, message: str, generation: int = 0
+) -> Condition:
+    """Return a condition that begins now.
+
+    Args:
+        now: The time, in seconds since the epoch.
+        name: Its type.
+        status: ``True``, ``False`` or ``Unknown``.
+        reason: The reason, in one word.
+        message: The reason, in words.
+        generation: The generation of the object that it is about; 0 if none is given.
+    """
+    return Condition(
+        type=name,
+        status=status,
+        reason=reason,
+        message=message,
+        observed_generation=generation,
+        last_transition_time=Time(now),
+    )
+
+
 def condition_of(conditions: Iterable[Condition], name: str) -> Condition | None:
     """Return the condition of a type, or None."""
     return next((each for each in conditions if each.type == name), None)
@@ -31,14 +63,12 @@ def condition_of(conditions: Iterable[Condition], name: str) -> Condition | None
 
 def is_true(conditions: Iterable[Condition], name: str) -> bool:
     """Return whether a condition is there, and true."""
-    found = condition_of(conditions, name)
-    return found is not None and found.status == "True"
+    return _status_of(conditions, name) == "True"
 
 
 def is_false(conditions: Iterable[Condition], name: str) -> bool:
     """Return whether a condition is there, and false."""
-    found = condition_of(conditions, name)
-    return found is not None and found.status == "False"
+    return _status_of(conditions, name) == "False"
 
 
 def with_condition(
@@ -55,12 +85,10 @@ def with_condition(
     if old is None:
         return (*conditions, new)
     if keeps_time and old.status == new.status:
-        new = Condition(
-            type=new.type,
-            status=new.status,
-            reason=new.reason,
-            message=new.message,
-            observed_generation=new.observed_generation,
-            last_transition_time=old.last_transition_time,
-        )
+        new = replace(new, last_transition_time=old.last_transition_time)
     return tuple(new if each.type == new.type else each for each in conditions)
+
+
+def _status_of(conditions: Iterable[Condition], name: str) -> str:
+    condition = condition_of(conditions, name)
+    return "" if condition is None else condition.status

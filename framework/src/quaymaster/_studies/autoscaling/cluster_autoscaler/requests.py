@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
-from quaymaster._api.objects import Pod, Time
+from quaymaster._api.objects import Pod
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.duration import format_duration
@@ -18,6 +18,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlaci
 from quaymaster._studies.autoscaling.cluster_autoscaler.lookups import FindFn
 from quaymaster._studies.autoscaling.cluster_autoscaler.object_conditions import (
     Condition,
+    condition_at,
     condition_of,
     is_true,
     with_condition,
@@ -207,8 +208,8 @@ class Requests:
         """Return the request that virtual pods belong to; None if it is gone."""
         pod = pods[0]
         key = f"{pod.namespace}/{request_name(pod)}"
-        found = self._find(ProvisioningRequest, key)
-        return found if isinstance(found, ProvisioningRequest) else None
+        request = self._find(ProvisioningRequest, key)
+        return request if isinstance(request, ProvisioningRequest) else None
 
     def checks(self, request: ProvisioningRequest) -> bool:
         """Return whether a request only checks for capacity."""
@@ -230,14 +231,8 @@ class Requests:
         now: float,
     ) -> None:
         """Write a condition of a request."""
-        condition = Condition(
-            type=name,
-            status=status,
-            reason=reason,
-            message=message,
-            observed_generation=request.metadata.generation,
-            last_transition_time=Time(now),
-        )
+        generation = request.metadata.generation
+        condition = condition_at(now, name, status, reason, message, generation)
         stored = self._cluster.get(ProvisioningRequest, request.key)
         conditions = with_condition(
             stored.status.conditions, condition, keeps_time=False
@@ -350,10 +345,10 @@ class Requests:
 
     def _templates_of(self, request: ProvisioningRequest) -> list[PodTemplate]:
         names = [each.pod_template_ref.name for each in request.spec.pod_sets]
-        found = [
+        templates = [
             self._find(PodTemplate, f"{request.namespace}/{name}") for name in names
         ]
-        return [each for each in found if isinstance(each, PodTemplate)]
+        return [each for each in templates if isinstance(each, PodTemplate)]
 
     def _delete_old(self, now: float) -> None:
         """Delete the requests that ended a week ago."""

@@ -1,0 +1,83 @@
+"""A plugin with metrics, and mistakes in them."""
+
+from collections.abc import Hashable, Sequence
+
+from quaymaster import (
+    Change,
+    ClusterEventWithHint,
+    Handle,
+    NodeInfo,
+    Pod,
+    PodUse,
+    Scope,
+    Status,
+    hookimpl,
+    on_node,
+    on_pod,
+)
+from quaymaster.testing import clusters, nodes, pods
+from tests.kit.planted.mistake import Mistake, Plugin
+
+__all__ = ["METER_MISTAKES", "OWN", "Meters"]
+
+QUIET = "example.com/quiet"
+LOUD = Status.unresolvable("node(s) were loud")
+
+
+class Meters(Plugin):
+    """Correct: counts the nodes that it checks, by result."""
+
+    scope = Scope.NODE
+    pod_use = PodUse.NONE
+    label = "result"
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.checks = handle.counter("checks_total", "Checked nodes.", [self.label])
+
+    def value(self, _pod: Pod, *, is_loud: bool) -> str:
+        """Return the value of the label."""
+        return "loud" if is_loud else "quiet"
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> Hashable:
+        return pod.labels.get(QUIET)
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        is_loud = pod.labels.get(QUIET) == "yes" != node.labels.get(QUIET)
+        self.checks.add(**{self.label: self.value(pod, is_loud=is_loud)})
+        return LOUD if is_loud else None
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [
+            on_node(Change.ADD | Change.UPDATE_NODE_LABEL),
+            on_pod.target(Change.UPDATE_POD_LABEL),
+        ]
+
+
+class CountsByPod(Meters):
+    label = "pod"
+
+    def value(self, pod: Pod, *, is_loud: bool) -> str:
+        return pod.key
+
+
+class ObservesByUid(Meters):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.waits = handle.histogram("waits_seconds", "Waits.", ["uid"])
+
+    @hookimpl
+    def post_bind(self, pod: Pod) -> None:
+        self.waits.observe(self.handle.clock.now(), uid=pod.uid)
+
+
+OWN = clusters(
+    nodes=nodes({"labels": {QUIET: "yes"}}), pods=pods({"labels": {QUIET: "yes"}})
+)
+METER_MISTAKES: Sequence[Mistake] = (
+    Mistake(CountsByPod, ["metrics"], OWN),
+    Mistake(ObservesByUid, ["metrics"], OWN),
+)
