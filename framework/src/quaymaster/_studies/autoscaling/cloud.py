@@ -84,7 +84,8 @@ class Cloud:
         all_instances: All machines that ever were, in the order of their launch.
         unregistered: The machines whose node has not been created, by name, in the
             order of their launch.
-        version: Grows whenever a machine comes, goes or registers.
+        registrations: Whether each machine has a node, by name.
+        version: Grows whenever these change.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Cloud:
         self.sizes = dict.fromkeys(self.groups, 0)
         self.all_instances: list[Instance] = []
         self.unregistered: dict[str, Instance] = {}
+        self.registrations: dict[str, bool] = {}
         self.version = 0
         self._instances: dict[str, Instance] = {}
         self._moved: set[str] = set()
@@ -194,6 +196,7 @@ class Cloud:
         self._instances[instance.name] = instance
         self.all_instances.append(instance)
         self._moved.add(instance.name)
+        self.registrations[instance.name] = instance.is_registered
         self.version += 1
         if not instance.is_registered:
             self.unregistered[instance.name] = instance
@@ -202,6 +205,7 @@ class Cloud:
         instance = self._instances.pop(name)
         self.unregistered.pop(name, None)
         self._moved.add(name)
+        del self.registrations[name]
         self.version += 1
         instance.removed_for = reason
         instance.ended = self._cluster.clock.now()
@@ -234,6 +238,7 @@ class Cloud:
         is_ready = group.readiness_seconds <= 0
         instance.registered = clock.now()
         self.unregistered.pop(instance.name, None)
+        self.registrations[instance.name] = True
         self.version += 1
         instance.ready = clock.now() if is_ready else None
         node = _node(group.template, instance.name, clock.now(), is_ready=is_ready)

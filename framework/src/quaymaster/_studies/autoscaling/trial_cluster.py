@@ -199,17 +199,16 @@ class TrialCluster:
         if isinstance(outcome, FitError):
             return None
         nodes = self._snapshot.nodes
-        rows = {int(row) for row in nodes.row_numbers(outcome.rows)}
-        infos = [*self._snapshot]
-        for step in range(len(infos)):
-            position = (self._next + step) % len(infos)
-            info = infos[position]
-            if (
-                info.row in rows
-                and not info.node.spec.unschedulable
-                and is_acceptable(info.name)
-            ):
-                self._next = (position + 1) % len(infos)
+        # In the order of rows, begin after the last node that got a pod.
+        all_rows = nodes.row_numbers(nodes.rows)
+        rows = np.unique(nodes.row_numbers(outcome.rows))
+        positions = np.searchsorted(all_rows, rows)
+        first = int(np.searchsorted(positions, self._next % len(all_rows)))
+        for index in (*range(first, len(rows)), *range(first)):
+            info = nodes.infos[rows[index]]
+            assert info is not None, "feasible rows hold nodes"
+            if not info.node.spec.unschedulable and is_acceptable(info.name):
+                self._next = (int(positions[index]) + 1) % len(all_rows)
                 name: str = info.name
                 self.add_pod(pod, name)
                 return name

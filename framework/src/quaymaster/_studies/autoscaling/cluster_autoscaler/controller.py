@@ -402,7 +402,5 @@ class ClusterAutoscalerController:
         """Return whether each machine has a node; if none changed, the same object."""
         if self.cloud.version != self._machines_at:
             self._machines_at = self.cloud.version
-            self._machines = {
-                each.name: each.is_registered for each in self.cloud.instances()
-            }
+            self._machines = dict(self.cloud.registrations)
         return self._machines

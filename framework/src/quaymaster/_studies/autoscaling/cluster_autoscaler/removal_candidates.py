@@ -112,7 +112,7 @@ class RemovalCandidates:
         """Look at the nodes that have changed since the last loop.
 
         Args:
-            starting: The nodes that are starting; they are no candidates.
+            starting: The nodes that are starting; they are not considered.
             going: The nodes that are being deleted; they are not tried.
             judged: The nodes that the last loop has judged in other ways.
             now: The time, in seconds since the epoch.

@@ -149,7 +149,7 @@ class ScaleDownPlanner:
         with self._trial.fork():
             self._find_unneeded(destinations, budgets, now)
         self._removal.end()
-        # These trials were reverted: they are no changes.
+        # These trials were reverted: nothing has changed by them.
         self._trial.take_changed()
         return has_any
 
