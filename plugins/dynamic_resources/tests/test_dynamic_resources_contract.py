@@ -4,7 +4,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Pod
-from quaymaster.objects import DeviceRequest, DeviceSubRequest, PodResourceClaim
+from quaymaster.objects import (
+    DeviceRequest,
+    DeviceSubRequest,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    PodResourceClaim,
+    ResourceClaim,
+)
 from quaymaster.testing import (
     PluginContract,
     SmallCluster,
@@ -42,9 +50,32 @@ def at_best_two() -> DeviceRequest:
     )
 
 
+def elsewhere() -> ResourceClaim:
+    """Make a claim that is allocated on a node which the cluster does not have."""
+    claim = make_resource_claim(
+        name="elsewhere", devices=["gpu.example.com/gone/gpu-0"]
+    )
+    on_gone = NodeSelector(
+        node_selector_terms=(
+            NodeSelectorTerm(
+                match_fields=(
+                    NodeSelectorRequirement(
+                        key="metadata.name", operator="In", values=("gone",)
+                    ),
+                )
+            ),
+        )
+    )
+    allocation = claim.status.allocation
+    assert allocation is not None
+    allocation = replace(allocation, node_selector=on_gone)
+    return replace(claim, status=replace(claim.status, allocation=allocation))
+
+
 PODS = st.sampled_from(
     [
         make_pod(),
+        claiming_pod("elsewhere"),
         claiming_pod("gpu"),
         claiming_pod("two-gpus"),
         claiming_pod("at-best-two"),
@@ -55,7 +86,10 @@ PODS = st.sampled_from(
 
 
 class TestContract(PluginContract):
-    """Two nodes have devices, one of them enough for two."""
+    """Two nodes have devices, one of them enough for two.
+
+    A claim that no pod uses is allocated on another node: PostFilter frees it.
+    """
 
     plugin = DynamicResources
     objects: tuple[ApiObject, ...] = (
@@ -65,6 +99,7 @@ class TestContract(PluginContract):
         make_resource_claim(name="gpu"),
         make_resource_claim(name="two-gpus", requests=[make_device_request(count=2)]),
         make_resource_claim(name="at-best-two", requests=[at_best_two()]),
+        elsewhere(),
     )
 
     def clusters(self) -> st.SearchStrategy[SmallCluster]:

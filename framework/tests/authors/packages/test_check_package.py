@@ -486,6 +486,89 @@ def test_package_without_types_gets_a_finding(make_folder: MakeFolder) -> None:
     assert f"warning: [typing] package 'acme_gates': {problem}" in findings(str(folder))
 
 
+HATCHLING = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[tool.hatch.build.targets.wheel]
+packages = ["src/acme_gates"]
+"""
+
+
+def built(folder: str, build: str = HATCHLING) -> str:
+    """Let a folder name its build backend."""
+    with Path(folder, "pyproject.toml").open("a") as project:
+        project.write(build)
+    # The build needs it.
+    Path(folder, "README.md").touch()
+    return folder
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        pytest.param(
+            'exclude = ["py.typed"]',
+            "warning: [typing] package 'acme_gates': the wheel has no file py.typed, "
+            "so type checkers ignore its types",
+            id="no types",
+        ),
+        pytest.param(
+            'exclude = ["parts.py"]',
+            "error: [wheel] package 'acme_gates': the wheel leaves out "
+            "acme_gates/parts.py",
+            id="a module",
+        ),
+        pytest.param(
+            'exclude = ["__init__.py"]',
+            "error: [wheel] entry points: the wheel has no module 'acme_gates', which "
+            "an entry point names",
+            id="the module of the plugin",
+        ),
+        pytest.param("", "", id="nothing"),
+    ],
+)
+def test_file_that_the_wheel_leaves_out_gets_a_finding(
+    make_folder: MakeFolder, setting: str, line: str
+) -> None:
+    folder = built(make_folder(code=NEEDY), f"{HATCHLING}{setting}\n")
+    Path(folder, "src", "acme_gates", "parts.py").touch()
+    reported = [text for text in findings(folder) if "wheel" in text]
+    assert reported == [line] * bool(line)
+
+
+@pytest.mark.long
+def test_wheel_that_cannot_be_built_gets_a_finding(make_folder: MakeFolder) -> None:
+    build = HATCHLING.partition("[tool.")[0]
+    folder = built(make_folder(code=NEEDY), build)
+    Path(folder, "src", "acme_gates").rename(Path(folder, "src", "other"))
+    (line,) = [text for text in findings(folder) if "wheel" in text]
+    start = (
+        "error: [wheel] build-system: the wheel cannot be built: Unable to determine"
+    )
+    assert line.startswith(start)
+    assert not Path(folder, "dist").exists()
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        pytest.param(HATCHLING.replace("hatchling.build", "flit.no"), id="not there"),
+        pytest.param(
+            HATCHLING.replace("build-backend", 'backend-path = ["."]\nbuild-backend'),
+            id="in the folder",
+        ),
+    ],
+)
+def test_wheel_of_another_backend_is_not_built(
+    make_folder: MakeFolder, build: str
+) -> None:
+    folder = built(make_folder(code=NEEDY), build)
+    assert not [line for line in findings(folder) if "[wheel]" in line]
+
+
 def test_warnings_fail_with_the_strict_option(make_folder: MakeFolder) -> None:
     folder = make_folder(code=NEEDY)
     assert check(folder).exit_code == 0

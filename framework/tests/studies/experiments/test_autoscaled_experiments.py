@@ -223,3 +223,30 @@ def test_catalogue_of_groups_makes_another_run_too() -> None:
     before = key_of_run()
     Path("types.csv").write_text(TYPES.replace("0.1", "0.2"))
     assert key_of_run() != before
+
+
+TIDE = """
+def read(content, source):
+    def tide(context):
+        raise NotImplementedError
+    return tide
+"""
+
+
+def test_code_of_a_distributions_autoscaler_makes_another_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    (place / "tide-1.0.dist-info").mkdir(parents=True)
+    entry = "[quaymaster.autoscalers]\nTide = quay_tide:read\n"
+    (place / "tide-1.0.dist-info" / "entry_points.txt").write_text(entry)
+    (place / "tide-1.0.dist-info" / "METADATA").write_text("Name: tide\nVersion: 1.0\n")
+    (place / "quay_tide.py").write_text(TIDE)
+    monkeypatch.syspath_prepend(place)
+    Path("autoscaler.yaml").write_text(
+        "apiVersion: simulation.quaymaster.io/v1alpha1\nkind: Tide\n"
+    )
+    before = key_of_run()
+    assert key_of_run() == before
+    (place / "quay_tide.py").write_text(f"{TIDE}# ebb\n")
+    assert key_of_run() != before

@@ -49,6 +49,8 @@ class Candidate:
         described: The texts that it has: summary, readme, license.
         offers: The plugins, kinds and observers that it offers.
         folder: The folder with its sources; None for an installed distribution.
+        backend: The module that builds it; empty if it is installed, or if its
+            ``pyproject.toml`` names none.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Candidate:
     described: Mapping[str, bool]
     offers: Sequence[Offer]
     folder: Path | None = None
+    backend: str = ""
 
     @property
     def plugins(self) -> Sequence[Offer]:
@@ -120,7 +123,12 @@ def _installed(distribution: metadata.Distribution) -> Candidate:
 
 
 def _from_folder(folder: Path) -> Candidate:
-    project = _project(folder)
+    document = _document(folder)
+    project = _typed(folder, document, "project", dict)
+    if project is None:
+        problem = "expected a table [project]"
+        raise PackageNotFoundError(str(folder / _PYPROJECT), problem)
+    build = _typed(folder, document, "build-system", dict) or {}
     sources = folder / "src"
     sys.path.insert(0, str((sources if sources.is_dir() else folder).resolve()))
     invalidate_caches()
@@ -144,22 +152,24 @@ def _from_folder(folder: Path) -> Candidate:
         },
         offers=[Offer(entry, name, version) for entry in _entries(folder, project)],
         folder=folder,
+        # A backend within the folder cannot be imported from elsewhere.
+        backend=(
+            ""
+            if "backend-path" in build
+            else _typed(folder, build, "build-backend", str) or ""
+        ),
     )
 
 
-def _project(folder: Path) -> Mapping[str, object]:
-    """Return the table ``project`` of a folder's pyproject.toml."""
+def _document(folder: Path) -> Mapping[str, object]:
+    """Return the content of a folder's pyproject.toml."""
     file = folder / _PYPROJECT
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise PackageNotFoundError(str(file), f"{error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PackageNotFoundError(str(file), f"{error}") from error
-    project = _typed(folder, document, "project", dict)
-    if project is None:
-        raise PackageNotFoundError(str(file), "expected a table [project]")
-    return project
 
 
 def _typed(

@@ -32,6 +32,7 @@ from quaymaster._authors.packages.needed_sdk import (
     needs_of,
 )
 from quaymaster._authors.packages.own_contracts import OwnContracts
+from quaymaster._authors.packages.wheel_checks import wheel_findings
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.registry.kinds import KIND_GROUP, RegisteredKind
 from quaymaster._core.registry.offers import offers
@@ -99,6 +100,7 @@ def _findings(
     yield from metadata_findings(candidate)
     yield from sdk_findings(candidate)
     yield from typing_findings(candidate)
+    yield from wheel_findings(candidate)
     plugins = list(map(RegisteredPlugin.from_offer, candidate.plugins))
     others = _all_but(candidate)
     for plugin in plugins:

@@ -1,7 +1,7 @@
 """The base of `PluginHarness`: a plugin, a cluster, and the calls of hooks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from quaymaster._api.objects import ApiObject, CompositePodGroup, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
@@ -61,6 +61,9 @@ def value_of(answer: T | Status) -> T:
 class HarnessBase:
     """One plugin on a cluster that only the test changes; see `PluginHarness`."""
 
+    _after: ClassVar[Sequence[type]] = ()
+    """More plugins of the profile, which come after this one."""
+
     def __init__(
         self,
         plugin: type,
@@ -118,6 +121,7 @@ class HarnessBase:
             self._returned,
             kubernetes,
             lambda _plugin, _hook, _pod, error: self._failures.append(error),
+            after=self._after,
         )
         if self._name not in self._framework.profile.plugins:
             raise LookupError(

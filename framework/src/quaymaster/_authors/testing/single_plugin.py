@@ -67,6 +67,8 @@ def build_alone(
     watch: Watch | None = None,
     kubernetes: Kubernetes = DEFAULT_KUBERNETES,
     failed: Failed | None = None,
+    *,
+    after: Iterable[type] = (),
 ) -> Framework:
     """Build a profile of one plugin, as from a configuration file.
 
@@ -79,6 +81,7 @@ def build_alone(
         kubernetes: The Kubernetes version to simulate.
         failed: Called with plugin, hook, the pod's key and the exception of a hook or
             callback that fails.
+        after: More plugins, which come after it.
 
     Raises:
         PluginLoadError: A class breaks a hookspec.
@@ -86,7 +89,7 @@ def build_alone(
         ConfigErrors: The arguments are invalid, or the plugin has no hook.
         ProfileError: The plugin cannot be built.
     """
-    plugins = {cls.__name__: cls for cls in (*beside, plugin)}
+    plugins = {cls.__name__: cls for cls in (*beside, plugin, *after)}
     registry = PluginRegistry.of(plugins)
     names = list(plugins)
     for key, stand_in in _STAND_INS:

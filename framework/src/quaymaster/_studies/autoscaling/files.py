@@ -12,11 +12,11 @@ from typing import Final, TypeAlias, cast
 
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._core.config.yaml_file import read_content, read_yaml
-from quaymaster._core.registry.offers import offers
+from quaymaster._core.registry.offers import Offer, offers
 from quaymaster._studies.autoscaling.errors import AutoscalerError
 from quaymaster._studies.simulation.autoscaler import AutoscalerFactory
 
-__all__ = ["API_VERSION", "autoscaler_of", "read_autoscaler"]
+__all__ = ["API_VERSION", "autoscaler_of", "offer_of", "read_autoscaler"]
 
 API_VERSION: Final = "simulation.quaymaster.io/v1alpha1"
 _ENTRY_POINT: Final = "quaymaster.autoscalers"
@@ -47,6 +47,20 @@ def autoscaler_of(document: object, source: str) -> AutoscalerFactory:
         ConfigErrors: The content is invalid.
         AutoscalerError: Its kind is unknown, or it describes no autoscaler.
     """
+    reader = cast(_Reader, offer_of(document, source).entry.load())
+    return reader(cast(Mapping[str, object], document), source)
+
+
+def offer_of(document: object, source: str) -> Offer:
+    """Return the entry point that reads the content of a file.
+
+    Args:
+        document: The content.
+        source: The name of the file, for messages.
+
+    Raises:
+        AutoscalerError: Its kind is unknown, or it describes no autoscaler.
+    """
     if not isinstance(document, Mapping):
         raise AutoscalerError(source, f"expected a mapping, got {document!r}")
     version = document.get("apiVersion")
@@ -54,7 +68,7 @@ def autoscaler_of(document: object, source: str) -> AutoscalerFactory:
         raise AutoscalerError(
             source, f"apiVersion: expected {API_VERSION!r}, got {version!r}"
         )
-    readers = {offer.entry.name: offer.entry for offer in offers(_ENTRY_POINT)}
+    readers = {offer.entry.name: offer for offer in offers(_ENTRY_POINT)}
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in readers:
         expected = ", ".join(sorted(readers))
@@ -62,5 +76,4 @@ def autoscaler_of(document: object, source: str) -> AutoscalerFactory:
         raise AutoscalerError(
             source, f"kind: expected one of {expected}, got {kind!r}{hint}"
         )
-    reader = cast(_Reader, readers[kind].load())
-    return reader(cast(Mapping[str, object], document), source)
+    return readers[kind]

@@ -9,8 +9,9 @@ import attrs
 from quaymaster._base.errors import Problem
 from quaymaster._core.config.errors import ConfigErrors
 from quaymaster._core.config.yaml_file import read_content, read_yaml
+from quaymaster._core.registry.offers import Offer
 from quaymaster._studies.autoscaling.errors import AutoscalerError
-from quaymaster._studies.autoscaling.files import autoscaler_of
+from quaymaster._studies.autoscaling.files import autoscaler_of, offer_of
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.overriding import (
     FieldPathError,
@@ -66,6 +67,15 @@ class AutoscalerFile:
             AutoscalerError: The content describes no autoscaler.
         """
         return autoscaler_of(self.document, self.source)
+
+    @property
+    def offer(self) -> Offer:
+        """The entry point of the distribution that makes the autoscaler.
+
+        Raises:
+            AutoscalerError: The content describes no autoscaler.
+        """
+        return offer_of(self.document, self.source)
 
     def files(self) -> Sequence[Path]:
         """Return the files that the autoscaler reads beside this one.

@@ -202,9 +202,15 @@ def _surroundings(experiment: Experiment) -> Surroundings:
         config = parse_config(part.config, registry, kubernetes=experiment.kubernetes)
         plugins.update(profile_plugins(config))
     origins += [registry[name].origin for name in plugins]
+    scaled = [each.autoscaler for each in experiment.profiles if each.autoscaler]
+    origins += [each.offer.entry.value for each in scaled]
     modules = [origin.partition(":")[0] for origin in origins]
     code = used_code(modules)
-    distributions = {_OWN, *(registry[name].distribution for name in plugins)}
+    distributions = {
+        _OWN,
+        *(registry[name].distribution for name in plugins),
+        *(each.offer.distribution for each in scaled),
+    }
     return Surroundings(
         python=python_version(),
         packages={

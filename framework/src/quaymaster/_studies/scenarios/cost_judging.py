@@ -23,8 +23,8 @@ def judge_cost(check: Cost, events: Events, window: Window) -> Verdict:
     """
     expected = _expected(check)
     if events.autoscaled is None:
-        found = "no autoscaler: --autoscaler FILE gives the prices"
-        return Verdict(holds=False, expected=expected, found=found)
+        reason = "no autoscaler: --autoscaler FILE gives the prices"
+        return Verdict(holds=False, expected=expected, found=reason)
     nodes = [
         node
         for node in events.autoscaled
@@ -32,8 +32,8 @@ def judge_cost(check: Cost, events: Events, window: Window) -> Verdict:
     ]
     unknown = sorted({node.group for node in nodes if node.price is None})
     if unknown:
-        found = f"the price is unknown of the groups {', '.join(unknown)}"
-        return Verdict(holds=False, expected=expected, found=found)
+        reason = f"the price is unknown of the groups {', '.join(unknown)}"
+        return Verdict(holds=False, expected=expected, found=reason)
     cost = round(sum(_cost(node, window.since, window.to) for node in nodes), 9)
     most, least = check.at_most, check.at_least
     is_over = most is not None and cost > most

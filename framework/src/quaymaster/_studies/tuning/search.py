@@ -102,22 +102,22 @@ def _tried(
     cause = tuning.why_not(values)
     if cause:
         return attrs.evolve(trial, cause=cause)
-    found: list[Sequence[float]] = []
+    results: list[Sequence[float]] = []
     cells = tuning.cells(tuning.candidate(values))
     try:
         with runs.making(cells) as made:
             for numbers in made:
-                found.append(numbers)
-                if len(tuning.objectives) == 1 and len(found) < len(cells):
-                    optuna_trial.report(_means(found)[0], len(found))
+                results.append(numbers)
+                if len(tuning.objectives) == 1 and len(results) < len(cells):
+                    optuna_trial.report(_means(results)[0], len(results))
                     if optuna_trial.should_prune():
                         return attrs.evolve(
-                            trial, outcome=TrialOutcome.PRUNED, runs=len(found)
+                            trial, outcome=TrialOutcome.PRUNED, runs=len(results)
                         )
     except FailedRunError as error:
-        return attrs.evolve(trial, cause=str(error), runs=len(found))
+        return attrs.evolve(trial, cause=str(error), runs=len(results))
     return attrs.evolve(
-        trial, outcome=TrialOutcome.COMPLETE, runs=len(found), values=_means(found)
+        trial, outcome=TrialOutcome.COMPLETE, runs=len(results), values=_means(results)
     )
 
 

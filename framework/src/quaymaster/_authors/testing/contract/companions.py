@@ -1,7 +1,7 @@
 """Filters beside a plugin, so that its PostFilter hook has work."""
 
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, TypeVar
 
 import attrs
 from msgspec.structs import replace
@@ -35,6 +35,12 @@ class NoRoom:
     @hookimpl
     def filter(self) -> Status | None:
         return Status.unschedulable("no room")
+
+
+class _FirstHarness(PluginHarness):
+    """A harness in which no node has room, once the plugin's own filter has run."""
+
+    _after: ClassVar[Sequence[type]] = (NoRoom,)
 
 
 class Occupied:
@@ -73,11 +79,15 @@ def post_filter_harnesses(
 ) -> Iterator[PluginHarness]:
     """Yield harnesses in which no node has room, or only once pods have left it.
 
+    If the plugin has a filter, it runs before or after the filter without room.
+
     Args:
         subject: The plugin.
         cluster: The cluster. Objects that no API server would accept are left out.
     """
     yield _harness(subject, cluster, NoRoom, PluginHarness)
+    if subject.has("filter"):
+        yield _harness(subject, cluster, None, _FirstHarness)
     yield from evicting_harnesses(subject, cluster, PluginHarness)
 
 
@@ -100,7 +110,10 @@ def evicting_harnesses(
 
 
 def _harness(
-    subject: Subject, cluster: SmallCluster, companion: type, kind: type[_HarnessT]
+    subject: Subject,
+    cluster: SmallCluster,
+    companion: type | None,
+    kind: type[_HarnessT],
 ) -> _HarnessT:
     def make(objects: Iterable[ApiObject]) -> _HarnessT:
         return kind(
@@ -110,7 +123,7 @@ def _harness(
             nodes=cluster.nodes,
             pods=cluster.pods,
             objects=objects,
-            beside=[companion],
+            beside=[companion] if companion else [],
         )
 
     try:

@@ -21,6 +21,7 @@ from quaymaster._authors.testing.contract.reserving import (
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.errors import counted
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import Verb, Write
@@ -134,17 +135,30 @@ def _count_binding(bench: Bench, pod: Pod) -> None:
 
 
 def _count_rescues(subject: Subject, cluster: SmallCluster) -> None:
-    pod = preempting(cluster.pending[0])
+    pod, counts = preempting(cluster.pending[0]), subject.effects
     for harness in post_filter_harnesses(subject, cluster):
+        before = _written(subject, harness)
         answer: PostFilterResult | None = None
         # Other checks report failures.
         with harness, suppress(Exception):
             harness.start()
             answer = harness.post_filter(pod)
-        subject.effects["post_filter called"] += 1
         nominating = answer.nominating if answer is not None else None
         has_node = nominating is not None and bool(nominating.node_name)
-        subject.effects["post_filter rescued"] += has_node
+        counts["post_filter called"] += 1
+        counts["post_filter rescued"] += has_node
+        counts["post_filter wrote"] += _written(subject, harness) != before
+
+
+def _written(subject: Subject, harness: PluginHarness) -> Sequence[object]:
+    """Return the stored objects of the kinds that a plugin writes."""
+    kinds = dict.fromkeys(write.kind for write in _writes(subject))
+    return [harness.cluster.list(kind).items for kind in kinds]
+
+
+def _writes(subject: Subject) -> Sequence[Write]:
+    writes: Sequence[Write] = getattr(subject.plugin, "writes", ())
+    return writes
 
 
 def _rejects(answer: object) -> bool:
@@ -177,10 +191,14 @@ def _post_filter(subject: Subject) -> tuple[str, bool]:
     counts = subject.effects
     rescued = counts["post_filter rescued"]
     pods = counted(counts["post_filter called"], "pod")
-    # Without the right to evict, it may only report why no node fits.
-    writes: Sequence[Write] = getattr(subject.plugin, "writes", ())
-    evicts = any(write.verb is Verb.DELETE for write in writes)
-    return f"rescued {rescued} of {pods}", evicts and not rescued
+    deleted = [write.kind for write in _writes(subject) if write.verb is Verb.DELETE]
+    if not deleted or Pod in deleted:
+        # Without the right to evict, it may only report why no node fits.
+        return f"rescued {rescued} of {pods}", bool(deleted) and not rescued
+    # It frees other objects, and the pod is retried.
+    wrote = counts["post_filter wrote"]
+    text = f"rescued {rescued} of {pods} and wrote to the cluster for {wrote}"
+    return text, not rescued + wrote
 
 
 def _score(subject: Subject) -> tuple[str, bool]:

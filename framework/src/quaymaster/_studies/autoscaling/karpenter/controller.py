@@ -33,6 +33,10 @@ from quaymaster._studies.autoscaling.karpenter.disruption.staying import (
     reasons_to_stay,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
+from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import (
+    conditions_hold_until,
+    look_holds_until,
+)
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.interruptions import (
     Interruption,
@@ -197,6 +201,7 @@ class KarpenterController:
             chance=random.Random(context.seed),
             may_begin=lambda: not self._lifecycle.is_launching,
             read_facts=self._facts,
+            holds_until=self._holds_until,
             note=self._note_reasons if context.explains else None,
         )
         self._history = ReasonHistory()
@@ -209,6 +214,8 @@ class KarpenterController:
         self._outcomes = Outcomes(cluster, _type_of)
         self._state: ClusterState | None = None
         self._state_facts: object = None
+        self._refreshed: object = None
+        self._refreshed_until = 0.0
 
     def start(self) -> None:
         """Take over the nodes of the input, and begin to look."""
@@ -377,8 +384,20 @@ class KarpenterController:
             calendar_offset=self._calendar.offset,
         )
 
+    def _holds_until(self, survey: Survey) -> float:
+        return look_holds_until(survey.state, self._calendar.offset)
+
     def _prepare(self) -> None:
-        self._conditions.refresh(self._read_state())
+        """Bring the conditions of claims up to date."""
+        facts = self._facts()
+        if facts == self._refreshed and self._clock.now() < self._refreshed_until:
+            return
+        state = self._read_state()
+        if self._conditions.refresh(state):
+            self._refreshed = None
+        else:
+            self._refreshed = facts
+            self._refreshed_until = conditions_hold_until(state)
 
     def _record(self, event: DisruptionEvent) -> None:
         """Write an event to the cluster."""

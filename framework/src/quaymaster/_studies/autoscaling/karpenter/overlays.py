@@ -75,13 +75,13 @@ class _Store:
         self, pool: NodePool, each: InstanceType, overlay: NodeOverlay
     ) -> list[Offering]:
         """Return the offerings of a type that an overlay is for."""
-        wanted = Requirements.from_conditions(overlay.spec.requirements)
+        required = Requirements.from_conditions(overlay.spec.requirements)
         own = Requirements([Requirement.of(NODE_POOL, "In", (pool.name,))])
         own.add(Requirements.from_labels(pool.spec.template.metadata.labels))
         own.add(each.requirements)
-        if not own.compatible(wanted):
+        if not own.compatible(required):
             return []
-        return compatible_offerings(each.offerings, wanted, self._well_known)
+        return compatible_offerings(each.offerings, required, self._well_known)
 
     def _conflicts(
         self, key: tuple[str, str], offerings: Iterable[Offering], overlay: NodeOverlay

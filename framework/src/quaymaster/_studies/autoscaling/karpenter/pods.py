@@ -90,11 +90,26 @@ def keeps_from_disruption(pod: Pod, now: float) -> bool:
     text = pod.annotations.get(DO_NOT_DISRUPT)
     if text is None or text == "true":
         return text is not None
-    duration = parse_duration(text)
-    if duration is None or duration.total_seconds() <= 0:
+    seconds = _seconds(text)
+    if seconds <= 0:
         return False
     start = pod.status.start_time
-    return start is None or now - start < duration.total_seconds()
+    return start is None or now - start < seconds
+
+
+def disruption_allowed_at(pod: Pod) -> float | None:
+    """Return when an annotation of a pod ceases to forbid disruption, or None."""
+    text = pod.annotations.get(DO_NOT_DISRUPT)
+    start = pod.status.start_time
+    if text is None or text == "true" or start is None:
+        return None
+    return start + _seconds(text)
+
+
+def _seconds(text: str) -> float:
+    """Return the length of a duration; 0 if it is none."""
+    duration = parse_duration(text)
+    return 0.0 if duration is None else duration.total_seconds()
 
 
 def is_disruptable(pod: Pod, now: float) -> bool:

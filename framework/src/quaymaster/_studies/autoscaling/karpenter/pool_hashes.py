@@ -28,9 +28,9 @@ def write_hashes(cluster: InMemoryCluster) -> None:
         own = template_hash(pool)
         if pool.annotations.get(HASH_VERSION) != VERSION:
             _write_to_claims(cluster, pool.name, own)
-        wanted = {**pool.annotations, HASH: own, HASH_VERSION: VERSION}
-        if wanted != pool.annotations:
-            metadata = replace(pool.metadata, annotations=wanted)
+        annotations = {**pool.annotations, HASH: own, HASH_VERSION: VERSION}
+        if annotations != pool.annotations:
+            metadata = replace(pool.metadata, annotations=annotations)
             cluster.update(replace(pool, metadata=metadata))
 
 
@@ -40,8 +40,8 @@ def _write_to_claims(cluster: InMemoryCluster, pool: str, own: str) -> None:
         present = claim.annotations
         if claim.labels.get(NODE_POOL) != pool or present.get(HASH_VERSION) == VERSION:
             continue
-        wanted = {**present, HASH_VERSION: VERSION}
+        annotations = {**present, HASH_VERSION: VERSION}
         if condition(claim.status.conditions, "Drifted") is None:
-            wanted[HASH] = own
-        metadata = replace(claim.metadata, annotations=wanted)
+            annotations[HASH] = own
+        metadata = replace(claim.metadata, annotations=annotations)
         cluster.update(replace(claim, metadata=metadata))

@@ -154,13 +154,13 @@ class PoolVerdicts:
     def _left_out_types(self, pool: str) -> str:
         own = self._state.pools[pool]
         template = self._templates.get(pool)
-        wanted = Requirements.from_conditions(own.spec.template.spec.requirements)
+        required = Requirements.from_conditions(own.spec.template.spec.requirements)
         types = types_of_pools(self._state, self._options, [own]).get(pool, ())
         remaining = self._result.remaining.get(pool, {})
         is_usable = template is not None
         return LeftOutTypes(
             types=types,
-            pool=template.requirements if template is not None else wanted,
+            pool=template.requirements if template is not None else required,
             template=template,
             remaining={k: v for k, v in remaining.items() if k != NODES},
             pod=pod_data(self._relaxed(), ignores_preferences=True)

@@ -199,15 +199,25 @@ class StateNode:
 
     def is_under_consolidate_after(self, pool: NodePool | None, now: float) -> bool:
         """Return whether its pods have changed too recently for a consolidation."""
+        rest = self._rest_after_change(pool)
+        return rest is not None and now - rest[0] < rest[1]
+
+    def consolidate_after_end(self, pool: NodePool | None) -> float | None:
+        """Return until when it is not consolidated after its pods changed, or None."""
+        rest = self._rest_after_change(pool)
+        return None if rest is None else sum(rest)
+
+    def _rest_after_change(self, pool: NodePool | None) -> tuple[float, float] | None:
+        """Return when its pods changed, and for how many seconds it then stays."""
         if pool is None or self.claim is None:
-            return False
+            return None
         seconds = pool.spec.disruption.consolidate_after_seconds
         initialized = condition(self.claim.status.conditions, "Initialized")
         if not seconds or initialized is None or initialized.status != "True":
-            return False
+            return None
         last = self.claim.status.last_pod_event_time
         since = last if last is not None else initialized.last_transition_time
-        return now - (since or 0.0) < seconds
+        return since or 0.0, seconds
 
 
 def state_nodes(

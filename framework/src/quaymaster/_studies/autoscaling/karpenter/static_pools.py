@@ -107,10 +107,10 @@ class StaticPools:
     def _missing(self, pool: NodePool) -> int:
         """Return how many nodes a pool lacks and may have."""
         active, replaced = self._claims_of(pool)
-        wanted = pool.spec.replicas or 0
-        if len(active) + replaced >= wanted:
+        replicas = pool.spec.replicas or 0
+        if len(active) + replaced >= replicas:
             return 0
-        missing = wanted - len(active)
+        missing = replicas - len(active)
         limit = pool.spec.limits.get(NODES)
         if limit is None:
             return missing

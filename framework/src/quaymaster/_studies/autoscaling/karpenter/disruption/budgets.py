@@ -19,6 +19,7 @@ __all__ = [
     "UNLIMITED",
     "allowance",
     "allowed_disruptions",
+    "next_change",
 ]
 
 DRIFTED: Final = "Drifted"
@@ -54,6 +55,19 @@ def allowance(budget: Budget, nodes: int, now: float) -> int | None:
     if is_active is None:
         return None
     return _scaled(budget.nodes, nodes) if is_active else UNLIMITED
+
+
+def next_change(budget: Budget, now: float) -> float:
+    """Return when a budget begins or ceases to count; infinite for never."""
+    if not budget.schedule or _is_active(budget, now) is None:
+        return math.inf
+    duration = parse_duration(budget.duration or "0s")
+    assert duration is not None  # it would be wrong
+    seconds = duration.total_seconds()
+    hit = next_hit(budget.schedule, now - seconds)
+    if hit is None:
+        return math.inf
+    return hit + seconds if hit <= now else hit
 
 
 def _is_active(budget: Budget, now: float) -> bool | None:

@@ -37,9 +37,9 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
 )
 from quaymaster._studies.autoscaling.karpenter.template_hash import HASH, HASH_VERSION
 
-__all__ = ["drift_command", "drift_reason", "is_drifted"]
+__all__ = ["NEW_SECONDS", "drift_command", "drift_reason", "is_drifted"]
 
-_NEW_SECONDS: Final = 3600
+NEW_SECONDS: Final = 3600
 """How old a claim must be until its type is looked up."""
 
 
@@ -62,11 +62,11 @@ def drift_reason(
     if _has_other_hash(pool, claim):
         return "NodePoolDrifted"
     labels = Requirements.from_labels(claim.labels)
-    wanted = Requirements.from_conditions(pool.spec.template.spec.requirements)
-    if not labels.compatible(wanted):
+    required = Requirements.from_conditions(pool.spec.template.spec.requirements)
+    if not labels.compatible(required):
         return "RequirementsDrifted"
     age = now - (claim.metadata.creation_timestamp or now)
-    if age > _NEW_SECONDS and not _is_offered(types, claim, labels, reservation_label):
+    if age > NEW_SECONDS and not _is_offered(types, claim, labels, reservation_label):
         return "InstanceTypeNotFound"
     return ""
 

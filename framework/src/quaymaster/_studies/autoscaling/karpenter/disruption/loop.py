@@ -1,8 +1,8 @@
 """Looks for nodes to disrupt, every ten seconds.
 
 Mirrors ``pkg/controllers/disruption/controller.go`` (sigs.k8s.io/karpenter v1.15). A
-method that found nothing looks again when the cluster has changed, as upstream; or when
-budgets may have changed, or after five minutes.
+loop that found nothing looks again when the cluster has changed, as upstream. Upstream
+also looks again after five minutes; here it does so when time may change the result.
 """
 
 import random
@@ -26,7 +26,6 @@ __all__ = ["DisruptionLoop"]
 
 _PERIOD_SECONDS: Final = 10.0
 _SOON_SECONDS: Final = 0.1
-_LONGEST_QUIET: Final = 300.0
 
 
 class DisruptionLoop:
@@ -41,6 +40,7 @@ class DisruptionLoop:
         chance: Draws the order of pools.
         may_begin: Returns whether all orders have been accepted.
         read_facts: Returns what a look depends on, apart from time.
+        holds_until: Returns until when time does not change what a look finds.
         note: Gets each look that has found nothing, for explanations; None if nothing
             is explained.
     """
@@ -56,6 +56,7 @@ class DisruptionLoop:
         chance: random.Random,
         may_begin: Callable[[], bool],
         read_facts: Callable[[], object],
+        holds_until: Callable[[Survey], float],
         note: Callable[[Survey], None] | None = None,
     ) -> None:
         self._clock = cluster.clock
@@ -66,9 +67,10 @@ class DisruptionLoop:
         self._chance = chance
         self._may_begin = may_begin
         self._facts = read_facts
+        self._holds_until = holds_until
         self._note = note
         self._seen: object = None
-        self._seen_at = 0.0
+        self._seen_until = 0.0
         self.is_validating = False
 
     def start(self) -> None:
@@ -93,10 +95,8 @@ class DisruptionLoop:
 
     def _is_quiet(self) -> bool:
         """Return whether nothing has changed since nothing was found."""
-        now = self._clock.now()
-        is_same_minute = now // 60 == self._seen_at // 60
-        is_recent = now - self._seen_at < _LONGEST_QUIET and is_same_minute
-        return is_recent and self._facts() == self._seen
+        is_early = self._clock.now() < self._seen_until
+        return is_early and self._facts() == self._seen
 
     def _begin(self) -> bool:
         """Begin with the command of the first method that finds one."""
@@ -114,7 +114,7 @@ class DisruptionLoop:
             return True
         if self._note is not None:
             self._note(survey)
-        self._seen, self._seen_at = self._facts(), self._clock.now()
+        self._seen, self._seen_until = self._facts(), self._holds_until(survey)
         return False
 
     def _validate_later(self, command: Command, method: Method) -> None:

@@ -101,10 +101,10 @@ class LeftOutTypes:
         if reason not in requests:
             return reason
         most = max(each.allocatable.get(reason, 0) for each in types)
-        wanted = amount_text(reason, requests[reason])
+        requested = amount_text(reason, requests[reason])
         offered = amount_text(reason, most)
         with_daemons = " beside DaemonSets" if requests[reason] <= most else ""
-        return f"too small: {reason} {wanted} of at most {offered}{with_daemons}"
+        return f"too small: {reason} {requested} of at most {offered}{with_daemons}"
 
     def _offers(
         self, each: InstanceType, requirements: Requirements, *, available: bool = False

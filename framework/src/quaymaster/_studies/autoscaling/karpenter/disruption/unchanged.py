@@ -1,0 +1,65 @@
+"""Until when a look at a cluster has the same result, if no object changes.
+
+A cluster that rests is looked at every ten seconds for weeks, so a simulation must know
+which looks it can leave out: with 20 nodes a month took more than an hour, now seconds.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.disruption.budgets import next_change
+from quaymaster._studies.autoscaling.karpenter.disruption.drift import NEW_SECONDS
+from quaymaster._studies.autoscaling.karpenter.pods import disruption_allowed_at
+
+__all__ = ["conditions_hold_until", "look_holds_until"]
+
+_MARGIN: Final = 0.001
+"""Seconds by which sums of times may differ from what a rule compares."""
+
+
+def conditions_hold_until(state: ClusterState) -> float:
+    """Return when time alone may change the conditions of claims; infinite for never.
+
+    Args:
+        state: The cluster.
+    """
+    return _first(state.now, _changes_of_claims(state))
+
+
+def look_holds_until(state: ClusterState, calendar_offset: float) -> float:
+    """Return when time alone may change what is found; infinite for never.
+
+    Args:
+        state: The cluster.
+        calendar_offset: How much later than the time of the state it is on the
+            calendar, for budgets with a schedule.
+    """
+    return _first(state.now, _changes(state, calendar_offset))
+
+
+def _first(now: float, moments: Iterable[float | None]) -> float:
+    later = (each for each in moments if each is not None and each > now - _MARGIN)
+    return min(later, default=math.inf) - _MARGIN
+
+
+def _changes(state: ClusterState, calendar_offset: float) -> Iterator[float | None]:
+    yield from _changes_of_claims(state)
+    for node in state.nodes:
+        yield node.nominated_until
+        for pod in node.pods:
+            yield disruption_allowed_at(pod)
+    today = state.now + calendar_offset
+    for pool in state.pools.values():
+        for budget in pool.spec.disruption.budgets:
+            yield next_change(budget, today) - calendar_offset
+
+
+def _changes_of_claims(state: ClusterState) -> Iterator[float | None]:
+    for node in state.nodes:
+        claim = node.claim
+        if claim is not None:
+            yield node.consolidate_after_end(state.pools.get(node.pool))
+            birth = claim.metadata.creation_timestamp
+            yield None if birth is None else birth + NEW_SECONDS
