@@ -17,7 +17,7 @@ from quaymaster import (
 from quaymaster.testing import clusters, nodes, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["OWN", "QUOTA_MISTAKES", "TenantQuota", "ZoneQuota"]
+__all__ = ["OWN", "QUOTA_MISTAKES", "NodeLoads", "TenantQuota", "ZoneQuota"]
 
 ZONE, TENANT = "example.com/zone", "example.com/tenant"
 MOST = 2
@@ -89,6 +89,16 @@ class FillsUpWhileFiltering(ZoneQuota):
         return answer
 
 
+class FailsBeyondItsLimit(ZoneQuota):
+    """It has no answer for zones with many more pods than it would accept."""
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        zone = node.labels.get(ZONE)
+        left = MOST if zone is None else (2, 1, 0, 0, 0, 0, 0)[self.used(zone)]
+        return super().filter(node) if left else FULL
+
+
 class ScoresTheBestSoFar(ZoneQuota):
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -104,6 +114,41 @@ class ScoresTheBestSoFar(ZoneQuota):
         is_best = score >= self.best
         self.best = max(self.best, score)
         return 100 if is_best else score
+
+
+class NodeLoads(Plugin):
+    """Correct: few pods start on a node at a time, counted while they are bound."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.starting: dict[str, set[str]] = {}
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return FULL if len(self.starting.get(node.name, ())) >= MOST else None
+
+    @hookimpl
+    def reserve(self, pod: Pod, node_name: str) -> None:
+        self.starting.setdefault(node_name, set()).add(pod.uid)
+
+    @hookimpl
+    def unreserve(self, pod: Pod, node_name: str) -> None:
+        self.end(pod, node_name)
+
+    @hookimpl
+    def post_bind(self, pod: Pod, node_name: str) -> None:
+        self.end(pod, node_name)
+
+    def end(self, pod: Pod, node_name: str) -> None:
+        """Let the next pod start on a node."""
+        starting = self.starting.get(node_name, set())
+        if pod.uid in starting:
+            starting.discard(pod.uid)
+            self.handle.changed(nodes=[node_name])
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [on_node(Change.ADD)]
 
 
 class TenantQuota(Plugin):
@@ -222,6 +267,7 @@ QUOTA_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsBoundPods, ["assumed pods"], OWN),
     Mistake(ScoresByBoundPods, ["assumed pods"], OWN),
     Mistake(FillsUpWhileFiltering, ["node order"], OWN),
+    Mistake(FailsBeyondItsLimit, ["failures"], OWN),
     Mistake(ScoresTheBestSoFar, ["node order"], OWN),
     Mistake(ReservesWithoutCounting, ["assumed pods"], OWN),
     Mistake(CountsWhenBound, ["assumed pods"], OWN),

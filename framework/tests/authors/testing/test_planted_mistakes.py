@@ -38,7 +38,7 @@ from tests.kit.planted.queues import (
     Neighbours,
 )
 from tests.kit.planted.quotas import OWN as QUOTA_CLUSTERS
-from tests.kit.planted.quotas import QUOTA_MISTAKES, TenantQuota, ZoneQuota
+from tests.kit.planted.quotas import QUOTA_MISTAKES, NodeLoads, TenantQuota, ZoneQuota
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
 from tests.kit.planted.racks import RACK_MISTAKES, Permits, Racks, Requeues
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
@@ -82,6 +82,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Windows, WINDOW_CLUSTERS),
     (ZoneQuota, QUOTA_CLUSTERS),
     (TenantQuota, QUOTA_CLUSTERS),
+    (NodeLoads, QUOTA_CLUSTERS),
     (Meters, METER_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),

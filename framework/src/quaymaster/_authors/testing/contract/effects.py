@@ -9,6 +9,8 @@ import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, is_open
+from quaymaster._authors.testing.contract.assuming import attempt
+from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check
 from quaymaster._authors.testing.contract.companions import (
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 
+_MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40
 """The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
 
@@ -97,6 +100,8 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
         _count_attempt(bench, pod)
         _count_binding(bench, pod)
+    if subject.has("filter") and subject.has("reserve"):
+        _count_limits(subject, cluster)
     if subject.has("post_filter") and cluster.nodes:
         _count_rescues(subject, cluster)
 
@@ -116,6 +121,16 @@ def _count_attempt(bench: Bench, pod: Pod) -> None:
     for score in found.score.values():
         if not isinstance(score, Status):
             counts[f"score {score}"] += 1
+
+
+def _count_limits(subject: Subject, cluster: SmallCluster) -> None:
+    """Count the nodes that are rejected because of pods which are reserved there."""
+    bench, counts = Bench(subject, cluster), subject.effects
+    for copy in copies_of(cluster.pending[0], _MOST_COPIES):
+        counts["filter rejected"] += len(answers(bench, copy).rejected)
+        counts["filter called"] += len(list(bench.snapshot))
+        if not attempt(bench, copy).node_name:
+            return
 
 
 def _count_binding(bench: Bench, pod: Pod) -> None:

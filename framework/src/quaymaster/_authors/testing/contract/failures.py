@@ -1,6 +1,12 @@
 """A check: hooks do not raise, and return what their spec allows."""
 
+from typing import Final
+
+import attrs
+from msgspec.structs import replace
+
 from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.companions import (
@@ -16,6 +22,8 @@ from quaymaster._base.errors import QuaymasterError
 from quaymaster._base.raised import describe_exception
 
 __all__ = ["FAILURES"]
+
+_COPIES: Final = 8
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -33,6 +41,25 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                 _post_filter(subject, cluster, pod)
         except HookFailedError as failure:
             fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
+    crowded = _crowded(cluster)
+    try:
+        walk(Bench(subject, crowded), cluster.pending[0])
+    except HookFailedError as failure:
+        shown = (cluster.pending[0], crowded.nodes, crowded.pods)
+        fail(failure.hook, failure.problem, *shown)
+
+
+def _crowded(cluster: SmallCluster) -> SmallCluster:
+    """Return a cluster with many pods like a waiting one on its first node.
+
+    No filter has placed them: other schedulers also bind pods.
+    """
+    if not cluster.nodes:
+        return cluster
+    node_name = cluster.nodes[0].name
+    copies = copies_of(cluster.pending[0], _COPIES)
+    placed = [replace(copy, node_name=node_name) for copy in copies]
+    return attrs.evolve(cluster, pods=(*cluster.pods, *placed))
 
 
 def _post_filter(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
