@@ -5,7 +5,6 @@ import functools
 from quaymaster._studies.experiments import used_code
 from quaymaster._studies.experiments.claims import Claims
 from quaymaster._studies.experiments.fingerprints import Fingerprints, code_of
-from quaymaster._studies.experiments.starvation import starvation
 from quaymaster._studies.experiments.student import t_quantile, two_sided_p
 from quaymaster._studies.experiments.summary import Summary, summarise
 from quaymaster._studies.experiments.summary_files import write_summary
@@ -20,7 +19,6 @@ __all__ = [
     "SwfInput",
     "forget_code",
     "results_table",
-    "starvation",
     "summarise",
     "t_quantile",
     "two_sided_p",

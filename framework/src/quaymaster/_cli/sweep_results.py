@@ -7,7 +7,6 @@ from quaymaster._base.errors import counted
 from quaymaster._cli.csv_rows import print_csv
 from quaymaster._cli.output import print_line, print_table, warn
 from quaymaster._studies.experiments.experiment import Cell
-from quaymaster._studies.experiments.starvation import starvation
 from quaymaster._studies.experiments.sweeping import SweepResult
 
 __all__ = ["print_runs", "print_runs_csv", "print_sweep"]
@@ -23,7 +22,7 @@ def print_sweep(result: SweepResult) -> None:
     if len(result.failed) > _SHOWN:
         warn(f"{len(result.failed) - _SHOWN} more failed: see {result.folder}/runs.csv")
     _warn_of_inputs(result)
-    _warn_of_starvation(result)
+    _warn_of_waiting_pods(result)
     earlier = result.total - result.made - len(result.failed) - result.missing
     print_line(
         f"{counted(result.total, 'run')}: {result.made} made, {earlier} done before, "
@@ -44,16 +43,20 @@ def _warn_of_inputs(result: SweepResult) -> None:
         warn(f"{counted(len(runs) - _SHOWN, 'more warning')} about the inputs")
 
 
-def _warn_of_starvation(result: SweepResult) -> None:
+def _warn_of_waiting_pods(result: SweepResult) -> None:
     """Print how many pods still waited at the end of runs, and what that means."""
-    for starved in starvation(run.values for _, run in result.runs):
-        cells = [result.runs[number][0] for number in starved.runs]
-        metric = starved.metric
-        warn(
-            f"{_first(cells)}: {counted(starved.pods, 'pod')} still waited at the end: "
-            f"{metric}.*.at_least are lower bounds, and the other statistics of "
-            f"{metric} leave such pods out"
-        )
+    waiting = [(cell, run.waiting) for cell, run in result.runs if run.waiting]
+    if not waiting:
+        return
+    pods = sum(count for _, count in waiting)
+    partial = result.partial_metrics
+    meaning = (
+        f"statistics of {', '.join(partial)} leave such pods out"
+        if partial
+        else "the metric wait counts how long"
+    )
+    cells = [cell for cell, _ in waiting]
+    warn(f"{_first(cells)}: {counted(pods, 'pod')} still waited at the end: {meaning}")
 
 
 def _first(cells: Sequence[Cell]) -> str:

@@ -173,6 +173,7 @@ def test_trace_may_be_compressed(tmp_path: Path) -> None:
             "line 6: submit time: expected a number from 0, got '-1'",
         ),
         (JOBS, {}, "expected a header MaxProcs or MaxNodes, or the parameter nodes"),
+        (HEADER, {}, "expected 1 job or more, got 0"),
         (HEADER + JOBS, {"first": 9}, "expected 10 jobs or more, got 5"),
         (HEADER + JOBS, {"first": 3, "count": 4}, "expected 7 jobs or more, got 5"),
     ],

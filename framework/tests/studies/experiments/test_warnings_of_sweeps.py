@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from quaymaster.experiments import parse_experiment, run_cell
 from tests.kit.internals.cli import app
-from tests.kit.internals.experiments import starvation
 
 EXPERIMENT = """
 apiVersion: simulation.quaymaster.io/v1alpha1
@@ -79,27 +79,60 @@ TOO_LARGE = POD.replace("nodeName: n1, ", "").replace(
 )
 
 
+OWN_METRIC = """
+from typing import ClassVar
+
+import attrs
+
+from quaymaster.experiments import Column, Measured, Metric
+
+
+@attrs.define(kw_only=True, eq=False)
+class Delay(Metric):
+    columns: ClassVar = [
+        Column(name="typical", unit="s", formula="-", leaves_out=["unknown"]),
+        Column(name="unknown", unit="pods", formula="-"),
+    ]
+
+    def end(self, run):
+        return Measured(values={"typical": 1.0, "unknown": 1})
+"""
+
+
 @pytest.mark.long
-def test_pods_that_never_run_get_one_warning_for_all_runs(tmp_path: Path) -> None:
-    assert warnings_of(tmp_path, TOO_LARGE, WAITS) == (
+@pytest.mark.parametrize(
+    ("metrics", "meaning"),
+    [
+        ("{name: wait}", "statistics of wait leave such pods out"),
+        ("{name: queue, use: wait}", "statistics of queue leave such pods out"),
+        (
+            "{name: placed}, {name: wait}, {name: completion}",
+            "statistics of wait, completion leave such pods out",
+        ),
+        (
+            "{name: own, use: 'own_delay:Delay'}",
+            "statistics of own leave such pods out",
+        ),
+        ("{name: placed}", "the metric wait counts how long"),
+    ],
+)
+def test_pods_that_never_run_get_one_warning_for_all_runs(
+    tmp_path: Path, metrics: str, meaning: str
+) -> None:
+    (tmp_path / "own_delay.py").write_text(OWN_METRIC)
+    experiment = WAITS.replace("{name: wait}", metrics)
+    assert warnings_of(tmp_path, TOO_LARGE, experiment) == (
         "input dump, profile default, seed 1, repetition 0 and 2 more runs: 3 pods "
-        "still waited at the end: wait.*.at_least are lower bounds, and the other "
-        "statistics of wait leave such pods out\n"
+        f"still waited at the end: {meaning}\n"
     )
 
 
 @pytest.mark.long
-def test_waits_of_pods_that_all_run_get_no_warning(tmp_path: Path) -> None:
+def test_pods_that_all_run_get_no_warning(tmp_path: Path) -> None:
     assert warnings_of(tmp_path, POD.replace("nodeName: n1, ", ""), WAITS) == ""
 
 
-def test_only_runs_with_waiting_pods_count() -> None:
-    bounds = {"queue.mean": 1.0, "queue.mean.at_least": 2.0}
-    [starved] = starvation(
-        [{"queue.censored": count, **bounds} for count in (0, 2, 0, 5)]
-    )
-    assert (starved.metric, starved.runs, starved.pods) == ("queue", [1, 3], 7)
-
-
-def test_unfinished_pods_of_other_metrics_do_not_starve() -> None:
-    assert not starvation([{"completion.censored": 2, "completion.mean": 1.0}])
+def test_a_run_has_the_number_of_pods_that_waited_at_its_end(tmp_path: Path) -> None:
+    (tmp_path / "dump.yaml").write_text(NODE + TOO_LARGE)
+    experiment = parse_experiment(EXPERIMENT, file=str(tmp_path / "study.yaml"))
+    assert run_cell(experiment, experiment.cells[0]).waiting == 1

@@ -192,6 +192,46 @@ def test_pods_that_run_at_the_beginning_end_at_their_time() -> None:
     assert allowed(info) == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("departures_first", "expected"),
+    [(True, ["wide", "narrow"]), (False, ["narrow", "wide"])],
+)
+def test_pods_may_end_one_by_one_after_arrivals(
+    departures_first: bool, expected: list[str]
+) -> None:
+    """A second after two pods have ended, both places are free, or only one."""
+    jobs = [
+        a_job("first", at=0, stays=10),
+        a_job("second", at=0, stays=10),
+        a_job("wide", cpu="2", at=1, stays=5),
+        a_job("narrow", at=10, stays=5),
+    ]
+    env = an_env([a_node("a", cpu="2")], *jobs, departures_first=departures_first)
+    _, info = env.reset(seed=1)
+    placed = []
+    names, is_over = ["first", "second", "wide", "narrow"], False
+    while not is_over:
+        [position, *_] = [action for action in allowed(info) if action != WAIT]
+        placed.append(names.pop(position))
+        _, _, is_over, _, info = env.step(position)
+    assert placed == ["first", "second", *expected]
+
+
+@pytest.mark.parametrize("head_of_line", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_whole_scheduler_agrees_if_arrivals_come_first(
+    seed: int, head_of_line: bool
+) -> None:
+    draw = Random(seed)
+    jobs = [
+        a_job(f"j{n}", cpu=str(draw.randint(1, 3)), at=n // 2, stays=draw.randint(0, 4))
+        for n in range(20)
+    ]
+    nodes = [a_node("a"), a_node("b", cpu="3")]
+    env = an_env(nodes, *jobs, departures_first=False, head_of_line=head_of_line)
+    play(env, 1, draw)
+
+
 @pytest.mark.parametrize("window", [1, 5])
 @pytest.mark.parametrize("head_of_line", [False, True])
 def test_the_whole_scheduler_agrees_with_every_decision(

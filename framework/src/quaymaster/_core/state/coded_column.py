@@ -1,7 +1,7 @@
 """A column of few distinct values."""
 
-from collections.abc import Callable, Collection
-from typing import Generic, TypeVar
+from collections.abc import Callable, Collection, Iterable
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from quaymaster._core.state.arrays import BoolArray, Int32Array, Int64Array, Row
 __all__ = ["CodedColumn"]
 
 V = TypeVar("V")
+
+_FEW: Final = 16
+"""Finding which values occur takes as long as looking at so many."""
 
 
 class CodedColumn(Generic[V]):
@@ -44,26 +47,49 @@ class CodedColumn(Generic[V]):
         self.codes[row] = code
 
     def test(self, predicate: Callable[[V | None], bool], rows: Rows) -> BoolArray:
-        """Test each distinct value once, and return the results by row.
+        """Test each distinct value of some rows once, and return the results by row.
 
         Args:
-            predicate: Called once per distinct value, and with None for rows without.
+            predicate: Called once per distinct value, with None for rows without.
             rows: The rows of the result.
 
         Returns:
             Shape ``(N,)``, dtype bool, in the order of ``rows``.
         """
-        table = [predicate(value) for value in self.values]
-        table.append(predicate(None))
-        answers: BoolArray = np.array(table, dtype=np.bool_)
-        return answers.take(self.codes[rows])
+        codes = self.codes[rows]
+        table: BoolArray = np.zeros(len(self.values) + 1, dtype=np.bool_)
+        for code in self._present(codes):
+            table[code] = predicate(self._value(code))
+        answers: BoolArray = table.take(codes)
+        return answers
 
     def map(self, function: Callable[[V | None], int], rows: Rows) -> Int64Array:
         """Return an integer for each row; the function is called as in `test`."""
-        table = [function(value) for value in self.values]
-        table.append(function(None))
-        answers: Int64Array = np.array(table, dtype=np.int64)
-        return answers.take(self.codes[rows])
+        codes = self.codes[rows]
+        table: Int64Array = np.zeros(len(self.values) + 1, dtype=np.int64)
+        for code in self._present(codes):
+            table[code] = function(self._value(code))
+        answers: Int64Array = table.take(codes)
+        return answers
+
+    def _present(self, codes: Int32Array) -> Iterable[int]:
+        """Return the codes that occur, and -1 if some rows have no value.
+
+        Values are never forgotten. An autoscaler writes taints with a time, so that a
+        day leaves thousands of values that no node has: to look at all of them for each
+        pod would take longer than everything else.
+        """
+        if len(self.values) <= _FEW:
+            return range(-1, len(self.values))
+        occurs: BoolArray = np.zeros(len(self.values) + 1, dtype=np.bool_)
+        occurs[codes] = True
+        present: list[int] = np.flatnonzero(occurs).tolist()
+        if present and present[-1] == len(self.values):
+            present[-1] = -1
+        return present
+
+    def _value(self, code: int) -> V | None:
+        return self.values[code] if code >= 0 else None
 
     def is_in(self, values: Collection[V], rows: Rows) -> BoolArray:
         """Return whether each row has one of some values."""

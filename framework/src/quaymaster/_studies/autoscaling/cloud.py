@@ -82,6 +82,10 @@ class Cloud:
         groups: The groups by name.
         sizes: The target size of each group.
         all_instances: All machines that ever were, in the order of their launch.
+        unregistered: The machines whose node has not been created, by name, in the
+            order of their launch.
+        registrations: Whether each machine has a node, by name.
+        version: Grows whenever these change.
     """
 
     def __init__(
@@ -98,7 +102,11 @@ class Cloud:
         self.groups: Mapping[str, ScaledGroup] = {each.name: each for each in groups}
         self.sizes = dict.fromkeys(self.groups, 0)
         self.all_instances: list[Instance] = []
+        self.unregistered: dict[str, Instance] = {}
+        self.registrations: dict[str, bool] = {}
+        self.version = 0
         self._instances: dict[str, Instance] = {}
+        self._moved: set[str] = set()
         self._numbers = dict.fromkeys(self.groups, 0)
 
     def adopt(self, group: str, node: str, reason: str = "") -> None:
@@ -125,6 +133,11 @@ class Cloud:
         """Return all machines."""
         return self._instances.values()
 
+    def take_moved(self) -> set[str]:
+        """Return the names of machines that came or went since the last call."""
+        moved, self._moved = self._moved, set()
+        return moved
+
     def increase(self, group: str, by: int, reason: str = "") -> None:
         """Order more nodes.
 
@@ -147,11 +160,7 @@ class Cloud:
 
         As clouds do, it changes nothing if there are not so many.
         """
-        waiting = [
-            each
-            for each in self._instances.values()
-            if each.group == group and not each.is_registered
-        ]
+        waiting = [each for each in self.unregistered.values() if each.group == group]
         if by > len(waiting):
             return
         self.sizes[group] -= by
@@ -186,9 +195,18 @@ class Cloud:
     def _add(self, instance: Instance) -> None:
         self._instances[instance.name] = instance
         self.all_instances.append(instance)
+        self._moved.add(instance.name)
+        self.registrations[instance.name] = instance.is_registered
+        self.version += 1
+        if not instance.is_registered:
+            self.unregistered[instance.name] = instance
 
     def _remove(self, name: str, reason: str) -> Instance:
         instance = self._instances.pop(name)
+        self.unregistered.pop(name, None)
+        self._moved.add(name)
+        del self.registrations[name]
+        self.version += 1
         instance.removed_for = reason
         instance.ended = self._cluster.clock.now()
         return instance
@@ -219,6 +237,9 @@ class Cloud:
         clock = self._cluster.clock
         is_ready = group.readiness_seconds <= 0
         instance.registered = clock.now()
+        self.unregistered.pop(instance.name, None)
+        self.registrations[instance.name] = True
+        self.version += 1
         instance.ready = clock.now() if is_ready else None
         node = _node(group.template, instance.name, clock.now(), is_ready=is_ready)
         self._cluster.create(node)

@@ -72,6 +72,7 @@ class TrialCluster:
         self._runner.start(self._feed)
         self._frameworks = self._runner.frameworks
         self._reverts = ExitStack()
+        self._changed: set[str] = set()
         # Rotates, so that pods spread over equal nodes as upstream's do.
         self._next = 0
 
@@ -91,6 +92,14 @@ class TrialCluster:
         """Return a node with its pods, or None."""
         return self._snapshot.get(name)
 
+    def take_changed(self) -> set[str]:
+        """Return the nodes that were changed, or whose pods were, since the last call.
+
+        Changes that were reverted count, too.
+        """
+        changed, self._changed = self._changed, set()
+        return changed
+
     @contextmanager
     def fork(self) -> Iterator[Fork]:
         """Run a block, and revert its changes unless `Fork.keep` was called."""
@@ -104,6 +113,7 @@ class TrialCluster:
 
     def add_node(self, node: Node, pods: Iterable[Pod] = ()) -> None:
         """Add a node with pods."""
+        self._changed.add(node.name)
         self._snapshot.add_node(node)
         self._reverts.callback(self._snapshot.remove_node, node.name)
         for pod in pods:
@@ -116,17 +126,20 @@ class TrialCluster:
             return
         for pod in [*info.pods.values()]:
             self.remove_pod(pod)
+        self._changed.add(name)
         self._snapshot.remove_node(name)
         self._reverts.callback(self._snapshot.add_node, info.node)
 
     def add_pod(self, pod: Pod, node_name: str) -> None:
         """Add a pod to a node, whether it fits there or not."""
+        self._changed.add(node_name)
         placed = replace(pod, node_name=node_name)
         self._snapshot.add_pod(placed)
         self._reverts.callback(self._snapshot.remove_pod, placed)
 
     def remove_pod(self, pod: Pod) -> None:
         """Remove a pod from its node."""
+        self._changed.add(pod.node_name)
         self._snapshot.remove_pod(pod)
         self._reverts.callback(self._snapshot.add_pod, pod)
 
@@ -186,17 +199,16 @@ class TrialCluster:
         if isinstance(outcome, FitError):
             return None
         nodes = self._snapshot.nodes
-        rows = {int(row) for row in nodes.row_numbers(outcome.rows)}
-        infos = [*self._snapshot]
-        for step in range(len(infos)):
-            position = (self._next + step) % len(infos)
-            info = infos[position]
-            if (
-                info.row in rows
-                and not info.node.spec.unschedulable
-                and is_acceptable(info.name)
-            ):
-                self._next = (position + 1) % len(infos)
+        # In the order of rows, begin after the last node that got a pod.
+        all_rows = nodes.row_numbers(nodes.rows)
+        rows = np.unique(nodes.row_numbers(outcome.rows))
+        positions = np.searchsorted(all_rows, rows)
+        first = int(np.searchsorted(positions, self._next % len(all_rows)))
+        for index in (*range(first, len(rows)), *range(first)):
+            info = nodes.infos[rows[index]]
+            assert info is not None, "feasible rows hold nodes"
+            if not info.node.spec.unschedulable and is_acceptable(info.name):
+                self._next = (int(positions[index]) + 1) % len(all_rows)
                 name: str = info.name
                 self.add_pod(pod, name)
                 return name

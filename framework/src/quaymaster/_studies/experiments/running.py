@@ -38,6 +38,7 @@ from quaymaster._studies.experiments.watching import (
 )
 from quaymaster._studies.simulation.autoscaler import kinds_of
 from quaymaster._studies.simulation.driven import Run
+from quaymaster._studies.simulation.run_state import Standing
 
 __all__ = ["RunResult", "run_cell"]
 
@@ -57,6 +58,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
         cpu_seconds: Its processor time.
         host: The machine that made it.
         warnings: What its input contains and the result leaves out.
+        waiting: The number of pods that waited for a node at its end.
         used: File -> hash, for the files and modules that it used, relative to the
             folder of the experiment if they are there; an empty hash for a file that
             did not exist. The run is repeated when one of them has changed.
@@ -68,6 +70,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: float = 0.0
     host: str = ""
     warnings: tuple[str, ...] = ()
+    waiting: int = 0
     used: dict[str, str] = msgspec.field(default_factory=dict)
 
 
@@ -144,9 +147,14 @@ def _made(
             departures_first=experiment.departures_first,
             period=experiment.period,
         )
-        warnings = _warnings(run, workload)
+        state = run.observe()
     _check_reads(experiment, cell, source, watch)
-    return RunResult(values=_values(found), curves=_curves(found), warnings=warnings)
+    return RunResult(
+        values=_values(found),
+        curves=_curves(found),
+        warnings=_warnings(state, workload),
+        waiting=state.pending,
+    )
 
 
 def _follow_work(experiment: Experiment, run: Run) -> None:
@@ -194,10 +202,9 @@ def _check_reads(
             raise ExperimentErrors([Problem(where=where, path=place, message=message)])
 
 
-def _warnings(run: Run, workload: Workload) -> tuple[str, ...]:
+def _warnings(state: Standing, workload: Workload) -> tuple[str, ...]:
     """Return what the input contains and the result of a run leaves out."""
     warnings = [str(notice) for notice in workload.notices]
-    state = run.observe()
     if not state.attempts and not state.pending:
         warnings.append(_NOTHING_TRIED)
     return tuple(warnings)

@@ -22,6 +22,7 @@ from quaymaster._studies.experiments.ended import Ended, RunFailure, try_cell
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Cell, Experiment
 from quaymaster._studies.experiments.fingerprints import Fingerprints
+from quaymaster._studies.experiments.offers import METRICS
 from quaymaster._studies.experiments.provenance import provenance
 from quaymaster._studies.experiments.repeating import differing_repetitions
 from quaymaster._studies.experiments.running import RunResult
@@ -84,6 +85,8 @@ class SweepResult(Tabular):
         seconds: The duration of this sweep.
         cpu_seconds: The processor time of all runs with a result, whenever they were
             made.
+        partial_metrics: The metrics that have statistics without pods which never got a
+            node or have not ended, by `Column.leaves_out`.
     """
 
     folder: Path
@@ -94,6 +97,7 @@ class SweepResult(Tabular):
     missing: int
     seconds: float
     cpu_seconds: float
+    partial_metrics: tuple[str, ...] = ()
 
 
 def sweep(
@@ -149,6 +153,14 @@ def sweep(
         stop_at_failure=stop_at_failure,
         shard=shard,
         on_progress=on_progress,
+    )
+
+
+def _partial_metrics(experiment: Experiment) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, used in experiment.metrics.items()
+        if any(column.leaves_out for column in METRICS.columns(used))
     )
 
 
@@ -322,6 +334,7 @@ class _Sweep:
             missing=len(self._cells) - len(results) - len(self._failed),
             seconds=time.perf_counter() - self._began,
             cpu_seconds=math.fsum(result.cpu_seconds for result in results.values()),
+            partial_metrics=_partial_metrics(self._experiment),
         )
         here = "one process" if self._is_single else f"{workers} processes"
         self._write_provenance(sweep, scheduler or here)

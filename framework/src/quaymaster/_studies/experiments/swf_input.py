@@ -18,6 +18,7 @@ from quaymaster._api.objects import (
     ResourceRequirements,
 )
 from quaymaster._api.objects.quantity import Quantity
+from quaymaster._base.errors import counted
 from quaymaster._base.notices import Notice, NoticeReason
 from quaymaster._clusters.inmemory.nodes_spec import NodesSpecError, make_nodes
 from quaymaster._core.config.errors import ArgsError
@@ -118,7 +119,7 @@ class SwfInput(ExperimentInput):
     def _chosen(self, path: Path, trace: SwfTrace) -> Sequence[SwfJob]:
         end = self.first + self.count if self.count else len(trace.jobs)
         if self.first >= len(trace.jobs) or end > len(trace.jobs):
-            message = f"expected {max(end, self.first + 1)} jobs or more"
+            message = f"expected {counted(max(end, self.first + 1), 'job')} or more"
             raise SwfError(str(path), 0, f"{message}, got {len(trace.jobs)}")
         return trace.jobs[self.first : end]
 

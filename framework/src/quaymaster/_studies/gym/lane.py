@@ -1,6 +1,7 @@
 """One of many runs that a `SchedulerVectorEnv` plays."""
 
 import heapq
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence, Set
@@ -16,7 +17,9 @@ __all__ = ["Lane"]
 class Lane:
     """A run: its time, its waiting pods, and the states of its nodes.
 
-    At one instant, pods end first, then pods arrive, then the agent decides.
+    At one instant, pods end first, then pods arrive, then the agent decides. With
+    arrivals first, pods arrive, then the agent decides; then pods end one by one, in
+    the order in which they were started, and the agent decides after each.
 
     Args:
         compiled: The workload.
@@ -24,17 +27,22 @@ class Lane:
         row: Shape ``(N,)``: where the states of this lane's nodes are written.
         window: How many of the waiting pods the agent sees.
         head_of_line: Whether a chosen pod waits for its node, and nothing passes it.
+        departures_first: Whether pods end before others arrive.
 
     Attributes:
         compiled: The workload.
         now: The time on the cluster's clock.
         queue: The waiting pods, as positions among the arrivals, in their order.
-        running: For each pod that will end: when, its position and its node. A heap.
+        departures_first: Whether pods end before others arrive.
+        ended: The number of pods that have ended.
+        running: For each pod that will end: when, its number in the order of starts,
+            its position and its node. A heap.
         committed: The pod and the node that nothing may pass, or None.
         is_over: Whether all decisions have been made.
         waited: Pod-seconds of waiting since `clear`.
         slowed: The slowdown that this waiting has added.
-        started: The pods that were started since `clear`, with their nodes and times.
+        started: The pods that were started since `clear`, with their nodes and times,
+            and how many pods had ended.
         left: How many pods have left since `clear`, because no node was feasible.
     """
 
@@ -43,6 +51,7 @@ class Lane:
         "_feasible",
         "_may_leave",
         "_next",
+        "_numbers",
         "_queued",
         "_remaining",
         "_row",
@@ -52,6 +61,8 @@ class Lane:
         "_window",
         "committed",
         "compiled",
+        "departures_first",
+        "ended",
         "head_of_line",
         "is_over",
         "left",
@@ -71,32 +82,37 @@ class Lane:
         *,
         window: int,
         head_of_line: bool,
+        departures_first: bool = True,
     ) -> None:
         self.compiled = compiled
         self.head_of_line = head_of_line
+        self.departures_first = departures_first
+        self.ended = 0
         self.now = compiled.cluster.started
         self.queue: list[int] = []
-        self.running: list[tuple[float, int, int, PodKind]] = []
+        self.running: list[tuple[float, int, int, int, PodKind]] = []
         self.committed: tuple[int, int] | None = None
         self.is_over = False
         self._table = table
         self._row = row
         self._window = window
         self._next = 0
+        self._numbers = itertools.count()
         self._weight = 0.0
         self._may_leave = any(compiled.leaves)
         # Pods that never end, with their nodes.
         self._remaining: list[tuple[int, int]] = []
         for count, (kind, node, end) in enumerate(compiled.cluster.ending):
-            heapq.heappush(self.running, (end, -1 - count, node, kind))
+            entry = end, next(self._numbers), -1 - count, node, kind
+            heapq.heappush(self.running, entry)
         self.clear()
         self.renew(compiled, table)
-        self._settle()
+        self._settle(has_moved=True)
 
     def clear(self) -> None:
         """Forget what has happened so far."""
         self.waited = self.slowed = 0.0
-        self.started: list[tuple[int, int, float]] = []
+        self.started: list[tuple[int, int, float, int]] = []
         self.left = 0
 
     def renew(self, compiled: CompiledWorkload, table: NodeStates) -> None:
@@ -109,12 +125,18 @@ class Lane:
         self.compiled, self._table = compiled, table
         ending, kinds = compiled.cluster.ending, compiled.kinds
         states = list(self.empty_states())
-        # Sorted as before: no two entries have the same position.
+        # Sorted as before: no two entries have the same number.
         self.running = [
-            (end, index, node, kinds[index] if index >= 0 else ending[-1 - index][0])
-            for end, index, node, _ in self.running
+            (
+                end,
+                number,
+                index,
+                node,
+                kinds[index] if index >= 0 else ending[-1 - index][0],
+            )
+            for end, number, index, node, _ in self.running
         ]
-        placed = [(kind, node) for _, _, node, kind in self.running]
+        placed = [(kind, node) for *_, node, kind in self.running]
         placed += [(kinds[index], node) for index, node in self._remaining]
         for kind, node in placed:
             states[node] = table.with_pod(states[node], kind)
@@ -170,7 +192,7 @@ class Lane:
         """
         at, seconds = self.compiled.at, self.compiled.seconds
         total = 0.0
-        for index, _, now in self.started:
+        for index, _, now, _ in self.started:
             ran = seconds[index]
             if ran < math.inf:
                 total += max(1.0, (now - at[index] + ran) / max(ran, shortest))
@@ -203,14 +225,20 @@ class Lane:
     def wait(self) -> None:
         """Let time pass until the next pod ends or arrives, then continue."""
         if self._pass_time():
-            self._settle()
+            self._settle(has_moved=True)
         else:
             self.is_over = True
 
-    def _settle(self) -> None:
-        """Continue to the next decision, or to the end."""
+    def _settle(self, *, has_moved: bool = False) -> None:
+        """Continue to the next decision, or to the end.
+
+        Args:
+            has_moved: Whether `_pass_time` was called after the last decision.
+        """
         while True:
-            self._happen()
+            if has_moved or self.departures_first:
+                self._happen()
+            has_moved = False
             if self.committed is not None:
                 index, node = self.committed
                 if node in self.feasible(self.compiled.kinds[index]):
@@ -225,6 +253,7 @@ class Lane:
             if not self._pass_time():
                 self.is_over = True
                 return
+            has_moved = True
 
     def _is_decision(self) -> bool:
         choices = self.possible if self.head_of_line else self.feasible
@@ -232,20 +261,35 @@ class Lane:
         return any(choices(kinds[index]) for index in self.queue[: self._window])
 
     def _happen(self) -> None:
-        """Let pods end and arrive that are due."""
-        running, now = self.running, self.now
-        while running and running[0][0] <= now:
-            _, _, node, kind = heapq.heappop(running)
-            self._set(node, self._table.without_pod(self._states[node], kind))
-        compiled = self.compiled
+        """Let pods end and arrive that are due; with arrivals first, one of both."""
+        if self.departures_first:
+            while self._end_pod():
+                pass
+            self._let_arrive()
+        elif not self._let_arrive():
+            self._end_pod()
+        if self._may_leave:
+            self._let_leave()
+
+    def _end_pod(self) -> bool:
+        """Let one pod end that is due; return whether there was one."""
+        if not self.running or self.running[0][0] > self.now:
+            return False
+        *_, node, kind = heapq.heappop(self.running)
+        self._set(node, self._table.without_pod(self._states[node], kind))
+        self.ended += 1
+        return True
+
+    def _let_arrive(self) -> bool:
+        """Let all pods arrive that are due; return whether there was one."""
+        compiled, first = self.compiled, self._next
         at, count = compiled.at, len(compiled.at)
-        while self._next < count and at[self._next] <= now:
+        while self._next < count and at[self._next] <= self.now:
             self.queue.append(self._next)
             self._weight += compiled.weights[self._next]
             self._queued[compiled.kinds[self._next]] += 1
             self._next += 1
-        if self._may_leave:
-            self._let_leave()
+        return self._next > first
 
     def _let_leave(self) -> None:
         leaves, kinds = self.compiled.leaves, self.compiled.kinds
@@ -270,11 +314,16 @@ class Lane:
         if not self._queued[kind]:
             del self._queued[kind]
         self._weight -= compiled.weights[index]
-        self.started.append((index, node, self.now))
+        self.started.append((index, node, self.now, self.ended))
+        if not self.departures_first and not seconds:
+            # Only what was due before is held back, so it ends at once.
+            self.ended += 1
+            return
         self._set(node, self._table.with_pod(self._states[node], kind))
         end = self.now + seconds
         if end < math.inf:
-            heapq.heappush(self.running, (end, index, node, kind))
+            entry = end, next(self._numbers), index, node, kind
+            heapq.heappush(self.running, entry)
         else:
             self._remaining.append((index, node))
 
@@ -284,7 +333,10 @@ class Lane:
         self._changes.append(node)
 
     def _pass_time(self) -> bool:
-        """Move to the next moment at which a pod ends or arrives, if there is any."""
+        """Move to the next moment at which a pod ends or arrives, if there is any.
+
+        With arrivals first, that may be the same moment.
+        """
         compiled = self.compiled
         due = self.running[0][0] if self.running else math.inf
         if self._next < len(compiled.at):

@@ -69,6 +69,9 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
         window: How many waiting pods the agent sees and may choose from.
         head_of_line: Whether a pod may be chosen that fits nowhere now. It then waits
             for its node, and nothing passes it: a queue without backfilling.
+        departures_first: Whether pods end before others arrive at the same instant. If
+            not, pods arrive first; then pods end one by one, and the agent decides
+            after each, as in experiments with ``departuresFirst: false``.
         config: The scheduler's configuration; by default the default one.
         registry: Where plugins are found by name; by default the installed ones.
         resources: The observed resources.
@@ -92,6 +95,7 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
         *,
         window: int = 16,
         head_of_line: bool = False,
+        departures_first: bool = True,
         config: SchedulerConfig | None = None,
         registry: PluginRegistry | None = None,
         resources: Sequence[str] = ("cpu", "memory"),
@@ -113,6 +117,7 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._workload, self._window, self._nodes = workload, window, max_nodes
         self._head_of_line, self._reward = head_of_line, reward
+        self._departures_first = departures_first
         self._resources, self._estimate = tuple(resources), estimate or run_time
         self._shortest, self._verify, self._episodes = shortest, verify, 0
         self._registry = registry or installed_plugins()
@@ -217,6 +222,7 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
             self._view.states[run],
             window=self._window,
             head_of_line=self._head_of_line,
+            departures_first=self._departures_first,
         )
         if run < len(self._lanes):
             self._lanes[run], self._workloads[run] = lane, workload
@@ -277,7 +283,7 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
         self._view.look(run, lane)
         mirror = self._mirrors.get(run)
         if mirror is not None:
-            mirror.start(lane, lane.started)
+            mirror.start(lane)
             if not lane.is_over:
                 mirror.check(lane, self._window)
 

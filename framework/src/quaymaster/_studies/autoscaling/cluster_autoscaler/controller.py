@@ -40,10 +40,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.request_objects import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.staying import (
     reasons_to_stay,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
-    Unremovable,
-    UnremovableReason,
-)
 from quaymaster._studies.autoscaling.errors import AutoscalerError
 from quaymaster._studies.autoscaling.group_prices import priced_by
 from quaymaster._studies.autoscaling.group_settings import (
@@ -198,10 +194,11 @@ class ClusterAutoscalerController:
         self._timer: Timer | None = None
         self._written = 0
         self._version = -1
-        self._reasons: dict[str, Unremovable] = {}
         self._quiet_until = self._start
         self._changed_at = self._clock.now()
         self._state: object = None
+        self._machines: Mapping[str, bool] = {}
+        self._machines_at = -1
         self._pods = context.cluster.watch(
             Pod, context.cluster.resource_version, self._pod_changed
         )
@@ -248,7 +245,7 @@ class ClusterAutoscalerController:
             reasons_to_stay(
                 self._cluster.list(Node).items,
                 self.autoscaler.down,
-                self._reasons,
+                self.autoscaler.down.unremovable.known,
                 self.cloud,
                 self._options,
             )
@@ -385,10 +382,7 @@ class ClusterAutoscalerController:
         self._written = len(events)
 
     def _note_reasons(self) -> None:
-        """Keep why nodes stay: a loop does not look at all of them again."""
-        for name, reason in self.autoscaler.down.unremovable.reasons.items():
-            if reason.reason is not UnremovableReason.RECENTLY_UNREMOVABLE:
-                self._reasons[name] = reason
+        """Keep why nodes stay, if that is explained."""
         if self._nodes is not None:
             since = round(self._clock.now() - self._start, _DIGITS)
             self._nodes.note(self.reasons_to_stay(), since)
@@ -397,9 +391,16 @@ class ClusterAutoscalerController:
         """Note when the nodes or what the autoscaler plans for them has changed."""
         state = (
             dict(self.cloud.sizes),
-            {each.name: each.is_registered for each in self.cloud.instances()},
+            self._registrations(),
             self.autoscaler.plans(),
-            len([pod for pod in self._cluster.list(Pod).items if not pod.node_name]),
+            self.autoscaler.pods_without_node(),
         )
         if state != self._state:
             self._state, self._changed_at = state, self._clock.now()
+
+    def _registrations(self) -> Mapping[str, bool]:
+        """Return whether each machine has a node; if none changed, the same object."""
+        if self.cloud.version != self._machines_at:
+            self._machines_at = self.cloud.version
+            self._machines = dict(self.cloud.registrations)
+        return self._machines

@@ -37,6 +37,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
     is_mirror_pod,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.removal import Removable
+from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
+    SeenCluster,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import Utilization
 
 __all__ = ["Deletions", "EvictFn"]
@@ -69,6 +72,7 @@ class Deletions:
 
     Args:
         cluster: The cluster.
+        seen: Its pods.
         cloud: The groups.
         drainability: Judges the pods.
         options: The options of the autoscaler.
@@ -82,6 +86,7 @@ class Deletions:
     def __init__(
         self,
         cluster: InMemoryCluster,
+        seen: SeenCluster,
         cloud: Cloud,
         drainability: Drainability,
         options: ClusterAutoscalerOptions,
@@ -89,6 +94,7 @@ class Deletions:
         evict: EvictFn,
     ) -> None:
         self._cluster = cluster
+        self._seen = seen
         self._cloud = cloud
         self._drainability = drainability
         self._options = options
@@ -307,11 +313,8 @@ class Deletions:
         return pod.priority >= self._options.expendable_pods_priority_cutoff
 
     def _pods_on(self, name: str) -> list[Pod]:
-        return [
-            pod
-            for pod in self._cluster.list(Pod).items
-            if pod.node_name == name and not pod.is_finished
-        ]
+        self._seen.catch_up()
+        return [pod for pod in self._seen.pods_on(name) if not pod.is_finished]
 
     def _is_on(self, pod: Pod, name: str) -> bool:
         try:

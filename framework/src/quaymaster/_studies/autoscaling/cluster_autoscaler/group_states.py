@@ -15,24 +15,27 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.backoff import Backoff
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
+from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
+    SeenCluster,
+    in_order,
+)
 
 __all__ = ["GroupStates", "Readiness", "Request"]
 
 
 @attrs.define
 class Readiness:
-    """The nodes of a group, or of the cluster, by their names.
+    """The nodes of a group, by their names.
 
     Attributes:
-        ready: Nodes that run well.
+        ready: The number of nodes that run well; there are many of them.
         unready: Nodes that once ran, or needed too long to start.
         not_started: Nodes that are registered and starting.
         unregistered: Machines that are not nodes yet.
         long_unregistered: Machines that should have been nodes long ago.
     """
 
-    ready: list[str] = attrs.field(factory=list)
+    ready: int = 0
     unready: list[str] = attrs.field(factory=list)
     not_started: list[str] = attrs.field(factory=list)
     unregistered: list[str] = attrs.field(factory=list)
@@ -41,12 +44,12 @@ class Readiness:
     @property
     def registered(self) -> int:
         """The number of nodes in the cluster."""
-        return len(self.ready) + len(self.unready) + len(self.not_started)
+        return self.ready + len(self.unready) + len(self.not_started)
 
     @property
     def settled(self) -> int:
         """The number of machines that are no longer expected to change."""
-        return len(self.ready) + len(self.unready) + len(self.long_unregistered)
+        return self.ready + len(self.unready) + len(self.long_unregistered)
 
 
 @attrs.define
@@ -87,55 +90,59 @@ class GroupStates:
         self.backoff = Backoff(options)
         self.requests: dict[str, Request] = {}
         self._readiness: Mapping[str, Readiness] = {}
-        self._total = Readiness()
+        self._unready = 0
         self._nodes = 0
         self._missing_since: dict[str, float] = {}
         self._wrong_sizes: dict[str, _WrongSize] = {}
 
-    def update(self, nodes: Sequence[Node], now: float) -> Sequence[tuple[str, float]]:
+    def update(self, seen: SeenCluster, now: float) -> Sequence[tuple[str, float]]:
         """Look at the nodes, and end the requests that are fulfilled or too old.
 
         Returns:
             The groups whose request was too old, with its age.
         """
-        self._nodes = len(nodes)
-        self._count(nodes, now)
+        self._nodes = len(seen.nodes)
+        self._count(seen, now)
         self.backoff.forget_old(now)
         late = [*self._end_requests(now)]
         self._note_wrong_sizes(now)
         return late
 
-    def _count(self, nodes: Iterable[Node], now: float) -> None:
-        readiness: defaultdict[str, Readiness] = defaultdict(Readiness)
-        self._total = Readiness()
-        for node in nodes:
-            group = self._cloud.group_of(node.name)
-            kind = self._kind_of(node, now)
-            getattr(self._total, kind).append(node.name)
-            if group is not None:
-                getattr(readiness[group.name], kind).append(node.name)
-        missing = {
-            each.name: each.group
-            for each in self._cloud.instances()
-            if not each.is_registered
-        }
+    def _count(self, seen: SeenCluster, now: float) -> None:
+        """Count the nodes: those that are ready together, the others one by one."""
+        first = in_order(
+            next(iter(own.values())) for own in seen.members.values() if own
+        )
+        readiness = defaultdict(
+            Readiness,
+            {
+                each.group: Readiness(ready=len(seen.members[each.group]))
+                for each in first
+            },
+        )
+        self._unready = 0
+        for each in in_order(seen.not_ready.values()):
+            is_unready = self._is_old(each.node, now)
+            self._unready += is_unready
+            if each.group:
+                own = readiness[each.group]
+                own.ready -= 1
+                (own.unready if is_unready else own.not_started).append(each.name)
+        missing = self._cloud.unregistered
         self._missing_since = {
             name: self._missing_since.get(name, now) for name in missing
         }
         limit = now - self._options.max_node_provision_time
-        for name, owner in missing.items():
+        for name, machine in missing.items():
+            own = readiness[machine.group]
             is_late = self._missing_since[name] < limit
-            kind = "long_unregistered" if is_late else "unregistered"
-            getattr(readiness[owner], kind).append(name)
-            getattr(self._total, kind).append(name)
+            (own.long_unregistered if is_late else own.unregistered).append(name)
         self._readiness = readiness
 
-    def _kind_of(self, node: Node, now: float) -> str:
-        if is_ready(node):
-            return "ready"
+    def _is_old(self, node: Node, now: float) -> bool:
+        """Return whether a node is too old to be starting still."""
         age = age_of(node.metadata.creation_timestamp, now)
-        is_young = age < self._options.max_node_startup_time
-        return "not_started" if is_young else "unready"
+        return age >= self._options.max_node_startup_time
 
     def _end_requests(self, now: float) -> Iterable[tuple[str, float]]:
         for group, request in [*self.requests.items()]:
@@ -194,7 +201,7 @@ class GroupStates:
     @property
     def is_healthy(self) -> bool:
         """Whether the cluster has few unready nodes."""
-        options, unready = self._options, len(self._total.unready)
+        options, unready = self._options, self._unready
         share = options.max_total_unready_percentage / 100 * self._nodes
         return unready <= options.ok_total_unready_count or unready <= share
 
@@ -207,7 +214,7 @@ class GroupStates:
         if readiness is None:
             return target == 0 or (least == 0 and target > 0)
         least -= len(readiness.long_unregistered)
-        missing = least - len(readiness.ready)
+        missing = least - readiness.ready
         share = options.max_total_unready_percentage / 100 * readiness.registered
         return missing <= options.ok_total_unready_count or missing <= share
 

@@ -32,7 +32,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
     are_all_new,
-    is_unschedulable,
     old_enough,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
@@ -54,6 +53,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up_log import (
     ScaleUpLog,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
+    SeenCluster,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
@@ -68,6 +70,7 @@ class Growth:
 
     Attributes:
         cluster: The cluster.
+        seen: Its pods, as the loop has seen them.
         cloud: The groups.
         trial: The nodes and pods, as the loop has seen them.
         states: The states of the groups.
@@ -84,6 +87,7 @@ class Growth:
     """
 
     cluster: InMemoryCluster
+    seen: SeenCluster
     cloud: Cloud
     trial: TrialCluster
     states: GroupStates
@@ -172,10 +176,8 @@ class Growth:
         """
         pods = [
             pod
-            for pod in self.cluster.list(Pod).items
-            if is_unschedulable(pod)
-            and not pod.status.nominated_node_name
-            and self._counts(pod)
+            for pod in self.seen.unschedulable()
+            if not pod.status.nominated_node_name and self._counts(pod)
         ]
         pods += filter(self._counts, self.buffers.pods(now))
         pods += self._drained_pods()

@@ -3,17 +3,14 @@
 Mirrors ``core/static_autoscaler.go``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from random import Random
 from typing import Final
-
-from msgspec.structs import replace
 
 from quaymaster._api.objects import (
     ApiObject,
     DaemonSet,
     Node,
-    NodeCondition,
     Pod,
     PodDisruptionBudget,
 )
@@ -45,7 +42,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
 from quaymaster._studies.autoscaling.cluster_autoscaler.growth import Growth
-from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import is_starting
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
@@ -53,7 +49,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
     PriceExpander,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
 from quaymaster._studies.autoscaling.cluster_autoscaler.requests import Requests
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_down import (
     ScaleDownPlanner,
@@ -63,6 +58,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up_log import (
     ScaleUpLog,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
+    SeenCluster,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.soft_taints import SoftTaints
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import (
@@ -120,6 +118,7 @@ class ClusterAutoscaler:
         self._cluster = cluster
         self._cloud = cloud
         self._options = options
+        self._seen = SeenCluster(cluster, cloud, options)
         self.trial = TrialCluster(cluster, config, registry, counts=self._counts)
         self._templates = Templates(cloud, self.trial, options)
         self._states = GroupStates(cloud, options)
@@ -131,10 +130,13 @@ class ClusterAutoscaler:
             why, start = ExpanderReasons(expanders), cluster.clock.now()
             self.log = ScaleUpLog(cloud, self._states, self.trial, why, start)
         drainability = self.drainability = Drainability(options, self._find)
-        self.down = ScaleDownPlanner(self.trial, cloud, drainability, options)
+        self.down = ScaleDownPlanner(
+            self._seen, self.trial, cloud, drainability, options
+        )
         self._soft_taints = SoftTaints(cluster, cloud, options)
         self._deletions = Deletions(
             cluster,
+            self._seen,
             cloud,
             drainability,
             options,
@@ -154,6 +156,7 @@ class ClusterAutoscaler:
         )
         self._growth = Growth(
             cluster=cluster,
+            seen=self._seen,
             cloud=cloud,
             trial=self.trial,
             states=self._states,
@@ -169,6 +172,7 @@ class ClusterAutoscaler:
 
     def close(self) -> None:
         """Close the plugins."""
+        self._seen.close()
         self.trial.close()
 
     @property
@@ -207,19 +211,24 @@ class ClusterAutoscaler:
             self.requests.states(),
         )
 
+    def pods_without_node(self) -> int:
+        """Return how many pods have no node now."""
+        self._seen.catch_up()
+        return self._seen.without_node
+
     def run_once(self) -> None:
         """Look at the cluster once, and act."""
         now = self._cluster.clock.now()
         self.requests.refresh(now)
         self.trial.catch_up()
-        nodes = [self._as_seen(node) for node in self._cluster.list(Node).items]
-        ready = sum(map(is_ready, nodes))
+        self._seen.catch_up()
+        ready = len(self._seen.nodes) - len(self._seen.not_ready)
         deletions = self._deletions.per_group()
         in_deletion = self._deletions.names()
         templates = self._templates.of_groups(
-            nodes, self._cluster.list(DaemonSet).items, now
+            self._seen, self._cluster.list(DaemonSet).items, now
         )
-        for group, age in self._states.update(nodes, now):
+        for group, age in self._states.update(self._seen, now):
             text = f"Nodes added to group {group} failed to register within {age:g}s"
             self._report(WARNING, "ScaleUpTimedOut", text, None)
         self._delete_old_machines()
@@ -231,30 +240,17 @@ class ClusterAutoscaler:
             return
         with self.trial.fork():
             starting = self._add_expected_nodes(templates, now)
-            nodes = [node for node in nodes if node.name not in starting]
-            every = self.trial.nodes()
+            enforces = self._options.enforce_node_group_min_size
+            every = self.trial.nodes() if enforces else ()
             is_quiet = self._growth.help_pods(ready, templates, now)
             if self._options.scale_down_enabled:
-                self._scale_down(
-                    nodes, in_deletion, deletions, now, may_delete=is_quiet
-                )
-            if self._options.enforce_node_group_min_size:
+                going = {*in_deletion}
+                self._scale_down(starting, going, deletions, now, may_delete=is_quiet)
+            if enforces:
                 self._growth.to_min_sizes(every, templates, now)
 
     def _cluster_size(self) -> int:
         return len(self._cluster.list(Node).items)
-
-    def _as_seen(self, node: Node) -> Node:
-        """Return a node as upstream sees it: with a startup taint it is not ready."""
-        if not is_ready(node) or not is_starting(node, self._options):
-            return node
-        created = node.metadata.creation_timestamp
-        not_ready = NodeCondition(
-            type="Ready", status="False", last_transition_time=created
-        )
-        others = (each for each in node.status.conditions if each.type != "Ready")
-        status = replace(node.status, conditions=(not_ready, *others))
-        return replace(node, status=status)
 
     def _delete_old_machines(self) -> None:
         """Delete machines that should have been nodes long ago."""
@@ -281,8 +277,8 @@ class ClusterAutoscaler:
 
     def _scale_down(
         self,
-        nodes: Sequence[Node],
-        in_deletion: Sequence[str],
+        starting: Set[str],
+        going: Set[str],
         deletions: Mapping[str, int],
         now: float,
         *,
@@ -290,19 +286,18 @@ class ClusterAutoscaler:
     ) -> None:
         """Find the nodes that are not needed, and start to remove some."""
         budgets = RemainingBudgets(self._cluster.list(PodDisruptionBudget).items)
-        candidates = self.down.update(nodes, budgets, in_deletion, now)
+        has_candidates = self.down.update(starting, going, budgets, now)
         options = self._options
         is_resting = (
             not may_delete
             or self._growth.last + options.scale_down_delay_after_add > now
             or self._last_deletion + options.scale_down_delay_after_delete > now
         )
-        if candidates and not is_resting:
-            every = self.trial.nodes()
-            empty, with_pods = self.down.removable_now(every, deletions, now)
+        if has_candidates and not is_resting:
+            empty, with_pods = self.down.removable_now(deletions, now)
             if self._deletions.start(empty, with_pods, self.down.utilization.get):
                 self._last_deletion = now
-        self._soft_taints.update(nodes, self.down.unneeded, now)
+        self._soft_taints.update(self._seen, starting, self.down.unneeded, now)
 
     def _report(
         self, kind: str, reason: str, message: str, obj: ApiObject | None

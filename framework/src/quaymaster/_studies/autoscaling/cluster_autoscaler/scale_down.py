@@ -1,24 +1,18 @@
 """Finds the nodes that are not needed, and those that may be removed now.
 
-Mirrors ``core/scaledown/planner/planner.go``, ``eligibility/eligibility.go`` and
-``unneeded/nodes.go``.
+Mirrors ``core/scaledown/planner/planner.go`` and ``unneeded/nodes.go``.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Set
 from typing import Final
 
 import attrs
 
-from quaymaster._api.objects import Node
 from quaymaster._studies.autoscaling.cloud import Cloud
-from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
-)
-from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import (
-    time_of_deletion,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -29,6 +23,13 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.removal import (
     Removable,
     RemovalTrial,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.removal_candidates import (
+    DISABLED,
+    RemovalCandidates,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
+    SeenCluster,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
     Unremovable,
     UnremovableNodes,
@@ -36,14 +37,11 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
     Utilization,
-    Utilizations,
 )
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = ["ScaleDownPlanner", "Unneeded"]
 
-_DISABLED: Final = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
-_DELETION_SECONDS: Final = 300
 _TOO_SOON: Final = (
     UnremovableReason.NOT_UNNEEDED_LONG_ENOUGH,
     UnremovableReason.NOT_UNREADY_LONG_ENOUGH,
@@ -63,11 +61,31 @@ class Unneeded:
     since: float
 
 
+@attrs.define(eq=False)
+class _Destinations:
+    """The nodes that may take pods of removed nodes.
+
+    They are not listed: most loops ask for few of them, or for none.
+    """
+
+    seen: SeenCluster
+    left_out: Set[str]
+    removed: set[str] = attrs.field(factory=set)
+
+    def __contains__(self, name: object) -> bool:
+        return (
+            name in self.seen.nodes
+            and name not in self.left_out
+            and name not in self.removed
+        )
+
+
 class ScaleDownPlanner:
     """Follows the nodes that are not needed from loop to loop.
 
     Args:
-        trial: The cluster.
+        seen: The nodes and pods of the cluster.
+        trial: The cluster, with what the loop has tried on it.
         cloud: The groups.
         drainability: Judges the pods.
         options: The options of the autoscaler.
@@ -75,57 +93,65 @@ class ScaleDownPlanner:
     Attributes:
         unneeded: The nodes that are not needed, by name.
         unremovable: The nodes that cannot be removed.
-        utilization: The utilisation of the nodes that were looked at, by name.
     """
 
     def __init__(
         self,
+        seen: SeenCluster,
         trial: TrialCluster,
         cloud: Cloud,
         drainability: Drainability,
         options: ClusterAutoscalerOptions,
     ) -> None:
+        self._seen = seen
         self._trial = trial
         self._cloud = cloud
-        self._drainability = drainability
         self._options = options
         self._removal = RemovalTrial(trial, drainability)
         self.unneeded: dict[str, Unneeded] = {}
         self.unremovable = UnremovableNodes()
-        self.utilization: dict[str, Utilization] = {}
-        self._utilizations = Utilizations(options)
+        self._candidates = RemovalCandidates(
+            seen, trial, cloud, drainability, self.unremovable, options
+        )
+        self._judged: list[str] = []
         self._last_loop: float | None = None
         self._shortest_loop = options.scale_down_unneeded_time or 1e-9
 
+    @property
+    def utilization(self) -> Mapping[str, Utilization]:
+        """The utilisation of the nodes that were looked at, by name."""
+        return self._candidates.utilization
+
     def update(
         self,
-        nodes: Sequence[Node],
+        starting: Set[str],
+        going: Set[str],
         budgets: RemainingBudgets,
-        in_deletion: Iterable[str],
         now: float,
-    ) -> int:
+    ) -> bool:
         """Find the nodes that are not needed.
 
         Args:
-            nodes: The nodes of the cluster, without those that are starting.
+            starting: The nodes that are starting; they are not considered.
+            going: The nodes that are being deleted.
             budgets: What the disruption budgets allow; it is counted down.
-            in_deletion: The nodes that are being deleted.
             now: The time, in seconds since the epoch.
 
         Returns:
-            The number of nodes that were considered.
+            Whether any node was considered.
         """
         if self._last_loop is not None:
             self._shortest_loop = min(self._shortest_loop, now - self._last_loop)
         self._last_loop = now
-        going = set(in_deletion)
-        candidates = self._candidates(nodes, now)
-        staying = [node for node in candidates if node.name not in going]
-        destinations = {node.name for node in nodes} - going
+        has_any = self._candidates.update(starting, going, self._judged, now)
+        self._judged = []
+        destinations = _Destinations(self._seen, starting | going)
         with self._trial.fork():
-            self._categorize(staying, destinations, budgets, now)
-        self._removal.forget_old_hints()
-        return len(candidates)
+            self._find_unneeded(destinations, budgets, now)
+        self._removal.end()
+        # These trials were reverted: nothing has changed by them.
+        self._trial.take_changed()
+        return has_any
 
     def clear(self) -> None:
         """Forget all nodes that are not needed."""
@@ -143,16 +169,15 @@ class ScaleDownPlanner:
         return min(ends if look is None else [*ends, look], default=math.inf)
 
     def removable_now(
-        self, nodes: Iterable[Node], deletions: Mapping[str, int], now: float
+        self, deletions: Mapping[str, int], now: float
     ) -> tuple[list[Removable], list[Removable]]:
         """Return the empty nodes that may be removed now, and those with pods.
 
         Args:
-            nodes: All nodes.
             deletions: How many nodes of each group are being deleted.
             now: The time, in seconds since the epoch.
         """
-        quota = Quota(self._options, nodes, removes=True)
+        quota = self._quota()
         sizes = dict(self._cloud.sizes)
         empty: list[Removable] = []
         with_pods: list[Removable] = []
@@ -163,7 +188,7 @@ class ScaleDownPlanner:
             if reason is None and removable.drain.completing:
                 reason = UnremovableReason.BLOCKED_BY_ON_COMPLETION_POD
             if reason is not None:
-                self.unremovable.add(removable.node.name, Unremovable(reason))
+                self._note(removable.node.name, Unremovable(reason))
             elif removable.drain.moving:
                 with_pods.append(removable)
             else:
@@ -171,86 +196,47 @@ class ScaleDownPlanner:
         with_pods.sort(key=lambda removable: removable.is_risky)
         return empty, with_pods
 
-    def _candidates(self, nodes: Iterable[Node], now: float) -> list[Node]:
-        """Return the nodes of groups that may shrink, the best ones first.
+    def _quota(self) -> Quota | None:
+        """Return what the cluster must keep; None if it need not keep anything."""
+        options = self._options
+        if not options.cores_total[0] and not options.memory_total[0]:
+            return None
+        return Quota(options, self._trial.nodes(), removes=True)
 
-        Mirrors ``processors/scaledowncandidates``: empty nodes, then those of the last
-        loop, then the others.
-        """
-        no_budgets = RemainingBudgets()
-
-        def order(node: Node) -> tuple[bool, bool, bool]:
-            info = self._trial.get(node.name)
-            pods = () if info is None else info.pods.values()
-            is_full = self._drainability.has_moving(pods, no_budgets, now)
-            return is_full is True, is_full is None, node.name not in self.unneeded
-
-        shrinking = []
-        for node in nodes:
-            group = self._cloud.group_of(node.name)
-            if group is not None and self._cloud.sizes[group.name] > group.min_size:
-                shrinking.append(node)
-        return sorted(shrinking, key=order)
-
-    def _categorize(
-        self,
-        candidates: Iterable[Node],
-        destinations: set[str],
-        budgets: RemainingBudgets,
-        now: float,
+    def _find_unneeded(
+        self, destinations: _Destinations, budgets: RemainingBudgets, now: float
     ) -> None:
         until = now + self._options.unremovable_node_recheck_timeout
-        unneeded: dict[str, Unneeded] = {}
-        self.unremovable.begin(now)
-        eligible = self._eligible(candidates, now)
+        candidates, unneeded = self._candidates, dict[str, Unneeded]()
         limit = self._unneeded_limit()
-        for name in eligible:
+        for name in candidates.in_order(self.unneeded.keys()):
             if len(unneeded) >= limit:
                 break
-            result = self._removal.remove(name, destinations, budgets, now)
+            before = self.unneeded.get(name)
+            if candidates.has_pods(name):
+                result = self._removal.remove(name, destinations, budgets, now)
+            elif before is not None and name not in candidates.changed:
+                self._removal.leave_out(name)
+                destinations.removed.add(name)
+                unneeded[name] = before
+                continue
+            else:
+                result = self._removal.remove_empty(name)
             if isinstance(result, Unremovable):
-                self.unremovable.add(name, result, until)
+                self._note(name, result, until)
                 continue
             result.is_risky = not budgets.allow_at_once(result.drain.moving)
-            destinations.discard(name)
+            destinations.removed.add(name)
             budgets.use(result.drain.moving)
-            before = self.unneeded.get(name)
             unneeded[name] = Unneeded(result, before.since if before else now)
         self.unneeded = unneeded
 
-    def _eligible(self, candidates: Iterable[Node], now: float) -> list[str]:
-        """Return the nodes that are worth a trial; note why the others are not."""
-        self.utilization = {}
-        self._utilizations.begin()
-        eligible = []
-        for node in candidates:
-            reason = self._why_ineligible(node, now)
-            if reason is None:
-                eligible.append(node.name)
-            else:
-                self.unremovable.add(node.name, Unremovable(reason))
-        return eligible
-
-    def _why_ineligible(self, node: Node, now: float) -> UnremovableReason | None:
-        info, options = self._trial.get(node.name), self._options
-        if info is None:
-            return UnremovableReason.UNEXPECTED_ERROR
-        if self.unremovable.is_recent(node.name):
-            return UnremovableReason.RECENTLY_UNREMOVABLE
-        marked = time_of_deletion(node)
-        if marked is not None and age_of(marked, now) < _DELETION_SECONDS:
-            return UnremovableReason.CURRENTLY_BEING_DELETED
-        if node.metadata.annotations.get(_DISABLED) == "true":
-            return UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION
-        utilization = self._utilizations.of(info, now)
-        if utilization is None:
-            return UnremovableReason.UNEXPECTED_ERROR
-        if not options.scale_down_unready_enabled and not is_ready(node):
-            return UnremovableReason.SCALE_DOWN_UNREADY_DISABLED
-        self.utilization[node.name] = utilization
-        if utilization.highest > utilization.threshold(options):
-            return UnremovableReason.NOT_UNDERUTILIZED
-        return None
+    def _note(
+        self, name: str, unremovable: Unremovable, until: float | None = None
+    ) -> None:
+        """Note a reason of this loop; the next one judges the node again."""
+        self.unremovable.add(name, unremovable, until)
+        self._judged.append(name)
 
     def _unneeded_limit(self) -> int:
         """Return how many nodes are found in one loop at most."""
@@ -270,11 +256,11 @@ class ScaleDownPlanner:
         unneeded: Unneeded,
         sizes: dict[str, int],
         deletions: Mapping[str, int],
-        quota: Quota,
+        quota: Quota | None,
         now: float,
     ) -> UnremovableReason | None:
         node = unneeded.removable.node
-        if node.metadata.annotations.get(_DISABLED) == "true":
+        if node.metadata.annotations.get(DISABLED) == "true":
             return UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION
         threshold = self._threshold(unneeded)
         if threshold > 0 and unneeded.since + threshold >= now:
@@ -284,7 +270,7 @@ class ScaleDownPlanner:
             return UnremovableReason.NOT_AUTOSCALED
         if sizes[group.name] - deletions.get(group.name, 0) <= group.min_size:
             return UnremovableReason.NODE_GROUP_MIN_SIZE_REACHED
-        if not quota.consume(node, 1):
+        if quota is not None and not quota.consume(node, 1):
             return UnremovableReason.MINIMAL_RESOURCE_LIMIT_EXCEEDED
         sizes[group.name] -= 1
         return None

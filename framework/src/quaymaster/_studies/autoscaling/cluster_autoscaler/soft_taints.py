@@ -3,7 +3,7 @@
 Mirrors ``core/scaledown/actuation/softtaint.go``.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container
 
 from msgspec.structs import replace
 
@@ -17,6 +17,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
+    SeenCluster,
+    in_order,
 )
 
 __all__ = ["SoftTaints"]
@@ -39,28 +43,38 @@ class SoftTaints:
         self._limit = options.max_bulk_soft_taint_count
 
     def update(
-        self, nodes: Sequence[Node], unneeded: Container[str], now: float
+        self,
+        seen: SeenCluster,
+        starting: Container[str],
+        unneeded: Collection[str],
+        now: float,
     ) -> None:
         """Change the marks of some nodes, first those that are needed again.
 
         Args:
-            nodes: The nodes.
+            seen: The nodes.
+            starting: The names of the nodes that are starting.
             unneeded: The names of the nodes that are not needed.
             now: The time, in seconds since the Unix epoch.
         """
-        own = [node for node in nodes if self._cloud.group_of(node.name)]
-        needed = [node for node in own if node.name not in unneeded]
-        others = [node for node in own if node.name in unneeded]
+        needed_again = [
+            each
+            for each in seen.marked.values()
+            if each.group and each.name not in unneeded and each.name not in starting
+        ]
+        no_longer_needed = [
+            each
+            for each in map(seen.nodes.__getitem__, unneeded)
+            if each.group and not each.is_marked
+        ]
         left = self._limit
-        for node in [*needed, *others]:
-            is_needed = node.name not in unneeded
-            is_marked = has_taint(node, DELETION_CANDIDATE)
-            if has_taint(node, TO_BE_DELETED) or is_needed != is_marked:
+        for each in (*in_order(needed_again), *in_order(no_longer_needed)):
+            if has_taint(each.node, TO_BE_DELETED):
                 continue
             if left <= 0:
                 return
             left -= 1
-            self._mark(node.name, now, is_set=not is_needed)
+            self._mark(each.name, now, is_set=not each.is_marked)
 
     def _mark(self, name: str, now: float, *, is_set: bool) -> None:
         node = self._cluster.get(Node, name)

@@ -33,6 +33,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import (
     is_ready,
     last_change,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
+    SeenCluster,
+)
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = ["Template", "Templates"]
@@ -86,7 +89,7 @@ class Templates:
         self._cache: dict[str, Template] = {}
 
     def of_groups(
-        self, nodes: Sequence[Node], daemon_sets: Sequence[DaemonSet], now: float
+        self, seen: SeenCluster, daemon_sets: Sequence[DaemonSet], now: float
     ) -> Mapping[str, Template]:
         """Return the template of each group.
 
@@ -95,11 +98,11 @@ class Templates:
         which is never so here.
 
         Args:
-            nodes: All nodes.
+            seen: All nodes.
             daemon_sets: All DaemonSets.
             now: The time, in seconds since the epoch.
         """
-        templates = self._of_nodes(nodes, daemon_sets, now)
+        templates = self._of_nodes(seen, daemon_sets, now)
         self._cache.update(templates)
         for name, group in self._cloud.groups.items():
             if name in templates:
@@ -114,18 +117,17 @@ class Templates:
         return templates
 
     def _of_nodes(
-        self, nodes: Iterable[Node], daemon_sets: Sequence[DaemonSet], now: float
+        self, seen: SeenCluster, daemon_sets: Sequence[DaemonSet], now: float
     ) -> dict[str, Template]:
         """Return a copy of the first node of each group that runs well."""
         templates: dict[str, Template] = {}
-        for node in nodes:
-            group = self._cloud.group_of(node.name)
-            if group is None or group.name in templates:
-                continue
-            info = self._trial.get(node.name)
-            if info is not None and _is_good(node, now):
-                templates[group.name] = self._copy(
-                    info, group.name, daemon_sets, force=self._options.force_ds
+        for group, members in seen.members.items():
+            good = (each for each in members.values() if _is_good(each.node, now))
+            infos = (self._trial.get(each.name) for each in good)
+            info = next((info for info in infos if info is not None), None)
+            if info is not None:
+                templates[group] = self._copy(
+                    info, group, daemon_sets, force=self._options.force_ds
                 )
         return templates
 

@@ -4,6 +4,7 @@ Mirrors ``core/scaledown/unremovable/nodes.go``.
 """
 
 import enum
+from typing import Final
 
 import attrs
 
@@ -45,29 +46,45 @@ class Unremovable:
     blocking: BlockingPod | None = None
 
 
+_RECENT: Final = Unremovable(UnremovableReason.RECENTLY_UNREMOVABLE)
+
+
 class UnremovableNodes:
     """The nodes that cannot be removed, by name.
 
     Attributes:
         reasons: The reasons of the last loop.
+        known: The last reason of each node that had one, other than that it was found
+            a moment ago.
     """
 
     def __init__(self) -> None:
         self.reasons: dict[str, Unremovable] = {}
+        self.known: dict[str, Unremovable] = {}
         self._until: dict[str, float] = {}
 
-    def begin(self, now: float) -> None:
-        """Begin a loop: forget reasons, and what was found too long ago."""
-        self.reasons = {}
-        self._until = {name: end for name, end in self._until.items() if end > now}
+    def pop_expired(self, now: float) -> list[str]:
+        """Return the nodes that may be looked at again, and forget them."""
+        expired = [name for name, end in self._until.items() if end <= now]
+        for name in expired:
+            del self._until[name]
+        return expired
 
     def add(
         self, name: str, unremovable: Unremovable, until: float | None = None
     ) -> None:
         """Add a node; with ``until``, it is not looked at before that time."""
-        self.reasons[name] = unremovable
+        self.reasons[name] = self.known[name] = unremovable
         if until is not None:
             self._until[name] = until
+
+    def add_recent(self, name: str) -> None:
+        """Add a node that is not looked at now."""
+        self.reasons[name] = _RECENT
+
+    def drop(self, name: str) -> None:
+        """Forget the reason of a node."""
+        self.reasons.pop(name, None)
 
     def is_recent(self, name: str) -> bool:
         """Return whether a node is not looked at now."""

@@ -21,7 +21,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
     is_mirror_pod,
 )
 
-__all__ = ["Utilization", "Utilizations", "utilization_of"]
+__all__ = ["Utilization", "utilization_of"]
 
 _MILLI: Final = 1000
 
@@ -83,37 +83,6 @@ def utilization_of(
         parts.append(_part(info.pods.values(), name, amount, options, now))
     cpu, memory = parts
     return Utilization(cpu, memory)
-
-
-class Utilizations:
-    """The utilisation of nodes, computed again for those that have changed.
-
-    Most of a loop over many nodes was this: few of them change in ten seconds.
-
-    Args:
-        options: The options of the autoscaler.
-    """
-
-    def __init__(self, options: ClusterAutoscalerOptions) -> None:
-        self._options = options
-        self._before: dict[str, tuple[int, Utilization | None]] = {}
-        self._latest: dict[str, tuple[int, Utilization | None]] = {}
-
-    def begin(self) -> None:
-        """Begin a loop: forget the nodes that the last one did not look at."""
-        self._before, self._latest = self._latest, {}
-
-    def of(self, info: NodeInfo, now: float) -> Utilization | None:
-        """Return the utilisation of a node; see `utilization_of`."""
-        before = self._before.get(info.name)
-        if before is not None and before[0] == info.generation:
-            self._latest[info.name] = before
-            return before[1]
-        utilization = utilization_of(info, self._options, now)
-        # A pod that is ending counts only for some time.
-        if not any(pod.is_terminating for pod in info.pods.values()):
-            self._latest[info.name] = info.generation, utilization
-        return utilization
 
 
 def _part(
