@@ -31,14 +31,17 @@ class ProcessError(Exception):
 
 
 def eventually(
-    holds: Callable[[], object], *, within: float = 30.0, what: str = "it"
+    holds: Callable[[], object],
+    *,
+    within: float = 30.0,
+    what: str | Callable[[], str] = "it",
 ) -> None:
     """Wait until a condition holds.
 
     Args:
         holds: The condition, which is called repeatedly.
         within: The seconds to wait.
-        what: The condition in words, for the message.
+        what: The condition in words, for the message; or what is called then.
 
     Raises:
         ProcessError: The condition does not hold in time.
@@ -47,7 +50,8 @@ def eventually(
     pause = 0.005
     while not holds():
         if time.monotonic() > end:
-            raise ProcessError(f"{what} did not come within {within:g} s")
+            words = what if isinstance(what, str) else what()
+            raise ProcessError(f"{words} did not come within {within:g} s")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.25)
 

@@ -33,10 +33,17 @@ class StrictKubelets:
         self.running: dict[str, dict[str, int]] = {name: {} for name in cpus}
         self.refused: Counter[tuple[str, str]] = Counter()
         self._numbers = itertools.count()
+        self._failure: Exception | None = None
         threading.Thread(target=self._work, daemon=True).start()
 
     def count(self) -> int:
-        """Return the number of running pods."""
+        """Return the number of running pods.
+
+        Raises:
+            RuntimeError: The kubelets have ended, so there will not be more.
+        """
+        if self._failure is not None:
+            raise RuntimeError("the kubelets have ended") from self._failure
         return sum(map(len, self.running.values()))
 
     def _work(self) -> None:
@@ -47,14 +54,14 @@ class StrictKubelets:
                 if kind != "DELETED" and node in self._cpus and uid not in seen:
                     seen.add(uid)
                     self._admit(pod, node)
-        except (OSError, http.client.HTTPException, RefusedError):
-            return  # the API server has ended
+        except (OSError, http.client.HTTPException, RefusedError) as error:
+            self._failure = error  # often, the API server has ended
 
     def _admit(self, pod: Tree, node: str) -> None:
-        name, wanted = pod["metadata"]["name"], _cpus(pod)
+        name, needed = pod["metadata"]["name"], _cpus(pod)
         running = self.running[node]
-        if sum(running.values()) + wanted <= self._cpus[node]:
-            running[name] = wanted
+        if sum(running.values()) + needed <= self._cpus[node]:
+            running[name] = needed
             self._report(pod, {"phase": "Running"})
             return
         self.refused[node, pod["spec"]["schedulerName"]] += 1
@@ -71,7 +78,12 @@ class StrictKubelets:
 
     def _report(self, pod: Tree, status: Mapping[str, Any]) -> None:
         tree = {"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]}
-        self._client.patch(f"{path_of(tree)}/status", {"status": status})
+        path, change = f"{path_of(tree)}/status", {"status": status}
+        try:
+            self._client.patch(path, change)
+        except (http.client.RemoteDisconnected, ConnectionResetError):
+            # The server may close a connection that was idle: the change is the same.
+            self._client.patch(path, change)
 
 
 def _cpus(pod: Tree) -> int:

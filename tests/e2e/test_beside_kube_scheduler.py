@@ -6,7 +6,7 @@ import pytest
 
 from quaymaster import Node, Pod
 from quaymaster.testing import make_node, make_pod
-from tests.e2e.client import Tree, path_of
+from tests.e2e.client import ApiClient, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.processes import eventually
 from tests.e2e.strict_kubelets import StrictKubelets
@@ -43,6 +43,13 @@ def mixed(count: int) -> list[Pod]:
     """Return pods of both schedulers, in turn."""
     pairs = zip(pods(OURS, count), pods(THEIRS, count), strict=True)
     return [pod for pair in pairs for pod in pair]
+
+
+def rest(admin: ApiClient) -> str:
+    """Return the pods that do not run, in words."""
+    pods = admin.items("/api/v1/pods")
+    waiting = [p["metadata"]["name"] for p in pods if "nodeName" not in p["spec"]]
+    return f"nodes for {waiting}, and {len(pods) - len(waiting)} other pods"
 
 
 def profile(name: str, **more: object) -> Tree:
@@ -152,7 +159,9 @@ def test_each_keeps_to_its_own_nodes(plane: ControlPlane) -> None:
         plane.quaymaster(parted(OURS, "In")),
     ):
         admin.create_all(mixed(10 * CPUS))
-        eventually(lambda: kubelets.count() == 20 * CPUS, what="all pods")
+        eventually(
+            lambda: kubelets.count() == 20 * CPUS, within=90, what=lambda: rest(admin)
+        )
     assert kubelets.refused.total() == 0
     for pod in admin.items("/api/v1/pods"):
         whose = "ours" if pod["spec"]["schedulerName"] == OURS else "theirs"
