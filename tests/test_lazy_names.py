@@ -56,6 +56,7 @@ def test_a_name_that_a_lazy_module_lacks_is_an_attribute_error() -> None:
         getattr(module, "make_x")  # noqa: B009 - type checkers reject the attribute
 
 
+@pytest.mark.long
 def test_makers_load_neither_the_engine_nor_a_cluster() -> None:
     loaded = modules_after("from quaymaster.testing import make_node, make_pod")
     heavy = [name for name in HEAVY_FOR_MAKERS if name in loaded]

@@ -91,6 +91,7 @@ def check(
         assert len(missed) > 1, "no test of a placement notices"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("points", FEW, ids="-".join)
 def test_generated_tests_notice_a_profile_without_the_plugin(
     points: Sequence[str],

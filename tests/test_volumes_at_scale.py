@@ -94,6 +94,7 @@ def counted(
     return call
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("new", ["volume", "claim"])
 def test_placing_a_pod_takes_as_many_looks_in_a_large_cluster_as_in_a_small_one(
     new: str, monkeypatch: pytest.MonkeyPatch

@@ -28,6 +28,7 @@ def test_there_are_enough_records() -> None:
     assert {case.id for case in CASES} >= NOT_CHECKED.keys()
 
 
+@pytest.mark.long
 def test_stored_and_refused_as_by_a_real_server(outcomes: dict[str, Outcome]) -> None:
     differing = {}
     for case in CASES:

@@ -36,6 +36,7 @@ def unlike(lines: list[Tree]) -> list[str]:
     return [text for line in lines for text in differences(line)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_case_has_the_loops_of_the_real_autoscaler(family: str) -> None:
     shortest = min(loops_of(family), key=lambda line: len(json.dumps(line)))
@@ -48,6 +49,7 @@ def test_cases_have_the_loops_of_the_real_autoscaler(family: str) -> None:
     assert unlike(loops_of(family)) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CALLS)
 def test_functions_return_what_the_real_ones_do(name: str) -> None:
     assert unlike(calls_of(name)[::8]) == []

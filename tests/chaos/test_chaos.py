@@ -85,6 +85,7 @@ def test_histories_meet_every_kind_of_trouble(
         assert f"  {name}: 0\n" not in printed
 
 
+@pytest.mark.long
 def test_a_history_is_a_function_of_its_seed() -> None:
     assert replay(3, draw_steps(3)) == replay(3, draw_steps(3))
 

@@ -110,6 +110,7 @@ def test_the_package_is_as_it_was_written() -> None:
     )
 
 
+@pytest.mark.long
 def test_decisions_are_those_of_the_old_version(old: Old) -> None:
     for part, keys in (
         ("placements", ("pod", "node", "scheduler")),

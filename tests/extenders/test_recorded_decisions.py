@@ -61,6 +61,7 @@ def test_totals_nodes_and_messages_are_upstreams(
             replay = None  # another node with the same total
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES[::8], ids=lambda case: case["name"])
 def test_slow_and_fast_attempts_agree(case: Tree, extenders: RuledExtenders) -> None:
     world = [_object(tree) for tree in case["objects"]]

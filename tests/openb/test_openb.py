@@ -57,6 +57,7 @@ def test_first_decisions_are_repeated_and_the_slow_way_agrees(policy: str) -> No
     assert list(differences(_first(400), policy, options=options)) == []
 
 
+@pytest.mark.long
 def test_decision_that_differs_is_told() -> None:
     experiment = _first(3)
     *others, last = experiment.arrivals
@@ -101,6 +102,7 @@ def test_many_nodes_at_once_are_rated_like_one_by_one(
     assert rater.score_nodes(_columns(nodes), wanted).tolist() == one_by_one
 
 
+@pytest.mark.long
 def test_main_tells_what_differs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,6 +93,7 @@ def test_every_changed_answer_is_a_difference(tmp_path: FilePath, changed: str) 
     assert set(tally.differed) == {subject}
 
 
+@pytest.mark.long
 def test_check_exits_with_1_on_a_difference(
     tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
 ) -> None:

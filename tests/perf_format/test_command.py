@@ -151,6 +151,7 @@ def test_list_shows_workloads_without_running_any(file: str) -> None:
     assert [row[0] for row in rows] == names
 
 
+@pytest.mark.long
 def test_list_finds_the_files_of_a_directory() -> None:
     result = run(str(DATA), "--list", "--label", "performance")
     assert "SchedulingBasic/5000Nodes_10000Pods " in result.stdout

@@ -317,6 +317,7 @@ def test_churn_creates_at_an_interval_up_to_a_number(bench: Bench) -> None:
     assert {pod.namespace for pod in bench.pods} == {"ns"}
 
 
+@pytest.mark.long
 def test_churn_recreates_in_turn(bench: Bench) -> None:
     pod = bench.template("Pod", metadata={"generateName": "a-"}, spec=SELECTED)
     node = bench.template("Node", metadata={"generateName": "n-"})

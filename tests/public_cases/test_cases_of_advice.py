@@ -19,6 +19,7 @@ def advice(pod: str, path: str) -> dict[str, Any]:
     return suggestions
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pod", "path"),
     [
@@ -36,11 +37,13 @@ def test_nodes_that_a_pod_does_not_tolerate_are_not_counted(
     assert field["path"].endswith("topologySpreadConstraints[0].nodeTaintsPolicy")
 
 
+@pytest.mark.long
 def test_taint_of_the_control_plane_is_not_tolerated() -> None:
     changes = advice("deploy/web", "01-control-plane-taint/input.yaml")["changes"]
     assert ["toleration"] not in [change["kinds"] for change in changes]
 
 
+@pytest.mark.long
 def test_agent_of_equal_priority_needs_a_priority_class() -> None:
     answer = advice("ds/node-agent", "07-daemonset-equal-priority/input.yaml")
     assert answer["remarks"] == [
@@ -51,6 +54,7 @@ def test_agent_of_equal_priority_needs_a_priority_class() -> None:
     assert change["fields"][0]["new"] == "system-node-critical"
 
 
+@pytest.mark.long
 def test_zone_of_the_volume_is_named_and_a_node_there_is_offered() -> None:
     answer = advice("sts/db", "14-volume-zone-and-terms/input.yaml")
     [remark] = answer["remarks"]
@@ -62,11 +66,13 @@ def test_zone_of_the_volume_is_named_and_a_node_there_is_offered() -> None:
     )
 
 
+@pytest.mark.long
 def test_resource_of_no_node_is_named() -> None:
     answer = advice("hp", "22-hugepages/input.yaml")
     assert answer["remarks"] == ["no node offers hugepages-2Mi"]
 
 
+@pytest.mark.long
 def test_two_more_nodes_are_found_and_plan_is_named() -> None:
     answer = advice("deploy/tiny", "37-max-pods-and-daemonsets/input.yaml")
     text = answer["changes"][-1]["text"]
@@ -74,6 +80,7 @@ def test_two_more_nodes_are_found_and_plan_is_named() -> None:
     assert text.endswith("'quaymaster plan' looks for the cheapest nodes")
 
 
+@pytest.mark.long
 def test_pod_without_its_gates_would_stay_pending() -> None:
     answer = advice("gated", "40-gates-opened/input.yaml")
     assert answer["remarks"][0].startswith(

@@ -68,6 +68,7 @@ def test_claims_of_one_pod_are_compared_with_the_capacity_one_by_one() -> None:
     assert "did not have enough free storage" in pod["message"]
 
 
+@pytest.mark.long
 def test_one_of_five_claims_of_7gi_fits_into_10gi() -> None:
     path = CAPACITY / "five-replicas.yaml"
     assert placements(path) == {"default/db-0": "s1"}

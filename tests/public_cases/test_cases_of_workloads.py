@@ -42,6 +42,7 @@ def test_pods_of_a_volcano_job_wait_for_the_scheduler_of_the_job(
     assert "not as a group, while the feature gate GenericWorkload" in result.stderr
 
 
+@pytest.mark.long
 def test_an_autoscaler_decides_about_a_deployment_without_replicas() -> None:
     nodes = "2:cpu=4,memory=8Gi"
     simulated = run("simulate", AUTOSCALED, "--nodes", nodes, "--strict", "-o", "json")

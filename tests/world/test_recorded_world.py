@@ -80,6 +80,7 @@ def test_check_prints_what_differs(
     assert "cases: 1 differs" in out
 
 
+@pytest.mark.long
 def test_case_with_left_out_states_may_have_three_more() -> None:
     case = CASES[first_of_each_family(1)[0]]
     loose = {**case, "loose": True, "course": case["course"][-1:]}

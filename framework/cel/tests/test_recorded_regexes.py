@@ -108,6 +108,7 @@ def _difference(record: Json) -> object:
         return None if str(error) == record.get("error") else (pattern, str(error))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tenth", range(10))
 def test_patterns_match_or_are_rejected_as_in_go(tenth: int) -> None:
     records = list(_recorded())[tenth::10]
@@ -153,6 +154,7 @@ def test_time_of_any_pattern_is_linear_in_the_length_of_the_text(
     _assert_linear(Evil(pattern, "", repeated, last))
 
 
+@pytest.mark.long
 def test_pattern_that_is_too_large_is_rejected() -> None:
     with pytest.raises(CelEvaluationError, match="expression too large"):
         _is_true(MATCHES, text="", pattern=r"\pL{1000}")

@@ -22,11 +22,13 @@ def bomb(mebibytes: int) -> bytes:
     return gzip.compress(b"")[:10] + piece * mebibytes
 
 
+@pytest.mark.long
 def test_body_that_expands_too_much_is_rejected() -> None:
     with pytest.raises(zlib.error, match="expands more than 500 times"):
         gunzip(bomb(10_000))
 
 
+@pytest.mark.long
 def test_file_that_expands_too_much_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "pods.yaml.gz"
     path.write_bytes(bomb(10_000))
@@ -34,6 +36,7 @@ def test_file_that_expands_too_much_is_rejected(tmp_path: Path) -> None:
         read_file(str(path))
 
 
+@pytest.mark.long
 def test_record_that_expands_too_much_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "night.jsonl.gz"
     path.write_bytes(bomb(10_000))
@@ -67,6 +70,7 @@ def test_record_of_many_blocks_and_members_is_whole(tmp_path: Path) -> None:
     assert not record.is_whole
 
 
+@pytest.mark.long
 def test_content_of_many_steps_is_whole() -> None:
     content = random.Random(1).randbytes(1000) * 40_000
     assert gunzip(gzip.compress(content, 1)) == content

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from quaymaster.config import ConfigErrors
@@ -36,6 +37,7 @@ def simulate(folder: Path, text: str = AUTOSCALER, *options: str) -> Result:
     return CliRunner().invoke(app, ["simulate", *files, *options])
 
 
+@pytest.mark.long
 def test_table_has_the_nodes_with_their_reasons(tmp_path: Path) -> None:
     result = simulate(tmp_path)
     assert result.exit_code == 0, result.stderr
@@ -45,6 +47,7 @@ def test_table_has_the_nodes_with_their_reasons(tmp_path: Path) -> None:
     assert "GROUP OF NODES" in result.stdout
 
 
+@pytest.mark.long
 def test_json_has_all_nodes_and_groups(tmp_path: Path) -> None:
     document = json.loads(simulate(tmp_path, AUTOSCALER, "-o", "json").stdout)
     [group] = document["autoscaler"]["groups"]
@@ -69,6 +72,7 @@ def test_wrong_file_fails_before_anything_is_printed(tmp_path: Path) -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.long
 def test_change_of_a_cluster_brings_and_removes_nodes(tmp_path: Path) -> None:
     (tmp_path / "autoscaler.yaml").write_text(AUTOSCALER)
     (tmp_path / "web.yaml").write_text(PODS)
@@ -89,6 +93,7 @@ def test_change_of_a_cluster_brings_and_removes_nodes(tmp_path: Path) -> None:
     assert (group["added"], group["removed"]) == (3, 3)
 
 
+@pytest.mark.long
 def test_scenario_has_an_autoscaler(tmp_path: Path) -> None:
     (tmp_path / "autoscaler.yaml").write_text(AUTOSCALER)
     (tmp_path / "web.yaml").write_text(PODS)

@@ -186,6 +186,7 @@ spec:
 """
 
 
+@pytest.mark.long
 def test_a_cron_trigger_of_keda_gets_a_warning(tmp_path: Path) -> None:
     result = simulate(tmp_path, CONSUMER, "--strict")
     assert result.exit_code == 1

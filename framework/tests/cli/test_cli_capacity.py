@@ -108,6 +108,7 @@ def test_a_pod_that_cannot_be_read_is_an_error(web: str) -> None:
     assert isinstance(run(web, "--pod", "cpu").exception, PodTextError)
 
 
+@pytest.mark.long
 def test_exit_code_is_1_on_demand_if_nothing_more_fits(web: str) -> None:
     arguments = (web, *NODES, "--pod", "cpu=9")
     assert (run(*arguments).exit_code, run(*arguments, "--require-fit").exit_code) == (
@@ -117,6 +118,7 @@ def test_exit_code_is_1_on_demand_if_nothing_more_fits(web: str) -> None:
     assert run(web, *NODES, "--pod", "cpu=1", "--require-fit").exit_code == 0
 
 
+@pytest.mark.long
 def test_simulate_prints_the_same_figures_at_its_end(web: str) -> None:
     def simulated(*more: str) -> Result:
         return CliRunner().invoke(app, ["simulate", web, *NODES, "--capacity", *more])

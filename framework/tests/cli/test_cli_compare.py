@@ -63,6 +63,7 @@ def row(result: Result, figure: str) -> list[str]:
     return line.split()[1:]
 
 
+@pytest.mark.long
 def test_profiles_and_files_are_variants_and_the_rest_is_input() -> None:
     result = run("default", "packing.yaml", "bin-packing", "pods.yaml", *NODES)
     assert result.exit_code == 0, result.output
@@ -120,6 +121,7 @@ def test_without_configurations_inputs_are_variants() -> None:
     assert row(result, "nodes_used") == ["1", "1", "0"]
 
 
+@pytest.mark.long
 def test_several_seeds_have_intervals() -> None:
     result = run("default", "bin-packing", "pods.yaml", *NODES, "--seeds", "3")
     assert row(result, "nodes_used") == ["3", "1", "-2", "*"]
@@ -144,6 +146,7 @@ def test_prices_make_costs() -> None:
     assert row(result, "price_per_hour") == ["0.5", "0.5", "0"]
 
 
+@pytest.mark.long
 def test_csv_has_a_line_for_each_run_and_figure() -> None:
     result = run(
         *("default", "bin-packing", "pods.yaml", *NODES, "--seeds", "2", "-o", "csv")
@@ -225,6 +228,7 @@ def test_pods_that_have_a_node_are_warned_of() -> None:
     )
 
 
+@pytest.mark.long
 def test_equal_decisions_about_a_few_pods_say_how_many_were_not_compared() -> None:
     pending = DUMP.rpartition("---\n")[2].replace("nodeName: b\n  ", "")
     Path("dump.yaml").write_text(f"{DUMP}---\n{pending.replace('db', 'new')}")

@@ -42,6 +42,7 @@ def autoscalers(*names: str) -> list[str]:
     return [f"--autoscaler={name}.yaml" for name in names]
 
 
+@pytest.mark.long
 def test_each_file_makes_a_variant() -> None:
     result = run(*autoscalers("cheap", "dear"), "-o", "json")
     document = json.loads(result.stdout)
@@ -53,6 +54,7 @@ def test_each_file_makes_a_variant() -> None:
     assert costs["dear.yaml"] == pytest.approx(3 * costs["cheap.yaml"])
 
 
+@pytest.mark.long
 def test_one_file_is_for_all_configurations() -> None:
     output = run("default", "bin-packing", *autoscalers("cheap")).stdout
     rows = (line.split() for line in output.splitlines() if line)
@@ -61,6 +63,7 @@ def test_one_file_is_for_all_configurations() -> None:
     assert figures["nodes_added"] == ["1", "1", "0"]
 
 
+@pytest.mark.long
 def test_several_configurations_run_with_each_file() -> None:
     result = run("default", "bin-packing", *autoscalers("cheap", "dear"), "-o", "json")
     names = [variant["name"] for variant in json.loads(result.stdout)["variants"]]

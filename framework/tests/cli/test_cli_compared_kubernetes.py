@@ -179,6 +179,7 @@ def test_table_names_pod_nodes_cause_and_page() -> None:
     assert any("kubernetes-versions.md#image-volume-count" in line for line in lines)
 
 
+@pytest.mark.long
 def test_csv_counts_by_cause() -> None:
     Path("input.yaml").write_text(IMAGES)
     rows = csv.DictReader(io.StringIO(run("input.yaml", *VERSIONS, "-o", "csv").stdout))

@@ -94,6 +94,7 @@ def test_capacity_has_a_column_for_each_pod_that_it_tries() -> None:
     assert [row["fits.cpu=1"] for row in found] == ["2", "2"]
 
 
+@pytest.mark.long
 def test_plan_has_a_row_for_each_group() -> None:
     group = ("--node-group", "name=big,cpu=16,memory=64Gi,price=0.4")
     [row] = rows("plan", "pods.yaml", *group)
@@ -118,6 +119,7 @@ def test_what_if_has_a_row_for_each_event() -> None:
     assert (moved["from"], moved["to"]) == ("node-000", "node-001")
 
 
+@pytest.mark.long
 def test_what_if_lists_all_pods_that_a_table_sums_up() -> None:
     arguments = ("what-if", "pods.yaml", "--scale", "deploy/web=40")
     nodes = ("--nodes", "40:cpu=4,memory=8Gi")

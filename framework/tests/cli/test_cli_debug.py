@@ -111,6 +111,7 @@ def run(
     return result.exit_code, result.output
 
 
+@pytest.mark.long
 def test_dump_is_printed_in_lines(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "--server", url)
     assert code == 0
@@ -118,12 +119,14 @@ def test_dump_is_printed_in_lines(url: str, tmp_path: Path) -> None:
     assert "nodes: 1, with 3 pods\n" in output
 
 
+@pytest.mark.long
 def test_dump_is_printed_as_json(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "--server", url, "-o", "json")
     assert code == 0
     assert json.loads(output) == HELD
 
 
+@pytest.mark.long
 def test_dump_needs_the_right(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "--server", url, token="other")
     assert code == 2
@@ -145,6 +148,7 @@ def test_credentials_are_not_sent_to_unverified_servers(
     assert expected in output
 
 
+@pytest.mark.long
 def test_past_attempts_of_a_pod_are_printed_with_their_nodes(
     url: str, tmp_path: Path
 ) -> None:
@@ -155,6 +159,7 @@ def test_past_attempts_of_a_pod_are_printed_with_their_nodes(
     assert "  1 node rejected by NodeResourcesFit: Insufficient cpu: a\n" in output
 
 
+@pytest.mark.long
 def test_reasons_for_one_node_are_printed(url: str, tmp_path: Path) -> None:
     code, output = run(
         tmp_path, "default/small", "--node", "b", "--server", url, verb="attempts"
@@ -164,6 +169,7 @@ def test_reasons_for_one_node_are_printed(url: str, tmp_path: Path) -> None:
     assert "  b: it was rejected by TaintToleration: node(s) had untolerated" in output
 
 
+@pytest.mark.long
 def test_the_last_attempts_of_all_pods_are_printed_as_json(
     url: str, tmp_path: Path
 ) -> None:
@@ -175,6 +181,7 @@ def test_the_last_attempts_of_all_pods_are_printed_as_json(
     assert pods == {"default/big": "unschedulable", "default/small": "scheduled"}
 
 
+@pytest.mark.long
 def test_facts_of_now_follow_the_attempts_if_they_are_requested(
     url: str, tmp_path: Path
 ) -> None:
@@ -189,17 +196,20 @@ def test_facts_of_now_follow_the_attempts_if_they_are_requested(
     assert "facts" not in without
 
 
+@pytest.mark.long
 def test_pod_that_is_not_pending_has_no_facts(url: str, tmp_path: Path) -> None:
     given = ("small", "--facts", "--server", url, "-o", "json")
     _, output = run(tmp_path, *given, verb="attempts")
     assert json.loads(output)["facts"] == []
 
 
+@pytest.mark.long
 def test_a_pod_without_kept_attempts_is_reported(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "nobody", "--server", url, verb="attempts")
     assert (code, output) == (0, "no attempt of default/nobody is recorded\n")
 
 
+@pytest.mark.long
 def test_a_node_without_a_pod_is_refused(url: str, tmp_path: Path) -> None:
     code, output = run(tmp_path, "--node", "a", "--server", url, verb="attempts")
     assert code == 2

@@ -109,6 +109,7 @@ def test_plugin_of_the_profile_declares_its_kind(installed: Path) -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.long
 def test_kind_is_read_from_a_live_cluster(installed: Path) -> None:
     lane, _, *pods = yaml.safe_load_all(OBJECTS)
     with fake_api_server() as server:
@@ -148,6 +149,7 @@ def test_explain_supports_the_kind(installed: Path) -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.long
 def test_kinds_of_a_package_are_known_to_every_profile(
     installed: Path, make_distribution: MakeDistribution
 ) -> None:

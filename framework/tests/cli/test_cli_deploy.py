@@ -52,6 +52,7 @@ def config_of(objects: Mapping[str, Tree]) -> Tree:
     return tree
 
 
+@pytest.mark.long
 def test_the_same_is_printed_each_time() -> None:
     assert run("deploy", "render").stdout == run("deploy", "render").stdout
 
@@ -70,6 +71,7 @@ def test_a_rule_names_the_component_that_needs_it() -> None:
     ]
 
 
+@pytest.mark.long
 def test_roles_are_bound_to_the_service_account_of_the_pods() -> None:
     objects = rendered("--name", "left", "-n", "apart", "--scheduler-name", "left")
     subject = {"kind": "ServiceAccount", "name": "left", "namespace": "apart"}
@@ -82,6 +84,7 @@ def test_roles_are_bound_to_the_service_account_of_the_pods() -> None:
     assert not objects["ServiceAccount"]["automountServiceAccountToken"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["Service", "PodDisruptionBudget", "NetworkPolicy"])
 def test_services_budgets_and_policies_select_the_pods(kind: str) -> None:
     objects = rendered()
@@ -92,6 +95,7 @@ def test_services_budgets_and_policies_select_the_pods(kind: str) -> None:
     assert selected.items() <= labels.items()
 
 
+@pytest.mark.long
 def test_pods_run_unprivileged_and_write_nothing() -> None:
     spec = rendered()["Deployment"]["spec"]["template"]["spec"]
     assert spec["securityContext"]["runAsNonRoot"] is True
@@ -104,6 +108,7 @@ def test_pods_run_unprivileged_and_write_nothing() -> None:
     }
 
 
+@pytest.mark.long
 def test_second_scheduler_has_its_own_lease() -> None:
     objects = rendered("--scheduler-name", "lanes", "--name", "lanes", "-n", "apart")
     config = config_of(objects)
@@ -137,6 +142,7 @@ def test_there_is_a_role_for_each_namespace_of_which_something_is_read(
         assert tree["metadata"]["namespace"] == namespace
 
 
+@pytest.mark.long
 def test_only_scheduler_takes_turns_with_kube_scheduler() -> None:
     result = run("deploy", "render", "-n", "apart")
     assert "both compete for the lease kube-system/kube-scheduler" in (result.stderr)
@@ -145,6 +151,7 @@ def test_only_scheduler_takes_turns_with_kube_scheduler() -> None:
     assert objects["Role"]["rules"][0]["resourceNames"] == ["kube-scheduler"]
 
 
+@pytest.mark.long
 def test_lease_of_the_configuration_is_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(YAML_HEADER + "leaderElection: {resourceName: mine}\n")
@@ -152,6 +159,7 @@ def test_lease_of_the_configuration_is_left_as_it_is(tmp_path: Path) -> None:
     assert config["leaderElection"]["resourceName"] == "mine"
 
 
+@pytest.mark.long
 def test_policy_lets_out_to_extenders(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     extender = "{urlPrefix: 'http://extender:8888/scheduler', filterVerb: filter}"

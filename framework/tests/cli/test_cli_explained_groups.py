@@ -62,6 +62,7 @@ def rows(text: str, *beginnings: str) -> list[list[str]]:
     ]
 
 
+@pytest.mark.long
 def test_each_placement_names_the_pod_that_stops_the_group() -> None:
     text = run("podgroup/wide").stdout
     assert text.startswith("podgroup default/wide: unschedulable\n")
@@ -181,6 +182,7 @@ def test_options_about_pods_are_refused(option: tuple[str, ...]) -> None:
     assert f"{option[0]} needs a pod, not a PodGroup" in result.stderr
 
 
+@pytest.mark.long
 def test_suggestions_name_the_rack_and_the_quorum_that_would_fit() -> None:
     text = run("podgroup/wide", "--suggest").stdout
     _, suggested = text.split("what would make podgroup/wide fit:\n")
@@ -192,6 +194,7 @@ def test_suggestions_name_the_rack_and_the_quorum_that_would_fit() -> None:
     )
 
 
+@pytest.mark.long
 def test_suggestions_are_part_of_the_result() -> None:
     document = explained("podgroup/wide", "--suggest")
     checked_result("explain-group", document)
@@ -199,11 +202,13 @@ def test_suggestions_are_part_of_the_result() -> None:
     assert ["add-node"] in kinds
 
 
+@pytest.mark.long
 def test_suggestions_for_a_pod_are_those_of_its_group() -> None:
     text = run("wide-2", "--suggest", "--max-trials", "2").stdout
     assert "what would make podgroup/wide fit:" in text
 
 
+@pytest.mark.long
 def test_a_waiting_group_says_how_many_pods_are_missing() -> None:
     text = run("podgroup/early", "--suggest").stdout
     missing = "2 of 3 pods exist: 1 more pod must be created before it is tried"
@@ -245,6 +250,7 @@ def test_several_groups_are_summarized() -> None:
     assert "podgroup/nogroup" not in text
 
 
+@pytest.mark.long
 def test_nodes_without_the_label_of_the_group_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "cluster.yaml"
     path.write_text(CLUSTER + "---\n" + UNLABELLED)

@@ -46,6 +46,7 @@ def explain(*arguments: str) -> Result:
     return CliRunner().invoke(app, (*command, "--autoscaler", "autoscaler.yaml"))
 
 
+@pytest.mark.long
 def test_pod_has_a_verdict_of_each_group() -> None:
     table = explain("large").stdout.rpartition("autoscaler: ")[2]
     summary, _, _, small, huge = table.rstrip().splitlines()

@@ -113,6 +113,7 @@ def test_an_assertion_about_groups_names_the_gate_that_is_off() -> None:
     assert answers == {"the feature gate GenericWorkload is off"}
 
 
+@pytest.mark.long
 def test_a_plan_makes_a_gang_whole_in_its_rack() -> None:
     wide = yaml_file(rack_yaml(1), gang_yaml("wide", 6, pods=6, in_rack=True))
     Path("cluster.yaml").write_text(wide)
@@ -123,6 +124,7 @@ def test_a_plan_makes_a_gang_whole_in_its_rack() -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.long
 def test_nodes_outside_the_rack_do_not_help_a_gang() -> None:
     wide = yaml_file(rack_yaml(1), gang_yaml("wide", 6, pods=6, in_rack=True))
     Path("cluster.yaml").write_text(wide)

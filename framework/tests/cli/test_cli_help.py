@@ -168,6 +168,7 @@ def test_file_of_the_help_is_up_to_date() -> None:
     assert HELP_PAGES.read_text(encoding="utf-8") == help_pages()
 
 
+@pytest.mark.long
 def test_help_imports_no_command_and_nothing_that_commands_run() -> None:
     assert loaded_by_help(["", "simulate", "run", "plugins", "plugins new"]) == {}
 

@@ -152,6 +152,7 @@ def test_only_lists_are_requested(server: FakeApiServer) -> None:
     assert not [path for path in paths if "/namespaces/" in path]
 
 
+@pytest.mark.long
 def test_operators_are_read_where_the_server_has_them(server: FakeApiServer) -> None:
     scaled = {
         "kind": "ScaledObject",
@@ -172,6 +173,7 @@ def test_operators_are_read_where_the_server_has_them(server: FakeApiServer) -> 
     assert "of 4 pods placed" in run("simulate", "all.json").stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["all.json", "all.json.gz"])
 def test_snapshot_is_read_like_the_cluster_itself(
     server: FakeApiServer, tmp_path: Path, name: str
@@ -286,6 +288,7 @@ def test_some_input_is_needed() -> None:
     assert "expected a PATH, or a live cluster (--context)" in result.stderr
 
 
+@pytest.mark.long
 def test_cron_jobs_are_read_where_they_are_to_run(server: FakeApiServer) -> None:
     path = "/apis/batch/v1/cronjobs"
     template = to_wire(make_pod(requests={"cpu": "1"}))["spec"]
@@ -306,6 +309,7 @@ def test_cron_jobs_are_read_where_they_are_to_run(server: FakeApiServer) -> None
     )
 
 
+@pytest.mark.long
 def test_explanation_takes_the_state_of_the_cluster_as_it_is(
     server: FakeApiServer,
 ) -> None:

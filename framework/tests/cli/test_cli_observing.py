@@ -104,6 +104,7 @@ def test_metrics_of_plugins_are_part_of_the_timings(
     assert lines[-2].split()[-1] == "4"
 
 
+@pytest.mark.long
 def test_metrics_of_plugins_are_a_table_of_the_report(
     pods: str, make_distribution: MakeDistribution, tmp_path: Path
 ) -> None:
@@ -163,6 +164,7 @@ def test_an_unknown_topic_is_rejected(pods: str, wrong: str) -> None:
     assert expected in " ".join(result.stderr.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [

@@ -69,6 +69,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["plan", *arguments])
 
 
+@pytest.mark.long
 def test_the_cheapest_mix_of_groups_is_printed(web: str) -> None:
     result = run(web, "--node-group", SMALL, "--node-group", LARGE)
     assert result.exit_code == 0
@@ -78,6 +79,7 @@ def test_the_cheapest_mix_of_groups_is_printed(web: str) -> None:
     assert "--nodes 2:name=large,cpu=4,memory=8Gi" in result.stdout
 
 
+@pytest.mark.long
 def test_the_document_has_groups_bound_and_placements(web: str) -> None:
     result = run(web, "--node-group", "cpu=2,memory=4Gi", "-o", "json")
     document = json.loads(result.stdout)
@@ -92,6 +94,7 @@ def test_the_document_has_groups_bound_and_placements(web: str) -> None:
     assert len(document["placements"]) == 5
 
 
+@pytest.mark.long
 def test_the_nodes_of_a_plan_are_written_and_suffice(web: str) -> None:
     written = run(web, "--node-group", SMALL, "--write-nodes", "nodes.yaml")
     assert written.exit_code == 0
@@ -111,6 +114,7 @@ def test_without_a_plan_the_exit_code_is_1_and_nothing_is_written(web: str) -> N
     assert not Path("nodes.yaml").exists()
 
 
+@pytest.mark.long
 def test_plan_for_the_other_pods_follows_those_that_no_group_can_take(web: str) -> None:
     Path(web).write_text(WEB + SIZED.format("huge", "8"))
     result = run(web, "--node-group", LARGE, "--write-nodes", "nodes.yaml")
@@ -127,6 +131,7 @@ def test_plan_for_the_other_pods_follows_those_that_no_group_can_take(web: str) 
     }
 
 
+@pytest.mark.long
 def test_option_for_daemons_is_printed_with_the_nodes(web: str) -> None:
     Path(web).write_text(WEB + AGENT)
     result = run(web, "--node-group", LARGE)
@@ -135,6 +140,7 @@ def test_option_for_daemons_is_printed_with_the_nodes(web: str) -> None:
     assert "--daemon-sets-first" not in in_order.stdout
 
 
+@pytest.mark.long
 def test_prices_come_from_a_file_by_instance_type(web: str) -> None:
     Path("prices.yaml").write_text("m5: 0.3\n")
     group = "cpu=2,memory=4Gi,instance-type=m5"
@@ -311,6 +317,7 @@ def test_a_missing_file_of_groups_is_named(web: str) -> None:
     assert str(result.exception) == "none.yaml: No such file or directory"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "problem"),
     [("none/nodes.yaml", "no such file or directory"), (".", "is a directory")],

@@ -81,6 +81,7 @@ groups:
 """
 
 
+@pytest.mark.long
 def test_an_autoscaler_may_decide_about_nodes_of_a_record(path: str) -> None:
     file = Path(path).with_name("autoscaler.yaml")
     file.write_text(AUTOSCALER)

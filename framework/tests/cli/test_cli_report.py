@@ -40,6 +40,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
+@pytest.mark.long
 def test_simulate_writes_a_page_and_prints_its_usual_output(
     tmp_path: Path,
 ) -> None:
@@ -87,6 +88,7 @@ def test_figures_of_several_seeds_have_a_description(tmp_path: Path) -> None:
     assert figures["title"].startswith("Figures: means of 2 seeds with 95 % confidence")
 
 
+@pytest.mark.long
 def test_what_if_shows_the_cluster_before_and_after_its_changes(
     tmp_path: Path,
 ) -> None:
@@ -102,6 +104,7 @@ def test_what_if_shows_the_cluster_before_and_after_its_changes(
     assert shown["steps"]
 
 
+@pytest.mark.long
 def test_what_if_shows_the_cluster_after_each_of_its_changes(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     scales = ("--scale", "deploy/frontend=3", "--scale", "deploy/frontend=2")
@@ -113,6 +116,7 @@ def test_what_if_shows_the_cluster_after_each_of_its_changes(tmp_path: Path) -> 
     assert between == before + 2
 
 
+@pytest.mark.long
 def test_a_scenario_shows_the_cluster_after_each_of_its_steps(tmp_path: Path) -> None:
     page, file = tmp_path / "page.html", tmp_path / "scenario.yaml"
     file.write_text(STEPS)
@@ -157,6 +161,7 @@ def test_replay_shows_its_decisions_and_the_scores_of_both_nodes(
     assert all(both)
 
 
+@pytest.mark.long
 def test_replay_with_what_if_shows_where_ours_puts_the_pods(
     record: str, tmp_path: Path
 ) -> None:
@@ -170,6 +175,7 @@ def test_replay_with_what_if_shows_where_ours_puts_the_pods(
     assert ["pods placed", "12", "12"] in table["rows"]
 
 
+@pytest.mark.long
 def test_scenarios_are_shown_as_they_ended(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     scenario = Path(BOUTIQUE).parent / "scenarios" / "zone-loss.yaml"
@@ -182,6 +188,7 @@ def test_scenarios_are_shown_as_they_ended(tmp_path: Path) -> None:
     assert steps["failed"] == []
 
 
+@pytest.mark.long
 def test_a_report_of_a_scenario_counts_the_pods_that_are_gone(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     scenario = Path(BOUTIQUE).parent / "scenarios" / "bad-rollout.yaml"

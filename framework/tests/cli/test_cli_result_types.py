@@ -112,6 +112,7 @@ def test_results_have_their_type(arguments: tuple[str, ...]) -> None:
     checked_result(arguments[0], printed(*arguments))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", [(), ("--suggest",)], ids=["causes", "changes"])
 def test_all_pending_pods_have_their_type(more: tuple[str, ...]) -> None:
     document = printed("explain", "--all-pending", "pods.yaml", *NODES, *more)

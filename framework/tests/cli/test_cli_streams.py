@@ -105,6 +105,7 @@ def _ctrl_c_is_handled() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_ctrl_c_is_handled")
 def test_ctrl_c_works_before_everything_is_imported() -> None:
     process = subprocess.Popen(
@@ -122,6 +123,7 @@ def test_ctrl_c_works_before_everything_is_imported() -> None:
     assert (process.returncode, out, err) == (130, "", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("output", "code", "message"),
     [

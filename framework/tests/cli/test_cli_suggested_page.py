@@ -38,6 +38,7 @@ def manifest(tmp_path: Path) -> str:
     return str(file)
 
 
+@pytest.mark.long
 def test_changes_are_on_the_page_with_the_pods_that_they_place(
     manifest: str, tmp_path: Path
 ) -> None:
@@ -54,6 +55,7 @@ def test_changes_are_on_the_page_with_the_pods_that_they_place(
     assert sorted(change["pods"]) == sorted(pending)
 
 
+@pytest.mark.long
 def test_without_the_option_no_change_is_searched_for(
     manifest: str, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_group_below_a_circle_says_so() -> None:
     assert "which does not exist" not in text
 
 
+@pytest.mark.long
 def test_a_group_that_fits_names_the_group_that_keeps_it_pending() -> None:
     documents = (
         rack_yaml(1, 2),

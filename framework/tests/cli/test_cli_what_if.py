@@ -67,6 +67,7 @@ def test_a_path_behind_repack_is_still_a_path() -> None:
     assert "in total: placed 6 -> 6" in result.stdout
 
 
+@pytest.mark.long
 def test_a_configuration_is_in_force_from_its_place_on() -> None:
     before = json.loads(
         run("--new-config", "bin-packing", "--repack", "-o", "json").stdout
@@ -277,6 +278,7 @@ FAILURE = ("--fail-zone", "zone-a", "--fail-zone", "zone-b")
 FULL_NODES = ("--scale", "deploy/web=6", *FAILURE)
 
 
+@pytest.mark.long
 def test_pods_pending_for_the_same_reason_share_a_row() -> None:
     result = run(*FULL_NODES)
     pending = [line for line in result.stdout.splitlines() if "  pending  " in line]

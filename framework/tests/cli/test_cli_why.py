@@ -155,6 +155,7 @@ spec:
 """
 
 
+@pytest.mark.long
 def test_nodes_with_like_devices_are_one_row_whoever_has_the_devices() -> None:
     Path("claims.yaml").write_text(CLAIMS)
     given = ("explain", "large", "claims.yaml", "--nodes")
@@ -168,6 +169,7 @@ def test_nodes_with_like_devices_are_one_row_whoever_has_the_devices() -> None:
     assert every.count("devices are allocated to default/small-") == 14
 
 
+@pytest.mark.long
 def test_suggestions_are_tried_and_printed_with_commands() -> None:
     text = run("cache", "--suggest", "--top", "1").stdout
     assert "what would place default/cache:" in text
@@ -177,6 +179,7 @@ def test_suggestions_are_tried_and_printed_with_commands() -> None:
     assert "simulations of the whole input" in text
 
 
+@pytest.mark.long
 def test_suggestions_are_a_document() -> None:
     answer = document("cache", "--suggest")["suggestions"]
     assert (answer["subject"], answer["namespace"]) == ("pod/cache", "default")
@@ -188,6 +191,7 @@ def test_suggestions_are_a_document() -> None:
     assert answer["remarks"] == ["no node has disk=ssd; no node has a label disk"]
 
 
+@pytest.mark.long
 def test_incomplete_search_is_reported() -> None:
     text = run("cache", "--suggest", "--max-trials", "1").stdout
     assert "not all changes were tried; --max-trials N tries more" in text
@@ -209,6 +213,7 @@ def test_all_pending_sums_up_by_owner_and_cause() -> None:
     assert ["2", "pods", "pending,", "2", "placed", "on", "2", "nodes"] in lines
 
 
+@pytest.mark.long
 def test_all_pending_is_a_document_with_changes() -> None:
     answer = document("--all-pending", "--suggest")
     groups = {group["subject"]: group for group in answer["groups"]}

@@ -67,6 +67,7 @@ def test_serve_names_the_extra_to_install() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_command_imports_no_other_command() -> None:
     code = (
         "import atexit, runpy, sys; sys.argv = ['quaymaster', 'version']; "

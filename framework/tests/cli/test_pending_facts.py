@@ -103,6 +103,7 @@ def test_pods_that_fit_nowhere_have_the_facts_of_preemption() -> None:
     assert web["facts"][1:] == [f"preemption: {have}, so none can be preempted (n-000)"]
 
 
+@pytest.mark.long
 def test_compare_prints_facts_about_the_first_decision_that_differs() -> None:
     Path("strict.yaml").write_text(
         "apiVersion: kubescheduler.config.k8s.io/v1\n"

@@ -26,6 +26,7 @@ def shown(unit: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return next(line for line in terminal.getvalue().split("\r") if "1/3" in line)
 
 
+@pytest.mark.long
 def test_bar_with_a_unit_shows_it_first_and_the_description_last(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -319,6 +319,7 @@ def test_rule_34_the_best_node_is_nominated(room: type, choice: str) -> None:
     assert made.post_filter(preemptor()) == nominates("b", len(better))
 
 
+@pytest.mark.long
 def test_rule_34_ties_are_left_to_the_seeded_generator(room: type) -> None:
     names = [f"n{number}" for number in range(8)]
     pods = [running(f"on-{name}", 4, node=name) for name in names]

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping
 from typing import Final, TypeVar
 
+import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Node, Pod
@@ -171,6 +172,7 @@ def test_the_device_is_looked_at_every_five_seconds() -> None:
     assert rig.node_of("pod-of-a") == "n0"
 
 
+@pytest.mark.long
 def test_no_thread_is_held_while_many_pods_wait() -> None:
     names = [f"c{at}" for at in range(60)]
     before = threading.active_count()

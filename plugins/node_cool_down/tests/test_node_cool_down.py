@@ -192,6 +192,7 @@ def test_nobody_is_evicted_for_a_node_that_rests() -> None:
     assert not harness.pod(victim).is_terminating
 
 
+@pytest.mark.long
 def test_replacements_of_refused_pods_do_not_come_back_at_once() -> None:
     """Without the plugin, a node gets and rejects one pod after the other."""
     harness = cluster("full")

@@ -616,6 +616,7 @@ def test_pods_are_signed_by_what_decides_about_them() -> None:
     assert plugin.sign_pod(make_pod(labels=APP)) == plugin.sign_pod(make_pod())
 
 
+@pytest.mark.long
 def test_logarithm_is_go_s_own_where_c_libraries_differ() -> None:
     # From Go 1.26 on amd64.
     assert go_log(3.0).hex() == "0x1.193ea7aad030ap+0"

@@ -50,6 +50,7 @@ def test_histories_of_devices_meet_every_kind_of_trouble(
         assert f"  {name}: 0\n" not in printed
 
 
+@pytest.mark.long
 def test_a_history_of_devices_is_a_function_of_its_seed() -> None:
     steps = draw_device_steps(1)
     assert replay(1, steps, kind="devices") == replay(1, steps, kind="devices")

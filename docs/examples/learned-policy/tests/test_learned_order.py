@@ -101,6 +101,7 @@ def test_judging_needs_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
     assert "required: trace" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_same_seed_learns_the_same_order() -> None:
     first, other = (
         list(

@@ -96,6 +96,7 @@ def test_it_fills_more_than_least_allocated_on_arrivals_it_has_not_seen() -> Non
     assert gains.mean() > 3 * gains.std(ddof=1) / math.sqrt(len(gains))
 
 
+@pytest.mark.long
 def test_a_table_compares_seed_by_seed() -> None:
     plugins = registry()
     same = judge("same", profiles(plugins)["LearnedPolicy"], plugins, range(3))

@@ -92,6 +92,7 @@ def test_a_policy_that_draws_lots_has_no_scores(tmp_path: Path) -> None:
     assert all(row[3].startswith("openb-node-") for row in rows)
 
 
+@pytest.mark.long
 def test_runs_that_fail_are_told_with_their_cause(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -265,6 +265,7 @@ def test_a_gang_waits_behind_the_head() -> None:
         assert starts(run) == {"a": 0, "wide": 100, "gang-0": 100, "gang-1": 100}
 
 
+@pytest.mark.long
 def test_a_gang_counts_with_the_cpus_of_all_its_pods() -> None:
     with cluster(HeadOfLine, gates=[GROUPS], orderBy="F1") as run:
         arrive(run, job("a", 10, 100), job("head", 10, 100))

@@ -613,6 +613,7 @@ def test_deprecated_hook_is_reported_with_its_replacement(
     assert found == [f"warning: [deprecated] plugin 'Gates': {message}"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("declared", "lowest"),
     [
@@ -637,6 +638,7 @@ def test_hook_that_is_younger_than_the_lowest_framework_of_the_range_is_an_error
     assert line in findings(make_folder("quaymaster>=0.1,<0.2", declared))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "declared",
     ["quaymaster>=0.2,<0.3", "quaymaster>=0.2.0.dev0", "quaymaster>=0.1,>=0.2"],
@@ -649,6 +651,7 @@ def test_hook_that_every_framework_of_the_range_has_is_not_a_finding(
     assert not any("came with" in line for line in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "use",
     [
@@ -672,6 +675,7 @@ def test_public_name_that_is_younger_than_the_range_is_an_error(
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("since", ["0.1", "0.3"])
 def test_report_has_the_lowest_framework_that_the_code_needs(
     since: str, make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch

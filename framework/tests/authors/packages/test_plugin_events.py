@@ -80,6 +80,7 @@ def test_events_of_a_plugin_are_shown_as_one_word(plugin: type, word: str) -> No
     assert declared_events(registry["Plugin"]) == word
 
 
+@pytest.mark.long
 def test_every_built_in_plugin_that_rejects_registers_events() -> None:
     rejecting = {"preEnqueue", "preFilter", "filter", "reserve", "permit"}
     assert rejecting < {point.key for point in EXTENSION_POINTS}

@@ -110,6 +110,7 @@ def test_hooks_are_shown_with_their_twins() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::quaymaster.hookspecs.DeprecatedHookWarning")
 def test_a_deprecated_hook_is_shown_with_its_replacement(
     monkeypatch: pytest.MonkeyPatch,
@@ -146,6 +147,7 @@ def test_events_are_shown_with_their_restrictions() -> None:
     assert shown["registered"] == [event]
 
 
+@pytest.mark.long
 def test_kinds_of_a_plugin_are_shown_and_listed() -> None:
     lane = {"kind": "Lane", "apiVersion": "acme.example/v1"}
     assert document("show", "Lanes")["kinds"] == [lane]
@@ -186,6 +188,7 @@ def test_error_for_an_unknown_plugin_lists_the_installed_ones() -> None:
     assert "did you mean 'Lanes'?" in str(result.exception)
 
 
+@pytest.mark.long
 def test_kinds_are_listed_with_the_plugins_that_declare_them(
     make_distribution: MakeDistribution,
 ) -> None:

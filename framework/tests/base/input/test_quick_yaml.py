@@ -77,6 +77,7 @@ def test_plain_blocks_are_read_like_by_the_full_reader() -> None:
     assert json.loads(Shapes().json(POD)) == expected
 
 
+@pytest.mark.long
 def test_spoiled_blocks_are_read_alike_or_not_at_all() -> None:
     rng, shapes, compared = random.Random(1), Shapes(), 0
     for _ in range(4000):
@@ -113,6 +114,7 @@ def literal(rng: random.Random) -> str:
     return "\n".join([head, *lines]) + "\n" + rng.choice(AFTER)
 
 
+@pytest.mark.long
 def test_literals_are_read_alike_or_not_at_all() -> None:
     rng, shapes, compared = random.Random(5), Shapes(), 0
     for _ in range(6000):

@@ -92,6 +92,7 @@ def test_bind_without_a_clear_answer_is_in_doubt_and_sent_once(
     assert server.taken == [BINDING]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fate", ["drop", "cut", "503"])
 def test_delete_by_uid_is_repeated(
     server: WritingServer, client: Client, fate: str
@@ -166,6 +167,7 @@ def test_rewritten_kubeconfig_is_read_after_a_rejection(
         assert client.bind().code == 201
 
 
+@pytest.mark.long
 def test_server_is_reached_by_tls_with_a_client_certificate(tmp_path: Path) -> None:
     make_certificate(tmp_path)
     pem, key = (Pem(file=str(tmp_path / name)) for name in ("cert.pem", "key.pem"))

@@ -41,6 +41,7 @@ def reached(tmp_path: Path) -> Iterator[tuple[StreamingServer, KubernetesCluster
             yield server, cluster
 
 
+@pytest.mark.long
 def test_the_engine_gets_the_servers_objects_and_their_changes(
     reached: tuple[StreamingServer, KubernetesCluster],
 ) -> None:
@@ -54,6 +55,7 @@ def test_the_engine_gets_the_servers_objects_and_their_changes(
     assert (event.type.name, event.object.key) == ("ADDED", "default/b")
 
 
+@pytest.mark.long
 def test_calls_under_way_are_in_doubt_when_the_process_is_killed(
     reached: tuple[StreamingServer, KubernetesCluster],
 ) -> None:
@@ -76,6 +78,7 @@ def test_calls_under_way_are_in_doubt_when_the_process_is_killed(
         cluster.list(Pod)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_stopped", [False, True], ids=["running", "stopped"])
 def test_the_process_ends_with_the_engine(is_stopped: bool, tmp_path: Path) -> None:
     with streaming_server(tmp_path) as (_, kubeconfig):
@@ -90,6 +93,7 @@ def test_the_process_ends_with_the_engine(is_stopped: bool, tmp_path: Path) -> N
         assert process.returncode == 0
 
 
+@pytest.mark.long
 def test_an_invalid_message_of_the_engine_ends_the_process() -> None:
     ours, process = io_process()
     with ours:
@@ -100,6 +104,7 @@ def test_an_invalid_message_of_the_engine_ends_the_process() -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.long
 def test_the_process_logs_as_the_engine_does(tmp_path: Path) -> None:
     ours, process = io_process()
     begin = Begin(kubeconfig=str(tmp_path / "none"), log_format="json")

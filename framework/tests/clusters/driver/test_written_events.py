@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.kit.internals.outbound import Events, Note, Reference, Request, Response
 
 
@@ -124,6 +126,7 @@ def test_series_whose_event_is_gone_is_created_again() -> None:
     assert (method, tree["series"]["count"]) == ("POST", 2)
 
 
+@pytest.mark.long
 def test_number_of_kept_series_is_limited() -> None:
     world = World()
     for version in range(20_001):
@@ -157,6 +160,7 @@ def test_no_more_requests_are_made_than_the_lane_accepts() -> None:
     assert not world.events.is_empty
 
 
+@pytest.mark.long
 def test_oldest_waiting_events_are_dropped_beyond_the_limit() -> None:
     world = World()
     world.is_quick = False

@@ -358,6 +358,7 @@ def secure(certificates: Path) -> Iterator[FakeApiServer]:
         yield server
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("as_data", [True, False], ids=["data", "files"])
 def test_certificates_of_both_sides_are_shown_and_checked(
     secure: FakeApiServer, certificates: Path, tmp_path: Path, as_data: bool
@@ -383,6 +384,7 @@ def test_certificates_of_both_sides_are_shown_and_checked(
     assert secure.requests[0].client == "harbour.example"
 
 
+@pytest.mark.long
 def test_server_with_an_untrusted_certificate_gets_no_request(
     secure: FakeApiServer, tmp_path: Path
 ) -> None:

@@ -92,6 +92,7 @@ def test_waiting_pods_hold_no_thread_and_are_not_searched() -> None:
     assert more == some
 
 
+@pytest.mark.long
 def test_allowing_all_waiting_pods_costs_a_fixed_amount_per_pod() -> None:
     harness = waiting(FEW)
     assert len(list(Waits.handle.waiting_pods())) == FEW

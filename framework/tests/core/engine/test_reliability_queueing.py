@@ -164,6 +164,7 @@ def test_decisions_see_what_the_cluster_has() -> None:
     assert cache_of(scheduler_of(harness)).assumed_count == 0
 
 
+@pytest.mark.long
 def test_many_failed_attempts_do_not_grow_memory() -> None:
     """kubernetes/kubernetes#118059, #114362: memory grew with failed attempts."""
     pods = [make_pod(name=f"p{number}", requests={"cpu": "9"}) for number in range(50)]

@@ -27,6 +27,7 @@ def server_tls(certificate: Path) -> ssl.SSLContext:
     return mutual_tls_context(certificate)
 
 
+@pytest.mark.long
 def test_https_checks_the_server_and_shows_a_client_certificate(
     certificate: Path, server_tls: ssl.SSLContext
 ) -> None:

@@ -307,6 +307,7 @@ class Imagines(Changing):
         pass
 
 
+@pytest.mark.long
 def test_a_clone_that_shares_data_is_detected() -> None:
     nominated = make_pod(name="other", priority=9, nominated_node="a")
     harness = SchedulerHarness(

@@ -445,6 +445,7 @@ def install_counter(make_distribution: MakeDistribution) -> Callable[[str], None
     return make
 
 
+@pytest.mark.long
 def test_an_installed_observer_is_created_once_for_each_scheduler(
     install_counter: Callable[[str], None],
 ) -> None:

@@ -315,6 +315,7 @@ def test_cached_counts_are_recomputed_only_when_they_may_be_stale() -> None:
     assert of(pod, other, revision=1) == 7
 
 
+@pytest.mark.long
 def test_sparse_counts_become_dense_and_stay_the_same() -> None:
     snapshot = Snapshot()
     names = [f"node-{number}" for number in range(600)]

@@ -143,6 +143,7 @@ def test_moved_rows_are_reported_since_any_position() -> None:
     assert snapshot.nodes.changes.since(revision) == {2}
 
 
+@pytest.mark.long
 def test_revision_that_is_too_old_means_every_row_changed() -> None:
     snapshot = Snapshot()
     snapshot.add_node(make_node(name="a"))

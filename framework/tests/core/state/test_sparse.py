@@ -33,6 +33,7 @@ def test_numbers_stay_at_their_places(
     assert table[0, 0] == places.get((0, 0), 0)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 def test_a_large_table_takes_memory_where_its_numbers_are() -> None:
     before = resident_bytes()

@@ -126,6 +126,7 @@ def test_real_pods_take_the_room_and_the_buffer_gets_more() -> None:
         assert nodes_of(simulation) == 2
 
 
+@pytest.mark.long
 def test_share_of_a_workload_follows_its_size() -> None:
     with started(web(2), of_web(percentage=50)) as simulation:
         simulation.settle()
@@ -140,6 +141,7 @@ def test_share_of_a_workload_follows_its_size() -> None:
         assert nodes_of(simulation) == 5
 
 
+@pytest.mark.long
 def test_buffer_without_room_in_any_group_has_one_event() -> None:
     with started(chunk(), of_chunks(5), most=1) as simulation:
         simulation.settle()
@@ -243,6 +245,7 @@ def test_size_of_a_buffer(
     assert buffer_size(buffer(**spec).spec, pod, workload) == size
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", [{}, {"percentage": 5}, {"limits": {"gpu": "1"}}])
 def test_buffer_without_a_size(spec: dict[str, Any]) -> None:
     pod = make_pod(requests={"cpu": "500m"})

@@ -64,6 +64,7 @@ def nodes_of(simulation: Simulation) -> int:
     return len(simulation.cluster.list(Node).items)
 
 
+@pytest.mark.long
 def test_pending_pods_get_nodes_after_their_boot_time() -> None:
     with started(pods=6) as simulation:
         simulation.settle()
@@ -74,6 +75,7 @@ def test_pending_pods_get_nodes_after_their_boot_time() -> None:
     assert all(placement.bound >= BOOT_SECONDS for placement in late)
 
 
+@pytest.mark.long
 def test_new_node_is_not_ready_until_its_kubelet_has_started() -> None:
     with started(pods=3) as simulation:
         simulation.run_until(80)
@@ -84,6 +86,7 @@ def test_new_node_is_not_ready_until_its_kubelet_has_started() -> None:
     assert later == ()
 
 
+@pytest.mark.long
 def test_group_never_grows_beyond_its_limit() -> None:
     with started(small(most=2), pods=9) as simulation:
         simulation.settle()
@@ -127,6 +130,7 @@ def test_pods_are_moved_before_their_node_is_removed() -> None:
         assert pod.node_name
 
 
+@pytest.mark.long
 def test_cost_is_the_time_of_the_nodes_at_their_price() -> None:
     with started(pods=4) as simulation:
         simulation.settle()
@@ -138,6 +142,7 @@ def test_cost_is_the_time_of_the_nodes_at_their_price() -> None:
     assert new[0].cost == pytest.approx(0.5 * (end - new[0].ordered) / 3600)
 
 
+@pytest.mark.long
 def test_same_seed_has_the_same_nodes() -> None:
     def lives() -> list[object]:
         with started(pods=12) as simulation:
@@ -162,6 +167,7 @@ def test_group_without_resources_is_like_its_first_node() -> None:
         assert new.labels["pool"] == "small"
 
 
+@pytest.mark.long
 def test_a_group_that_grows_in_vain_again_and_again_ends() -> None:
     capacity = {"cpu": "4", "memory": "16Gi"}
     nodes = [

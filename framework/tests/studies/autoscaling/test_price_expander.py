@@ -110,6 +110,7 @@ def added(groups: Sequence[GroupSettings], *expanders: str) -> list[str]:
         return [life.group for life in simulation.autoscaler.nodes()]
 
 
+@pytest.mark.long
 def test_group_that_costs_least_for_its_pods_grows() -> None:
     large = settings("large", 2, 0.3)
     # The empty cluster prefers nodes of one core: those of two cost twice as much.
@@ -117,6 +118,7 @@ def test_group_that_costs_least_for_its_pods_grows() -> None:
     assert added([settings("small", 1, 0.4), large], "price") == ["large"]
 
 
+@pytest.mark.long
 def test_each_expander_of_a_chain_filters_for_the_next() -> None:
     groups = [settings("a", 2, 0.5), settings("b", 4, 0.1), settings("c", 8, 9.0)]
     assert added(groups, "price") == ["b"]

@@ -137,6 +137,7 @@ def test_atomic_request_gets_nodes_for_what_does_not_fit() -> None:
     assert provisioned == "True CapacityIsProvisioned"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [
@@ -186,6 +187,7 @@ def test_request_without_its_template_fails() -> None:
         assert conditions_of(simulation) == {"Failed": "True FailedToCreatePods"}
 
 
+@pytest.mark.long
 def test_requests_and_other_pods_take_turns() -> None:
     pods = [make_pod(name=f"p-{each}", requests={"cpu": "900m"}) for each in range(4)]
     objects = [worker(), request(ATOMIC, 4), *pods]
@@ -235,6 +237,7 @@ def test_request_has_no_effect_without_the_flag() -> None:
     assert any("--enable-provisioning-requests" in text for text in texts)
 
 
+@pytest.mark.long
 def test_explanation_says_what_a_pod_of_a_request_waits_for() -> None:
     [pod] = consumers(1)
     objects = [worker(), request(ATOMIC, 9), pod]

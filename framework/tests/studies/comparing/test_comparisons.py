@@ -104,6 +104,7 @@ def test_first_difference_comes_with_the_scores_of_both() -> None:
     assert len(best) > 1
 
 
+@pytest.mark.long
 def test_a_variant_does_not_differ_from_itself() -> None:
     objects = [*nodes(3), make_deployment(7)]
     comparison = compare(
@@ -161,6 +162,7 @@ def test_balance_is_measured_for_all_pods_and_for_each_workload() -> None:
     assert (even["skew_of_workloads.zone"], odd["skew_of_workloads.zone"]) == (0, 1)
 
 
+@pytest.mark.long
 def test_room_that_no_typical_pod_can_use_is_reported() -> None:
     """A pod of 3 CPUs leaves a quarter of its node, where no other one fits."""
     pods = [make_pod(name=f"p-{i}", requests={"cpu": "3"}) for i in range(2)]

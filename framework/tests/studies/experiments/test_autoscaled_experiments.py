@@ -74,6 +74,7 @@ def values_of(experiment: Experiment, cell: Cell) -> Mapping[str, object]:
     return run_cell(experiment, cell).values
 
 
+@pytest.mark.long
 def test_runs_have_the_nodes_of_their_autoscaler() -> None:
     experiment = loaded("autoscaler: autoscaler.yaml")
     values = values_of(experiment, experiment.cells[0])
@@ -93,6 +94,7 @@ def test_runs_without_an_autoscaler_have_no_hours() -> None:
     assert "cost.autoscaled" not in values
 
 
+@pytest.mark.long
 def test_flags_and_fields_are_varied() -> None:
     experiment = loaded(
         """
@@ -110,6 +112,7 @@ parameters:
     assert late["wait.max"] == pytest.approx(130, abs=11)
 
 
+@pytest.mark.long
 def test_a_profile_may_have_its_own_autoscaler() -> None:
     other = AUTOSCALER.replace("price: 2", "price: 8")
     Path("other.yaml").write_text(other, encoding="utf-8")
@@ -203,6 +206,7 @@ def key_of_run() -> str:
     return Fingerprints(experiment).of(experiment.cells[0])
 
 
+@pytest.mark.long
 def test_one_byte_of_an_autoscaler_or_its_catalogue_makes_another_run() -> None:
     before = key_of_run()
     assert key_of_run() == before

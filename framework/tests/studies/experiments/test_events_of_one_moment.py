@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
+import pytest
 
 from quaymaster.experiments import (
     Arrival,
@@ -55,11 +56,13 @@ metrics: [{{name: diary, use: "{LogBook.__module__}:LogBook"}}]
     return str(run_cell(experiment, cell).values["diary"])
 
 
+@pytest.mark.long
 def test_departures_come_first() -> None:
     after = diary("true").partition("60 s, ")[2]
     assert after.startswith("large scheduled, arrived, small unschedulable, arrived")
 
 
+@pytest.mark.long
 def test_arrivals_come_first_and_departures_one_by_one() -> None:
     after = diary("false").partition("60 s, ")[2]
     # The end of the first pod makes room for the small one alone.

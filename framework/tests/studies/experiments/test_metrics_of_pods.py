@@ -24,6 +24,7 @@ def run_of(parameters: str, metrics: str) -> RunResult:
     return run_cell(experiment, cell)
 
 
+@pytest.mark.long
 def test_pods_that_wait_for_ever_are_censored() -> None:
     values = run_of("{pods: 10, gap: 60.0}", "{name: wait}").values
     assert values["wait.max"] == values["wait.p99"] == 0.0
@@ -37,6 +38,7 @@ def test_pods_that_wait_for_ever_are_censored() -> None:
     assert 0.0 < mean < at_least
 
 
+@pytest.mark.long
 def test_without_waiting_pods_the_bounds_are_the_waits() -> None:
     values = run_of("{pods: 3, stays: 100.0}", "{name: wait}").values
     assert values["wait.censored"] == values["wait.deleted"] == 0
@@ -44,18 +46,21 @@ def test_without_waiting_pods_the_bounds_are_the_waits() -> None:
         assert values[f"wait.{name}"] == values[f"wait.{name}.at_least"]
 
 
+@pytest.mark.long
 def test_pods_that_are_turned_away_have_no_wait() -> None:
     values = run_of("{pods: 5, turnAway: true}", "{name: wait}, {name: placed}").values
     assert (values["wait.censored"], values["wait.deleted"]) == (0, 3)
     assert (values["placed.pods"], values["placed.pending"]) == (5, 0)
 
 
+@pytest.mark.long
 def test_preempted_pods_are_placed_and_lost() -> None:
     values = run_of("{pods: 10, gap: 60.0, priority: 10}", "{name: placed}").values
     assert values["placed"] == values["placed.pods"] == 10
     assert (values["placed.standing"], values["placed.lost"]) == (2, 8)
 
 
+@pytest.mark.long
 def test_pods_that_have_succeeded_are_completed() -> None:
     values = run_of("{pods: 4, stays: 100.0}", "{name: placed}").values
     assert (values["placed.completed"], values["placed.standing"]) == (4, 0)
@@ -66,6 +71,7 @@ _PARAMETERS = {"energy": '{watts: {"": [100, 200]}, carbon: [400]}'}
 """The parameters of metrics that cannot do without."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "metric"), METRICS, ids=[name for name, _ in METRICS])
 def test_columns_of_described_metrics_are_described(name: str, metric: type) -> None:
     fields = _PARAMETERS.get(name, "{}")

@@ -131,6 +131,7 @@ def test_operating_times_have_the_mean_and_the_variance_of_weibull(
     assert spread == pytest.approx(deviation, rel=0.3)
 
 
+@pytest.mark.long
 def test_failures_depend_on_the_seed_and_not_on_other_nodes() -> None:
     failures = "[{mtbf: 10h, mttr: 2h}]"
     alone = failures_of(failures, 1, 100, seed=7)["n0"]
@@ -162,6 +163,7 @@ def test_warm_up_leaves_out_failures() -> None:
     assert 0.4 * all_of_it < second_half < 0.6 * all_of_it
 
 
+@pytest.mark.long
 def test_nodes_of_a_rack_fail_together() -> None:
     times = failures_of("[{mtbf: 10h, mttr: 2h, together: rack}]", 4, 100)
     assert times["n0"] == times["n2"] != times["n1"]
@@ -171,6 +173,7 @@ def test_nodes_of_a_rack_fail_together() -> None:
     assert times.keys() == {"n1", "n3"}
 
 
+@pytest.mark.long
 def test_other_disruptions_of_the_same_nodes_are_no_conflict() -> None:
     text = f"""
 apiVersion: simulation.quaymaster.io/v1alpha1

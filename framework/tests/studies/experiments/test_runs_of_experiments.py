@@ -39,18 +39,21 @@ def diary_of(parameters: str) -> str:
     return str(result.values["diary"])
 
 
+@pytest.mark.long
 def test_each_arrival_is_tried_before_the_next_one() -> None:
     assert diary_of("{pods: 2}") == (
         "1 nodes, ship-0 scheduled, arrived, ship-1 scheduled, arrived"
     )
 
 
+@pytest.mark.long
 def test_time_passes_between_arrivals() -> None:
     assert diary_of("{pods: 2, gap: 5.5}") == (
         "1 nodes, ship-0 scheduled, arrived, 5.5 s, ship-1 scheduled, arrived"
     )
 
 
+@pytest.mark.long
 def test_a_pod_that_found_no_node_is_tried_again_when_one_has_left() -> None:
     diary = diary_of("{pods: 3, stays: 100.0}")
     before, _, after = diary.partition("ship-2 unschedulable")
@@ -59,17 +62,20 @@ def test_a_pod_that_found_no_node_is_tried_again_when_one_has_left() -> None:
     assert "ship-2 scheduled" in after
 
 
+@pytest.mark.long
 def test_a_pod_that_is_turned_away_never_comes_back() -> None:
     diary = diary_of("{pods: 3, stays: 100.0, turnAway: true}")
     assert diary.count("ship-2") == 1
 
 
+@pytest.mark.long
 def test_a_pod_that_others_make_room_for_is_not_turned_away() -> None:
     diary = diary_of("{pods: 3, turnAway: true, priority: 10}")
     assert "ship-2 unschedulable" in diary
     assert "ship-2 scheduled" in diary
 
 
+@pytest.mark.long
 def test_columns_are_named_after_the_metric() -> None:
     result = run_of("{pods: 3, turnAway: true}", "[{name: berths, use: placed}]")
     assert result.values == {
@@ -83,17 +89,20 @@ def test_columns_are_named_after_the_metric() -> None:
     }
 
 
+@pytest.mark.long
 def test_pods_that_wait_are_pending() -> None:
     result = run_of("{pods: 5}")
     assert result.values["placed"] == 2
     assert result.values["placed.pending"] == 3
 
 
+@pytest.mark.long
 def test_curves_have_a_point_per_number_of_arrivals() -> None:
     result = run_of("{pods: 5}", "[{name: placed, parameters: {every: 2}}]")
     assert result.curves == {"placed": ([2.0, 4.0], [2.0, 2.0])}
 
 
+@pytest.mark.long
 def test_utilisation_is_that_of_the_end_and_the_mean_over_time() -> None:
     # One of two CPUs for ten seconds, then both for ten seconds, then one for ten.
     result = run_of("{pods: 2, gap: 10.0, stays: 20.0}", "[{name: utilisation}]")
@@ -101,12 +110,14 @@ def test_utilisation_is_that_of_the_end_and_the_mean_over_time() -> None:
     assert result.values["utilisation.cpu.mean"] == pytest.approx(2 / 3)
 
 
+@pytest.mark.long
 def test_imbalance_is_0_on_one_node() -> None:
     result = run_of("{}", "[{name: imbalance, parameters: {every: 1}}]")
     assert result.values["imbalance.cpu"] == 0.0
     assert result.curves["imbalance.cpu"] == ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
 
 
+@pytest.mark.long
 def test_room_that_no_pod_can_use_is_fragmented() -> None:
     # All CPU is taken, so the free memory is of no use to pods of one CPU.
     result = run_of("{pods: 2}", "[{name: fragmentation}]")
@@ -114,6 +125,7 @@ def test_room_that_no_pod_can_use_is_fragmented() -> None:
     assert result.values["fragmentation.pods.stranded"] == 1.0
 
 
+@pytest.mark.long
 def test_costs_are_those_of_all_nodes_and_of_used_nodes() -> None:
     result = run_of("{pods: 1, stays: 500.0}", "[{name: cost}]")
     assert result.values["cost.per_hour"] == 3.6
@@ -122,6 +134,7 @@ def test_costs_are_those_of_all_nodes_and_of_used_nodes() -> None:
     assert result.values["cost.used_spent"] == pytest.approx(0.5)
 
 
+@pytest.mark.long
 def test_waits_are_counted_in_virtual_time() -> None:
     result = run_of(
         "{pods: 3, stays: 100.0}", "[{name: wait, parameters: {percentiles: [50]}}]"
@@ -136,11 +149,13 @@ def test_waits_are_counted_in_virtual_time() -> None:
     assert waited >= 100.0
 
 
+@pytest.mark.long
 def test_preempted_pods_are_counted() -> None:
     result = run_of("{pods: 3, priority: 10}", "[{name: preemptions}]")
     assert result.values == {"preemptions": 1}
 
 
+@pytest.mark.long
 def test_times_are_measured_on_request() -> None:
     result = run_of("{}", "[{name: time}]")
     assert list(result.values) == [
@@ -150,6 +165,7 @@ def test_times_are_measured_on_request() -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_run_is_a_function_of_its_cell(tmp_path: Path) -> None:
     (tmp_path / "pods.yaml").write_text(
         "apiVersion: v1\nkind: List\nitems:\n"

@@ -53,6 +53,7 @@ metrics: [{{name: slowdown, parameters: {parameters}}}]
     return dict(run_cell(experiment, cell).values)
 
 
+@pytest.mark.long
 def test_slowdown_is_the_time_with_waiting_by_the_time_without() -> None:
     columns = values("{percentiles: [50]}")
     # (0 + 100) / 100, (100 + 50) / 50, (150 + 2) / 2
@@ -61,17 +62,20 @@ def test_slowdown_is_the_time_with_waiting_by_the_time_without() -> None:
     assert columns["slowdown.p50"] == 3
 
 
+@pytest.mark.long
 def test_short_runs_count_as_the_bound() -> None:
     columns = values("{bound: 20}")
     assert columns["slowdown.bounded.max"] == pytest.approx(152 / 20)
 
 
+@pytest.mark.long
 def test_pods_that_have_not_ended_are_censored() -> None:
     columns = values("{}")
     assert columns["slowdown.pods"] == 3
     assert columns["slowdown.censored"] == 1
 
 
+@pytest.mark.long
 def test_columns_by_label() -> None:
     columns = values("{by: team, percentiles: []}")
     assert columns["slowdown.red.mean"] == 1
@@ -79,6 +83,7 @@ def test_columns_by_label() -> None:
     assert columns["slowdown.red.censored"] == 1
 
 
+@pytest.mark.long
 def test_columns_by_namespace() -> None:
     columns = values("{by: namespace, percentiles: []}")
     assert columns["slowdown.default.mean"] == columns["slowdown.mean"]

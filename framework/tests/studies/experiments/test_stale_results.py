@@ -140,6 +140,7 @@ def placed(result: SweepResult) -> object:
     return run.values["placed"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     ["berths.py", "pilots.py", "tugs.py", "harbours/depths.py", "pods.json"],
@@ -159,6 +160,7 @@ def test_a_changed_byte_repeats_the_run(study: Study, name: str) -> None:
     assert (result.made, placed(result)) == (1, 6)
 
 
+@pytest.mark.long
 def test_a_changed_file_of_a_plugin_repeats_the_run(study: Study) -> None:
     assert study.swept().made == 1
     assert study.swept().made == 0
@@ -166,6 +168,7 @@ def test_a_changed_file_of_a_plugin_repeats_the_run(study: Study) -> None:
     assert study.swept().made == 1
 
 
+@pytest.mark.long
 def test_another_python_repeats_the_run(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +177,7 @@ def test_another_python_repeats_the_run(
     assert study.swept().made == 1
 
 
+@pytest.mark.long
 def test_another_numpy_repeats_the_run(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +194,7 @@ def test_another_numpy_repeats_the_run(
     assert study.swept().made == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("parameter", ["reading", "late"])
 def test_a_file_that_reads_does_not_return_fails_the_run(
     study: Study, parameter: str
@@ -203,6 +208,7 @@ def test_a_file_that_reads_does_not_return_fails_the_run(
     )
 
 
+@pytest.mark.long
 def test_used_code_and_files_are_in_the_provenance(study: Study) -> None:
     study.swept()
     text = (study.folder / "out" / "provenance.json").read_text()
@@ -211,6 +217,7 @@ def test_used_code_and_files_are_in_the_provenance(study: Study) -> None:
     assert '"numpy"' in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "difference"),
     [
@@ -230,6 +237,7 @@ def test_a_process_with_other_code_differs(
     assert surroundings.difference() == f"has another version of {difference}"
 
 
+@pytest.mark.long
 def test_a_process_with_other_versions_differs(study: Study) -> None:
     study.swept()
     experiment = load_experiment(study.folder / "study.yaml")

@@ -127,6 +127,7 @@ def test_finished_runs_are_not_repeated(file: Path) -> None:
     assert {row["seed"] for row in rows_of(more.folder / "results.csv")} == {"2", "3"}
 
 
+@pytest.mark.long
 def test_runs_whose_code_or_configuration_changed_are_repeated(tmp_path: Path) -> None:
     (tmp_path / "pods.yaml").write_text(
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
@@ -287,6 +288,7 @@ def test_a_plot_that_cannot_be_drawn_is_an_error(
     assert expected in done.errors
 
 
+@pytest.mark.long
 def test_the_command_prints_the_schema(tmp_path: Path) -> None:
     done = run_program(["quaymaster", "sweep", "--schema"], tmp_path, tmp_path)
     schema = json.loads(done.output)

@@ -70,6 +70,7 @@ metrics: {metrics}
     return dict(run_cell(experiment, cell).values)
 
 
+@pytest.mark.long
 def test_a_run_ends_at_its_horizon() -> None:
     columns = values("[{name: placed}, {name: overTime}]", "horizon: 150s")
     assert columns["placed"] == 3
@@ -78,15 +79,18 @@ def test_a_run_ends_at_its_horizon() -> None:
     assert columns["overTime.cpu.mean"] == pytest.approx(0.5)
 
 
+@pytest.mark.long
 def test_time_passes_up_to_the_horizon_when_nothing_happens() -> None:
     columns = values("[{name: overTime}]", "horizon: 1200s")
     assert columns["overTime.running.mean"] == pytest.approx(0.5)
 
 
+@pytest.mark.long
 def test_arrivals_at_the_horizon_do_not_come() -> None:
     assert values("[{name: placed}]", "horizon: 120s")["placed"] == 2
 
 
+@pytest.mark.long
 def test_warm_up_is_left_out_of_means_and_of_pods() -> None:
     fields = "horizon: 1200s\nwarmUp: 570s"
     columns = values("[{name: overTime}, {name: completion}]", fields)
@@ -101,6 +105,7 @@ def test_a_warm_up_longer_than_the_run_is_a_mistake() -> None:
         values("[{name: placed}]", "horizon: 10s\nwarmUp: 10s")
 
 
+@pytest.mark.long
 def test_workload_seed_is_the_seed_of_inputs_alone() -> None:
     text = f"""{HEAD}
 seeds: [1, 2]
@@ -114,6 +119,7 @@ metrics: [{{name: completion, parameters: {{by: namespace}}}}]
     assert results[0] == results[1]
 
 
+@pytest.mark.long
 def test_nodes_fail_return_and_are_drained_as_arrivals() -> None:
     columns = values("[{name: goodput}, {name: placed}]", "", "{disrupted: true}")
     # The second pod loses its work with the node, after 30 s. Two pods wait for its
@@ -126,6 +132,7 @@ def test_nodes_fail_return_and_are_drained_as_arrivals() -> None:
     assert lost > 30
 
 
+@pytest.mark.long
 def test_curves_have_a_point_for_each_period_of_virtual_time() -> None:
     text = f"""{HEAD}
 horizon: 300s
@@ -141,6 +148,7 @@ metrics: [{{name: overTime, parameters: {{every: 60s}}}}]
     assert curves["overTime.pending"][1] == [0.0] * 5
 
 
+@pytest.mark.long
 def test_completion_counts_makespan_and_throughput() -> None:
     columns = values("[{name: completion, parameters: {by: team, percentiles: [50]}}]")
     assert columns["completion.mean"] == 60
@@ -150,6 +158,7 @@ def test_completion_counts_makespan_and_throughput() -> None:
     assert columns["completion.censored"] == 0
 
 
+@pytest.mark.long
 def test_equal_groups_are_fair() -> None:
     columns = values("[{name: fairness, parameters: {by: team}}]")
     assert columns["fairness.groups"] == 2
@@ -157,6 +166,7 @@ def test_equal_groups_are_fair() -> None:
     assert columns["fairness.slowdown.max_min"] == pytest.approx(1)
 
 
+@pytest.mark.long
 def test_unequal_groups_are_less_fair() -> None:
     columns = values("[{name: fairness, parameters: {by: team}}]", "", "{pods: 3}")
     # Two pods and one pod: (2 + 1)² / (2 (4 + 1)).
@@ -164,6 +174,7 @@ def test_unequal_groups_are_less_fair() -> None:
     assert columns["fairness.service.max_min"] == pytest.approx(0.5)
 
 
+@pytest.mark.long
 def test_energy_follows_the_power_curve_of_nodes() -> None:
     parameters = '{watts: {"": [100, 160, 200]}, carbon: [500, 0], carbonInterval: 5m}'
     columns = values(f"[{{name: energy, parameters: {parameters}}}]", "horizon: 600s")
@@ -174,12 +185,14 @@ def test_energy_follows_the_power_curve_of_nodes() -> None:
     assert columns["energy.nodes_without_curve"] == 0
 
 
+@pytest.mark.long
 def test_nodes_without_a_power_curve_are_counted() -> None:
     columns = values("[{name: energy, parameters: {watts: {large: [100]}}}]")
     assert columns["energy.nodes_without_curve"] == 1
     assert columns["energy.kwh"] == 0
 
 
+@pytest.mark.long
 def test_curves_over_time_are_repeated_for_each_group() -> None:
     text = f"""{HEAD}
 horizon: 300s
@@ -200,6 +213,7 @@ metrics: [{{name: overTime, parameters: {{every: 60s, by: team}}}}]
     assert columns["overTime.red.pods.mean"] == pytest.approx(60 / 300 / 9)
 
 
+@pytest.mark.long
 def test_energy_of_groups_of_nodes_adds_up() -> None:
     metrics = (
         '[{name: energy, parameters: {watts: {"": [100, 300]}, by: pool, '
@@ -211,6 +225,7 @@ def test_energy_of_groups_of_nodes_adds_up() -> None:
     assert columns["energy.a.nodes_without_curve"] == 0
 
 
+@pytest.mark.long
 def test_pods_of_the_warm_up_are_not_counted() -> None:
     metrics = "[{name: placed}, {name: wait}, {name: preemptions}]"
     columns = values(metrics, "warmUp: 150s")
@@ -223,6 +238,7 @@ def test_pods_of_the_warm_up_are_not_counted() -> None:
     assert columns["preemptions"] == 0
 
 
+@pytest.mark.long
 def test_pods_of_the_warm_up_that_still_wait_are_not_counted() -> None:
     # Without its node, pods 2 and later wait; 2 arrives before the warm-up ends.
     metrics = "[{name: placed}, {name: wait}]"

@@ -106,6 +106,7 @@ CHECKPOINTS = (
 )
 
 
+@pytest.mark.long
 def test_work_since_the_last_checkpoint_is_lost() -> None:
     columns = values(CHECKPOINTS, "{fails: true}")
     # By 65 s two checkpoints are complete: 20 + 2 + 20 + 2. The rest is lost.
@@ -117,6 +118,7 @@ def test_work_since_the_last_checkpoint_is_lost() -> None:
     assert columns["completion.max"] == pytest.approx(AGAIN + 5 + 60 + 4)
 
 
+@pytest.mark.long
 def test_a_pod_that_was_created_again_counts_once() -> None:
     columns = values(CHECKPOINTS, "{fails: true}")
     assert columns["completion.pods"] == 1
@@ -124,6 +126,7 @@ def test_a_pod_that_was_created_again_counts_once() -> None:
     assert columns["slowdown.mean"] == pytest.approx((AGAIN + 69) / 69)
 
 
+@pytest.mark.long
 def test_without_checkpoints_all_work_is_lost() -> None:
     columns = values("restarts: {resubmit: true}", "{fails: true}")
     assert columns["goodput.lost"] == pytest.approx(65)
@@ -131,12 +134,14 @@ def test_without_checkpoints_all_work_is_lost() -> None:
     assert columns["completion.max"] == pytest.approx(AGAIN + 100)
 
 
+@pytest.mark.long
 def test_pods_without_a_controller_are_gone_by_default() -> None:
     columns = values("", "{fails: true}")
     assert columns["completion.pods"] == 0
     assert columns["goodput.lost"] == pytest.approx(65)
 
 
+@pytest.mark.long
 def test_a_pod_of_a_job_takes_up_the_work_of_the_lost_one() -> None:
     columns = values("restarts: {checkpointEvery: 20s}", "{fails: true, isJob: true}")
     assert columns["goodput.useful"] == pytest.approx(100)
@@ -147,6 +152,7 @@ def test_a_pod_of_a_job_takes_up_the_work_of_the_lost_one() -> None:
     assert from_zero["goodput.overhead"] == pytest.approx(5)
 
 
+@pytest.mark.long
 def test_checkpoints_cost_time_without_any_failure() -> None:
     columns = values(CHECKPOINTS, "{}")
     # At 100 s of work there is nothing left to save.
@@ -155,6 +161,7 @@ def test_checkpoints_cost_time_without_any_failure() -> None:
     assert columns["goodput.share"] == pytest.approx(100 / 108)
 
 
+@pytest.mark.long
 def test_two_pods_of_a_node_share_its_speed() -> None:
     columns = sharing("{seconds: [60, 120]}")
     # Both at half speed until 120 s; then the second one is alone.
@@ -163,6 +170,7 @@ def test_two_pods_of_a_node_share_its_speed() -> None:
     assert columns["goodput.slowed"] == pytest.approx(120)
 
 
+@pytest.mark.long
 def test_speeds_change_when_pods_come() -> None:
     columns = sharing("{seconds: [60, 60], every: 30}")
     # The first has 30 s of work left at 30 s, and works at half speed until 90 s.
@@ -170,6 +178,7 @@ def test_speeds_change_when_pods_come() -> None:
     assert columns["completion.makespan"] == pytest.approx(120)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pods", [1, 3, 7])
 def test_equal_shares_end_all_work_in_its_sum(pods: int) -> None:
     """Processor sharing keeps the node busy, so the last pod ends at the sum."""
@@ -179,12 +188,14 @@ def test_equal_shares_end_all_work_in_its_sum(pods: int) -> None:
     assert columns["goodput.useful"] == pytest.approx(sum(lengths))
 
 
+@pytest.mark.long
 def test_a_pod_with_speed_0_stands_still() -> None:
     columns = sharing("{seconds: [10, 10], every: 5}", "{most: 1}")
     # From 5 s on both stand still for ever, and the run ends.
     assert columns["completion.pods"] == 0
 
 
+@pytest.mark.long
 def test_lost_work_counts_at_the_speed_of_the_pod() -> None:
     fields = (
         f'{CHECKPOINTS}\ninterference: {{use: "{__name__}:EqualShares", '

@@ -76,6 +76,7 @@ def test_registered_environments_pass_the_checker_of_gymnasium(name: str) -> Non
     check_env(gymnasium.make(f"quaymaster.gym:{name}").unwrapped)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", IDS)
 def test_environments_run_side_by_side(name: str) -> None:
     envs = gymnasium.make_vec(name, num_envs=2, vectorization_mode="sync")
@@ -89,6 +90,7 @@ def test_environments_run_side_by_side(name: str) -> None:
     envs.close()
 
 
+@pytest.mark.long
 def test_environments_run_in_separate_processes() -> None:
     envs = gymnasium.make_vec(IDS[0], num_envs=2, vectorization_mode="async")
     seen, _ = envs.reset(seed=3)
@@ -255,6 +257,7 @@ def played(env: SchedulingEnv, seed: int | None) -> list[float]:
     return numbers
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_episode_and_another_seed_does_not() -> None:
     first, other = SchedulingEnv(registry=REGISTRY), SchedulingEnv(registry=REGISTRY)
     assert played(first, 7) == played(other, 7) != played(first, 8)
@@ -366,6 +369,7 @@ def test_weights_choose_the_node_with_the_highest_sum(strategy: str, node: str) 
     assert node_of(env, "p") == node
 
 
+@pytest.mark.long
 def test_of_equally_good_nodes_one_is_drawn() -> None:
     env = an_env(map(a_node, "abcd"), a_pod("p"), actions=WeightActions())
     nothing = np.zeros(len(PLUGINS))

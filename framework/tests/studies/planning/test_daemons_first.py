@@ -1,5 +1,7 @@
 """Plans reserve room for the pods of DaemonSets, as autoscalers do."""
 
+import pytest
+
 from quaymaster import ApiObject
 from quaymaster.config import load_config
 from quaymaster.planning import Plan, parse_node_group, plan
@@ -28,12 +30,14 @@ def planned(*, daemon_sets_first: bool) -> Plan:
     )
 
 
+@pytest.mark.long
 def test_pods_that_are_packed_leave_room_for_daemons() -> None:
     found = planned(daemon_sets_first=True)
     assert (len(found.nodes), found.is_final) == (2, True)
     assert found.daemon_sets_first
 
 
+@pytest.mark.long
 def test_daemons_stay_pending_if_pods_are_tried_in_the_order_of_the_queue() -> None:
     found = planned(daemon_sets_first=False)
     assert "all of DaemonSets; a higher priority keeps room" in found.obstacle

@@ -73,6 +73,7 @@ PAIRS: dict[str, tuple[ApiObject, ...]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plugin", PAIRS)
 def test_a_rule_gives_a_bound_if_its_plugin_is_enabled(
     plugin: str, planned: Planned
@@ -82,6 +83,7 @@ def test_a_rule_gives_a_bound_if_its_plugin_is_enabled(
     assert planned(*PAIRS[plugin], disabled=plugin).lower_bound < 2
 
 
+@pytest.mark.long
 def test_resources_that_the_scheduler_ignores_make_no_bound(planned: Planned) -> None:
     amounts = {"example.com/fpga": "1"}
     pods = [make_pod(name=n, requests=amounts, limits=amounts) for n in "ab"]
@@ -89,6 +91,7 @@ def test_resources_that_the_scheduler_ignores_make_no_bound(planned: Planned) ->
     assert len(planned(*pods, args=IGNORED).nodes) == 1
 
 
+@pytest.mark.long
 def test_a_port_that_daemons_use_everywhere_is_reported_at_once(
     planned: Planned,
 ) -> None:
@@ -98,6 +101,7 @@ def test_a_port_that_daemons_use_everywhere_is_reported_at_once(
     assert found.unplaced[0].plugins == ("NodePorts",)
 
 
+@pytest.mark.long
 def test_daemons_of_one_node_leave_room_on_the_next(planned: Planned) -> None:
     own = {HOST: "node-000"}
     pod = make_pod(requests={"cpu": "1"}, node_selector=own)

@@ -54,6 +54,7 @@ def by_hand(objects: Sequence[ApiObject], spec: str) -> int:
     raise AssertionError("no number of nodes suffices")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", ["cpu=1,memory=2Gi", "cpu=500m,memory=1Gi,zones=3"])
 def test_online_boutique_takes_as_many_nodes_as_by_hand(spec: str) -> None:
     objects = read(EXAMPLES / "online-boutique")
@@ -71,6 +72,7 @@ def test_online_boutique_takes_as_many_odd_nodes_as_by_hand(spec: str) -> None:
     assert len(planned(objects, spec).nodes) == by_hand(objects, spec)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", ["cpu=500m,memory=1Gi", "cpu=1,memory=500Mi,pods=4"])
 def test_kube_prometheus_takes_as_many_nodes_as_by_hand(spec: str) -> None:
     objects = read("kube-prometheus.yaml")
@@ -121,6 +123,7 @@ def survives_by_hand(nodes: Sequence[Node], *, zone: str = "", node: str = "") -
         return len(pods) == 6 and all(pod.node_name in there for pod in pods)
 
 
+@pytest.mark.long
 def test_a_plan_survives_the_loss_of_any_node_and_a_smaller_one_does_not() -> None:
     spec = "cpu=2,memory=4Gi"
     found = planned([WEB], spec, loss=Loss.NODE)

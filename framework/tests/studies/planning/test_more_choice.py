@@ -79,6 +79,7 @@ def test_plan_of_three_groups_is_not_dearer_than_one_of_fewer(seed: int) -> None
     assert whole.lower_bound <= whole.cost
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("trials", [1, 3, 10])
 def test_parts_take_no_more_trials_than_are_left(trials: int) -> None:
     draw = random.Random(33)
@@ -109,6 +110,7 @@ def test_a_few_trials_are_enough_to_be_no_dearer_than_one_group(seed: int) -> No
     assert whole.cost <= min(costs)
 
 
+@pytest.mark.long
 def test_one_trial_is_enough_to_find_the_one_group_that_does() -> None:
     """Growing with both groups adds small nodes, on which large pods never fit."""
     pods = [make_pod(name=f"small-{n}", requests={"cpu": "1"}) for n in range(6)]

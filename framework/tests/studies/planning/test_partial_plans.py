@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import pytest
+
 from quaymaster import ApiObject
 from quaymaster.config import default_config
 from quaymaster.planning import Plan, parse_node_group, plan
@@ -24,6 +26,7 @@ def web(replicas: int, cpu: str = "2", name: str = "web") -> ApiObject:
     )
 
 
+@pytest.mark.long
 def test_pods_that_fit_no_group_do_not_prevent_a_plan_for_the_others() -> None:
     found = planned(web(2, cpu="6", name="huge"), web(4))
     assert (found.is_found, found.is_final) == (False, True)
@@ -38,6 +41,7 @@ def test_pods_that_fit_no_group_do_not_prevent_a_plan_for_the_others() -> None:
     }
 
 
+@pytest.mark.long
 def test_pods_that_only_full_nodes_of_the_input_can_take_are_left_out() -> None:
     old = make_node(name="old", capacity={"cpu": "6", "memory": "8Gi", "pods": "9"})
     found = planned(old, web(2, cpu="6", name="huge"), web(2))
@@ -46,6 +50,7 @@ def test_pods_that_only_full_nodes_of_the_input_can_take_are_left_out() -> None:
     assert [len(found.partial.unplaced), len(found.partial.nodes)] == [1, 1]
 
 
+@pytest.mark.long
 def test_plan_with_the_most_nodes_says_how_many_pods_it_places() -> None:
     found = planned(web(7), group="cpu=4,memory=8Gi,max=2")
     assert (found.is_found, found.is_final) == (False, True)
@@ -70,6 +75,7 @@ def ticks() -> Iterator[float]:
     yield from map(float, range(100_000))
 
 
+@pytest.mark.long
 def test_time_limit_ends_the_plan_that_is_being_tried() -> None:
     times = ticks()
     found = plan(

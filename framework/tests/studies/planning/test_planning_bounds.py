@@ -195,6 +195,7 @@ def test_pods_that_an_update_replaces_need_no_room_in_the_end() -> None:
     assert problem.plan(max_trials=1).lower_bound == 0
 
 
+@pytest.mark.long
 def test_pods_beyond_the_replicas_of_a_stateful_set_need_no_room_in_the_end() -> None:
     pod = make_pod(labels={"app": "web"}, requests={"cpu": "3"})
     owner = make_stateful_set(name="web", replicas=1, pod=pod)

@@ -151,6 +151,7 @@ def excess(seed: int) -> float:
     return float(found.cost) / perfect - 1
 
 
+@pytest.mark.long
 def test_plan_costs_at_least_as_much_as_perfect_packing() -> None:
     problem = Problem(
         kinds=[PackedKind(count=3, cpu=1500, memory=512)],

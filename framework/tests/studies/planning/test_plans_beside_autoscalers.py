@@ -82,6 +82,7 @@ def test_plan_is_cheaper_than_what_the_autoscaler_adds() -> None:
     assert found.scaled.seconds > 60
 
 
+@pytest.mark.long
 def test_groups_are_those_of_the_file_less_the_nodes_of_the_input() -> None:
     like_member = GroupSettings(name="old", max=4)
     found = planned(
@@ -110,6 +111,7 @@ def test_smallest_size_counts_only_if_the_autoscaler_enforces_it() -> None:
         assert found.scaled.added == nodes
 
 
+@pytest.mark.long
 def test_pods_that_no_group_helps_are_pending_beside_a_partial_plan() -> None:
     objects = [web(2, "1"), make_pod(name="huge", requests={"cpu": "99"})]
     found = planned(objects, [group("g", 2, None)])
@@ -120,6 +122,7 @@ def test_pods_that_no_group_helps_are_pending_beside_a_partial_plan() -> None:
     assert found.scaled == found.partial.scaled
 
 
+@pytest.mark.long
 def test_time_may_be_over_before_the_autoscaler_has_settled() -> None:
     setup = ClusterAutoscalerSetup(groups=[group("g", 2, None)])
     times = iter(range(1000))

@@ -94,11 +94,13 @@ def test_plan_in_rounds_is_not_dearer_than_a_plan_at_once() -> None:
     assert not at_once.is_found or (at_once.cost is not None and cost <= at_once.cost)
 
 
+@pytest.mark.long
 def test_nodes_are_bought_at_once_if_that_costs_the_least() -> None:
     found = planned(pods(small=4, large=0))
     assert (str(found.cost), found.rounds, found.tried) == ("4", (), 1)
 
 
+@pytest.mark.long
 def test_search_that_is_late_ends_with_the_best_plan_so_far() -> None:
     found = planned(pods(small=4, large=1), seconds=6)
     assert found.tried < planned(pods(small=4, large=1)).tried
@@ -118,12 +120,14 @@ def tight(most: int, max_trials: int) -> Plan:
     )
 
 
+@pytest.mark.long
 def test_failed_plans_at_once_do_not_prove_that_there_is_no_plan() -> None:
     assert len(tight(most=2, max_trials=6).nodes) == 2
     few = tight(most=2, max_trials=1)
     assert (few.is_found, few.is_final, few.is_final_at_once) == (False, False, True)
 
 
+@pytest.mark.long
 def test_best_plan_at_once_is_not_proven_while_fewer_nodes_may_do_in_rounds() -> None:
     best = tight(most=3, max_trials=6)
     assert (len(best.nodes), len(best.rounds), best.is_final) == (2, 3, True)
@@ -135,6 +139,7 @@ def test_best_plan_at_once_is_not_proven_while_fewer_nodes_may_do_in_rounds() ->
     assert at_once.gap == 0.5
 
 
+@pytest.mark.long
 def test_plan_of_required_nodes_that_fails_is_refuted_for_rounds_as_well() -> None:
     found = plan(
         [
@@ -148,6 +153,7 @@ def test_plan_of_required_nodes_that_fails_is_refuted_for_rounds_as_well() -> No
     assert (found.is_found, found.is_final) == (False, True)
 
 
+@pytest.mark.long
 def test_zone_that_is_added_later_does_not_need_its_share_of_spread_pods() -> None:
     zone = "topology.kubernetes.io/zone"
     spread = make_spread_constraint(topology_key=zone, selector={"app": "web"})
@@ -191,6 +197,7 @@ def assert_rounds_are_sound(seed: int, trials: int = 40) -> None:
     assert at_once.cost is None or not at_once.is_found or found.cost <= at_once.cost
 
 
+@pytest.mark.long
 def test_rounds_place_all_pods_and_cost_no_more_than_at_once() -> None:
     assert_rounds_are_sound(1, trials=4)
 

@@ -51,6 +51,7 @@ def cordoned(name: str) -> Node:
     return make_node(name=name, capacity=CAPACITY, unschedulable=True)
 
 
+@pytest.mark.long
 def test_cordoned_nodes_offer_nothing() -> None:
     open_node = make_node(name="open", capacity=CAPACITY)
     found = planned(open_node, cordoned("old"), web(3), max_utilization={"cpu": 0.5})
@@ -64,11 +65,13 @@ def test_cordoned_nodes_offer_nothing() -> None:
     )
 
 
+@pytest.mark.long
 def test_bound_expects_no_room_on_nodes_that_accept_no_pods() -> None:
     found = planned(*(cordoned(f"old-{n}") for n in range(3)), web(4))
     assert (len(found.nodes), found.is_final, found.tried) == (1, True, 1)
 
 
+@pytest.mark.long
 def test_nodes_that_a_plan_does_not_need_are_named() -> None:
     found = planned(
         make_node(name="full", capacity=CAPACITY),
@@ -79,12 +82,14 @@ def test_nodes_that_a_plan_does_not_need_are_named() -> None:
     assert found.unneeded_nodes == ("empty",)
 
 
+@pytest.mark.long
 def test_node_is_unneeded_if_its_pods_fit_elsewhere() -> None:
     nodes = [make_node(name=name, capacity=CAPACITY) for name in ("a", "b")]
     found = planned(*nodes, web(2))
     assert len(found.unneeded_nodes) == 1
 
 
+@pytest.mark.long
 def test_control_plane_and_nodes_with_single_pods_are_never_unneeded() -> None:
     control = make_node(
         name="control",
@@ -96,6 +101,7 @@ def test_control_plane_and_nodes_with_single_pods_are_never_unneeded() -> None:
     assert found.unneeded_nodes == ()
 
 
+@pytest.mark.long
 def test_all_pods_fit_after_the_loss_of_any_rack() -> None:
     racks = tuple(f"name={rack},{GROUP},label:rack={rack}" for rack in "ab")
     found = planned(web(4), groups=racks, tolerate_loss=Loss("rack"))
@@ -116,6 +122,7 @@ def test_groups_of_the_same_price_grow_alike_so_that_any_rack_may_be_lost() -> N
     assert found.cost <= 8
 
 
+@pytest.mark.long
 def test_all_pods_fit_after_the_loss_of_any_two_nodes() -> None:
     found = planned(web(4), tolerate_loss=Loss.parse("node:2"))
     assert (len(found.nodes), found.is_final) == (3, True)
@@ -133,6 +140,7 @@ def test_loss_that_leaves_nothing_is_refused(loss: str, problem: str) -> None:
         planned(web(1), groups=(f"{GROUP},label:rack=a",), tolerate_loss=Loss(loss))
 
 
+@pytest.mark.long
 def test_each_group_that_is_used_gets_spare_nodes() -> None:
     groups = (f"name=l,{GROUP},price=1", "name=s,cpu=1,memory=2Gi,price=5")
     found = planned(web(4), groups=groups, spare=2)
@@ -150,6 +158,7 @@ def test_group_with_too_few_nodes_for_spare_ones_is_refused() -> None:
 SPOT = f"name=spot,{GROUP},price=3,label:karpenter.sh/capacity-type=spot"
 
 
+@pytest.mark.long
 def test_part_of_the_new_nodes_is_spot() -> None:
     groups = (f"name=fixed,{GROUP},price=2", SPOT)
     found = planned(web(8), groups=groups, min_spot=0.5)
@@ -158,6 +167,7 @@ def test_part_of_the_new_nodes_is_spot() -> None:
     assert [group.nodes for group in planned(web(8), groups=groups).groups] == [2, 0]
 
 
+@pytest.mark.long
 def test_all_new_nodes_may_have_to_be_spot() -> None:
     groups = (f"name=fixed,{GROUP},price=2", SPOT)
     found = planned(web(5), groups=groups, min_spot=1)
@@ -169,6 +179,7 @@ def test_spot_nodes_are_required_only_if_a_group_has_them() -> None:
         planned(web(1), min_spot=0.5)
 
 
+@pytest.mark.long
 def test_prices_are_divided_among_the_owners_of_pods() -> None:
     old = make_node(
         name="old", capacity=CAPACITY, annotations={PRICE_ANNOTATION: "0.5"}

@@ -1,5 +1,6 @@
 """A what-if question changes a settled cluster in steps and compares the states."""
 
+import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Pod
@@ -115,6 +116,7 @@ def test_a_drain_in_a_question_equals_the_drain_of_a_simulation() -> None:
     assert all(after[move.pod] == move.target for move in step.moved)
 
 
+@pytest.mark.long
 def test_the_order_of_changes_counts() -> None:
     few, many = Scale.parse("deploy/web=1"), Scale.parse("deploy/web=30")
     grown = what_if_of([web(3)], AddNodes(spec="9:cpu=4,memory=8Gi"), many)

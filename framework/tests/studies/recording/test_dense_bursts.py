@@ -123,6 +123,7 @@ def differing(result: ReplayResult) -> set[str]:
     return {decision.pod for decision in result.differing()}
 
 
+@pytest.mark.long
 def test_equal_pods_are_decided_in_the_order_of_their_arrival(
     path: Path,
 ) -> None:
@@ -134,6 +135,7 @@ def test_equal_pods_are_decided_in_the_order_of_their_arrival(
     assert result.tried() == 0
 
 
+@pytest.mark.long
 def test_wrong_weight_is_found_as_in_an_exact_record(path: Path) -> None:
     burst(path, 1, [0])
     wrong = wrong_weight(path.parent)

@@ -98,6 +98,7 @@ def objects_of(file: Path) -> tuple[dict[str, Node], dict[str, Pod]]:
     return nodes, pods
 
 
+@pytest.mark.long
 def test_openb_has_devices_models_and_run_times(tmp_path: Path) -> None:
     trace, file = record_of(tmp_path, TraceFormat.ALIBABA_OPENB, OPENB)
     assert (trace.nodes, trace.pods, trace.seconds) == (3, 3, 40)

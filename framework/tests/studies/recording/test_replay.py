@@ -230,6 +230,7 @@ def test_a_record_has_each_spec_once_and_of_changes_what_is_different(
     assert all(set(line.patch) == {"spec", "status"} for line in bound)
 
 
+@pytest.mark.long
 def test_progress_counts_the_decisions(path: Path) -> None:
     recorded(path, busy)
     seen: list[tuple[int, int]] = []

@@ -179,6 +179,7 @@ def test_a_volume_of_another_zone_stays_the_reason() -> None:
     played(test)
 
 
+@pytest.mark.long
 def test_the_trials_are_bounded() -> None:
     test = made("shop/late", *NODES, GPU, *BUSY, waiting(), max_trials=5)
     assert (test.trials, test.is_smallest) == (5, False)

@@ -73,6 +73,7 @@ def test_diurnal_arrivals_are_many_at_the_peak_and_few_half_a_period_later() -> 
     assert len(found) == pytest.approx(15.5 * 24 * 60, rel=0.05)
 
 
+@pytest.mark.long
 def test_run_times_have_their_distribution() -> None:
     number = 20_000
     uniform = drawn(RunTime(uniform=Uniform(low=MINUTE, high=3 * MINUTE)), number)

@@ -50,6 +50,7 @@ def test_pending_time_fails_at_the_moment_it_is_exceeded() -> None:
     assert failed_at(pendingTime={"atMost": "5m", "percentile": 50}) is None
 
 
+@pytest.mark.long
 def test_utilisation_and_nodes_over_time() -> None:
     assert failed_at(utilization={"atMost": "100%", "atLeast": "100%"}) is None
     assert failed_at(**{"from": "5m"}, utilization={"atLeast": "50%"}) == 300
@@ -167,6 +168,7 @@ def test_one_step_has_the_same_numbers_whatever_others_draw() -> None:
     assert alone != reseeded
 
 
+@pytest.mark.long
 def test_equal_runs_have_equal_results() -> None:
     scenario = parsed(
         {"repeat": {"poisson": {"rate": 30}, "for": "5m"}, **creating(one_pod("p"))},

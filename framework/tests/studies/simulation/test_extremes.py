@@ -37,6 +37,7 @@ CENTURIES = 2_500_000 * 3600
 LARGE = {"cpu": "3"}
 
 
+@pytest.mark.long
 def test_pods_that_wait_for_centuries_are_retried_rarely() -> None:
     first = make_pod(name="first", requests=LARGE, annotations={RUN: f"{CENTURIES}"})
     next_ = make_pod(name="next", requests=LARGE, annotations={RUN: "9"})
@@ -52,6 +53,7 @@ def test_pods_that_wait_for_centuries_are_retried_rarely() -> None:
     assert left.attempts == day + 2
 
 
+@pytest.mark.long
 def test_deleted_pod_ends_whatever_its_grace_period_is() -> None:
     victim = make_pod(
         name="victim",

@@ -193,6 +193,7 @@ def test_the_state_of_plugins_is_undone() -> None:
 # What observers see -------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_observers_see_nothing_of_a_trial(tmp_path: Path) -> None:
     def seen(name: str, *, trial: bool) -> Sequence[object]:
         hooks, run, history = HookTimings(), RunObserver(), HistoryObserver()

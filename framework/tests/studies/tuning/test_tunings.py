@@ -173,6 +173,7 @@ def test_bad_trials_are_pruned(file: Path) -> None:
     assert [row["outcome"] for row in rows] == [trial.outcome.value for trial in trials]
 
 
+@pytest.mark.long
 def test_an_objective_that_is_not_measured_is_an_error(file: Path) -> None:
     file.write_text(TUNING.replace("utilisation.cpu", "utilisation.gpu"))
     with pytest.raises(ExperimentErrors, match=r"objectives\[0\]\.metric: expected a"):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
+import pytest
 
 from quaymaster import ApiObject, Handle, Node, NodeInfo, Pod, Status, hookimpl
 from quaymaster.config import parse_config
@@ -65,6 +66,7 @@ def test_changes_are_listed_by_field() -> None:
     ]
 
 
+@pytest.mark.long
 def test_change_of_a_pod_is_made_in_the_template_of_its_workload() -> None:
     objects = make_node(name="a"), make_deployment(name="web", replicas=2)
     answer = suggested("deploy/web", *objects)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject
@@ -36,6 +37,7 @@ def kinds(suggestions: Suggestions) -> list[ChangeKind]:
     return [change.kinds[0] for change in suggestions.changes]
 
 
+@pytest.mark.long
 def test_with_each_change_the_quorum_is_met() -> None:
     objects = [*racked("x", "y"), *gang_objects(3, topology_key="rack")]
     suggestions = suggested(objects)
@@ -45,6 +47,7 @@ def test_with_each_change_the_quorum_is_met() -> None:
         assert group.is_quorate
 
 
+@pytest.mark.long
 def test_nodes_are_added_where_most_pods_fit() -> None:
     busy = make_pod(name="busy", node="x-1", requests={"cpu": "1"})
     objects = [*racked("x", "y"), busy, *gang_objects(3, topology_key="rack")]
@@ -56,6 +59,7 @@ def test_nodes_are_added_where_most_pods_fit() -> None:
     assert added.text.startswith("add 1 more node in y, like y-1 (rack=y)")
 
 
+@pytest.mark.long
 def test_several_nodes_are_added_if_one_is_not_enough() -> None:
     objects = [*racked("x"), *gang_objects(7, topology_key="rack")]
     (added,) = [
@@ -66,6 +70,7 @@ def test_several_nodes_are_added_if_one_is_not_enough() -> None:
     assert added.text.startswith("add 3 more nodes in x,")
 
 
+@pytest.mark.long
 def test_the_quorum_of_a_group_with_a_controller_is_left_alone() -> None:
     group, *pods = gang_objects(3)
     owner = OwnerReference(
@@ -78,6 +83,7 @@ def test_the_quorum_of_a_group_with_a_controller_is_left_alone() -> None:
     assert ChangeKind.MIN_COUNT not in kinds(suggestions)
 
 
+@pytest.mark.long
 def test_leftovers_need_room_and_not_a_lower_quorum() -> None:
     objects = [*cpu_nodes("a", "b"), *gang_objects(3, min_count=2)]
     assert ChangeKind.MIN_COUNT not in kinds(suggested(objects))

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from quaymaster import ApiObject, Node, Pod
 from quaymaster.objects import CSIStorageCapacity
 from quaymaster.simulation import ChangeKind, SuggestedChange, suggest_changes
@@ -123,6 +125,7 @@ def test_no_other_node_has_a_local_volume() -> None:
     assert additions(node, claim, volume, pod) == []
 
 
+@pytest.mark.long
 def test_pods_of_every_node_take_their_room_on_the_new_one() -> None:
     node = make_node(name="a", allocatable=FULL)
     agent = make_pod(

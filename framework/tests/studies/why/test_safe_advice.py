@@ -227,6 +227,7 @@ def test_toleration_of_spot_nodes_warns_of_interruptions(text: str) -> None:
     assert change.text.endswith(", if its pods may be interrupted at any time")
 
 
+@pytest.mark.long
 def test_missing_label_without_a_value_is_named() -> None:
     pod = make_pod(name="p", node_selector={"acme.com/infra": ""})
     answer = suggested("p", make_node(name="a"), pod)
@@ -330,6 +331,7 @@ def test_node_of_the_control_plane_is_not_copied() -> None:
     assert ChangeKind.ADD_NODE not in kinds(suggested("p", node, *pods))
 
 
+@pytest.mark.long
 def test_several_nodes_are_offered_and_plan_is_named() -> None:
     node = make_node(name="a", allocatable={"cpu": "2", "pods": "9"})
     web = make_deployment(name="web", replicas=5, pod=make_pod(requests={"cpu": "2"}))
@@ -392,6 +394,7 @@ def test_suggestion_for_a_gated_pod_shows_why_it_would_stay_pending() -> None:
     assert answer.changes[0].kinds == (ChangeKind.GATES, ChangeKind.SELECTOR)
 
 
+@pytest.mark.long
 def test_pods_that_a_stateful_set_creates_later_get_a_node_too() -> None:
     node = make_node(name="a", allocatable={"cpu": "1500m", "pods": "9"})
     db = make_stateful_set(name="db", replicas=3, pod=make_pod(requests={"cpu": "2"}))
@@ -416,6 +419,7 @@ def test_pods_that_a_change_behind_gates_evicts_are_counted() -> None:
     assert (last.placed, last.evicted) == (0, 1)
 
 
+@pytest.mark.long
 def test_two_expressions_of_one_term_are_dropped_together() -> None:
     node = make_node(name="a")
     pod = make_pod(name="p", node_affinity={"disk": "ssd", "team": "blue"})
@@ -467,6 +471,7 @@ def test_name_that_yaml_reads_as_something_else_is_quoted(text: str) -> None:
     assert yaml_scalar(text) == f'"{text}"'
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["high", "acme.com/batch", "gp3", "v1.2", "one"])
 def test_other_names_are_not_quoted(text: str) -> None:
     assert yaml_scalar(text) == text

@@ -101,6 +101,7 @@ def test_a_request_is_lowered_to_the_largest_round_amount_that_fits() -> None:
     assert (field.old, field.new) == ("3500m", "3")
 
 
+@pytest.mark.long
 def test_a_workload_is_lowered_until_all_its_pods_fit() -> None:
     documents = node("a"), workload("Deployment", "web", 3, cpu="1500m")
     found = suggested("deploy/web", *documents)
@@ -149,6 +150,7 @@ def test_a_scheduler_that_is_there_is_named() -> None:
     assert found.changes[0].fields[0].new == "default-scheduler"
 
 
+@pytest.mark.long
 def test_spreading_is_relaxed_no_more_than_needed() -> None:
     constraint = {
         "maxSkew": 1,
@@ -246,6 +248,7 @@ def test_volume_that_lives_with_its_pod_gets_the_class() -> None:
     assert placed_by_hand(documents, change) == set()
 
 
+@pytest.mark.long
 def test_two_changes_are_suggested_if_no_single_one_helps() -> None:
     documents = node("a", "2"), pod(cpu="3", memory="9Gi")
     found = suggested("p", *documents)
@@ -277,6 +280,7 @@ def test_no_pod_loses_its_node_by_a_suggestion() -> None:
     assert ChangeKind.ADD_NODE in found.changes[-1].kinds
 
 
+@pytest.mark.long
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(PodNotFoundError, match="no such pod"):
         suggested("nobody", node("a"), pod())

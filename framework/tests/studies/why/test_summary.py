@@ -93,6 +93,7 @@ def test_pods_may_be_selected_by_namespace() -> None:
     assert (group.namespace, group.subject) == ("other", "pod/ssd")
 
 
+@pytest.mark.long
 def test_one_change_is_suggested_for_each_group() -> None:
     summary = summary_of(*NODES, WEB, GATED, SSD, suggest=True)
     kinds = [group.change.kinds for group in summary.groups if group.change is not None]
@@ -126,6 +127,7 @@ def test_causes_that_alone_keep_pods_from_nodes_come_first() -> None:
     assert summary.groups[0].causes[0].reason == "Insufficient cpu"
 
 
+@pytest.mark.long
 def test_one_change_places_the_pods_of_workloads_with_the_same_cause() -> None:
     node = make_node(name="a", capacity={"cpu": "4", "pods": "9"})
     workloads = [
@@ -158,6 +160,7 @@ def texts_of(summary: PendingSummary) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 def test_workloads_that_wait_for_other_nodes_get_other_changes() -> None:
     nodes = [in_zone("a-0", "z", "a"), in_zone("b-0", "z", "b")]
     workloads = [
@@ -171,6 +174,7 @@ def test_workloads_that_wait_for_other_nodes_get_other_changes() -> None:
     assert texts["deployment/b-0"].startswith("add 5 nodes like b-0 (nodepool=b)")
 
 
+@pytest.mark.long
 def test_a_workload_that_nothing_helps_does_not_hide_the_change_for_others() -> None:
     workloads = [
         pending("web", 2),
@@ -182,6 +186,7 @@ def test_a_workload_that_nothing_helps_does_not_hide_the_change_for_others() -> 
     assert texts["deployment/large"] == ""
 
 
+@pytest.mark.long
 def test_workloads_that_spread_over_zones_get_nodes_in_each_zone() -> None:
     nodes = [in_zone(f"n-{zone}", zone) for zone in ("x", "y", "z")]
     workloads = [
@@ -192,6 +197,7 @@ def test_workloads_that_spread_over_zones_get_nodes_in_each_zone() -> None:
     assert texts["deployment/web"].startswith("add 9 nodes, 3 in each of 3 places, ")
 
 
+@pytest.mark.long
 def test_more_nodes_for_one_workload_are_enough_for_all_that_take_them() -> None:
     """The nodes that one workload needs would be taken by another one."""
     workloads = [pending("web", 2), pending("api", 4)]

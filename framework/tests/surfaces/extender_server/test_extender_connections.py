@@ -139,6 +139,7 @@ def test_a_silent_connection_delays_no_client(text: bytes) -> None:
             assert passes(server)
 
 
+@pytest.mark.long
 def test_a_request_that_takes_too_long_gets_an_error() -> None:
     with serving(read_seconds=0.05) as server:
         address = ("127.0.0.1", server.server_port)
@@ -156,6 +157,7 @@ def test_a_request_that_takes_too_long_gets_an_error() -> None:
             assert silent.recv(1) == b""  # closed
 
 
+@pytest.mark.long
 def test_many_clients_at_once_are_all_answered(pilot: type[Pilot]) -> None:
     pilot.released.set()
     together = threading.Barrier(64)
@@ -292,6 +294,7 @@ def ask_securely(
         return ask(connection, method, path)
 
 
+@pytest.mark.long
 def test_tls_asks_clients_for_certificates_but_not_probes(
     certificate: Callable[[str], Mapping[str, str]],
 ) -> None:
@@ -314,6 +317,7 @@ def test_tls_asks_clients_for_certificates_but_not_probes(
     assert "expected a client certificate" in answer
 
 
+@pytest.mark.long
 def test_certificates_that_were_renewed_are_served(
     certificate: Callable[[str], Mapping[str, str]],
     caplog: pytest.LogCaptureFixture,

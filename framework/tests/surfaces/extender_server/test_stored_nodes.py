@@ -58,6 +58,7 @@ def test_own_nodes_stay_after_a_request_described_them() -> None:
     assert stored(*requests, most_nodes=1, most_bytes=10_000) == {"own", "b", "c", "d"}
 
 
+@pytest.mark.long
 def test_so_many_unknown_names_are_logged_and_no_more(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -77,6 +77,7 @@ def test_pods_are_bound_until_the_scheduler_is_stopped(tmp_path: Path) -> None:
     assert content["target"] == {"kind": "Node", "name": "quay"}
 
 
+@pytest.mark.long
 def test_scheduler_that_waits_for_the_lease_can_be_stopped(tmp_path: Path) -> None:
     registry = registry_recording([])
     with (
@@ -93,6 +94,7 @@ def test_scheduler_that_waits_for_the_lease_can_be_stopped(tmp_path: Path) -> No
         assert not live.cluster.is_leading
 
 
+@pytest.mark.long
 def test_loss_of_the_cluster_is_an_error(tmp_path: Path) -> None:
     registry = registry_recording([])
     missing = tmp_path / "none"
@@ -105,6 +107,7 @@ def test_loss_of_the_cluster_is_an_error(tmp_path: Path) -> None:
         live.run()
 
 
+@pytest.mark.long
 def test_profile_that_cannot_be_built_leaves_nothing_behind(tmp_path: Path) -> None:
     registry = PluginRegistry.discover()
     broken = config_of(registry_recording([]))

@@ -151,6 +151,7 @@ def test_metrics_of_plugins_are_on_the_page_with_their_prefix(rig: Rig) -> None:
     assert rig.value(f"{name}_fetch_seconds_sum", **PROFILE) == 1.5
 
 
+@pytest.mark.long
 def test_attempts_are_counted_by_how_they_ended(rig: Rig) -> None:
     served = busy(rig).value
     assert (
@@ -190,6 +191,7 @@ def test_pods_that_wait_are_counted_by_queue_and_by_plugin(rig: Rig) -> None:
     assert served("scheduler_goroutines", operation="binding") == 0
 
 
+@pytest.mark.long
 def test_plugin_that_no_longer_rejects_counts_0(rig: Rig) -> None:
     busy(rig)
     rejected = "scheduler_unschedulable_pods"
@@ -199,6 +201,7 @@ def test_plugin_that_no_longer_rejects_counts_0(rig: Rig) -> None:
     assert rig.value(rejected, plugin="NodeResourcesFit", **PROFILE) == 0
 
 
+@pytest.mark.long
 def test_plugins_and_extension_points_are_measured(rig: Rig) -> None:
     served = busy(rig).value
     point = "scheduler_framework_extension_point_duration_seconds_count"
@@ -223,6 +226,7 @@ def test_plugins_and_extension_points_are_measured(rig: Rig) -> None:
     assert served(evaluated, **labels) >= 1
 
 
+@pytest.mark.long
 def test_attempts_in_quick_succession_are_not_all_measured(rig: Rig) -> None:
     rig.tick = 0.0
     rig.cluster.create(make_node(name="n", allocatable={"cpu": "4", "pods": "99"}))
@@ -268,6 +272,7 @@ def test_new_pods_have_the_event_name_of_the_version(
     rig.scheduler.close()
 
 
+@pytest.mark.long
 def test_evictions_are_counted(rig: Rig) -> None:
     rig.cluster.create(make_node(name="n", allocatable={"cpu": "4", "pods": "9"}))
     for name in ("a", "b"):
@@ -312,6 +317,7 @@ def test_process_is_measured(rig: Rig) -> None:
     assert rig.value("process_resident_memory_bytes") > 1e6
 
 
+@pytest.mark.long
 def test_counts_continue_after_a_reload(rig: Rig) -> None:
     busy(rig)
     kubernetes = rig.scheduler.config.kubernetes
@@ -363,6 +369,7 @@ def test_stuck_engine_leaves_the_other_metrics(
     assert "the engine has not responded" in caplog.messages[0]
 
 
+@pytest.mark.long
 def test_since_1_37_queued_entities_have_a_type() -> None:
     rig = busy(Rig(version="1.37"))
     served = rig.value
@@ -378,6 +385,7 @@ def test_since_1_37_queued_entities_have_a_type() -> None:
     rig.scheduler.close()
 
 
+@pytest.mark.long
 def test_1_36_counts_pods_only(rig: Rig) -> None:
     assert not [name for name in busy(rig).served() if "entities" in name]
 

@@ -63,6 +63,7 @@ def get(
     return answer.status, answer.headers["Content-Type"], answer.read().decode()
 
 
+@pytest.mark.long
 def test_health_is_served_over_one_connection() -> None:
     with serving() as connection:
         kind = "text/plain; charset=utf-8"
@@ -72,6 +73,7 @@ def test_health_is_served_over_one_connection() -> None:
         assert get(connection, "/healthz", "HEAD") == (200, kind, "")
 
 
+@pytest.mark.long
 def test_pages_are_guarded() -> None:
     with serving(metrics=lambda _query: text_reply("secret")) as connection:
         status, kind, text = get(connection, "/metrics")
@@ -79,11 +81,13 @@ def test_pages_are_guarded() -> None:
     assert "secret" not in text
 
 
+@pytest.mark.long
 def test_rights_are_checked_before_the_existence_of_a_page() -> None:
     with serving() as connection:
         assert get(connection, "/no-such-page")[0] == 403
 
 
+@pytest.mark.long
 def test_page_that_breaks_is_an_error_without_details(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -96,6 +100,7 @@ def test_page_that_breaks_is_an_error_without_details(
     assert "a page raised an error" in caplog.messages
 
 
+@pytest.mark.long
 def test_client_is_authenticated_by_the_clusters_authorities(
     tmp_path: Path,
 ) -> None:
@@ -110,6 +115,7 @@ def test_client_is_authenticated_by_the_clusters_authorities(
         assert 'User \\"harbour.example\\" cannot' in get(connection, "/x")[2]
 
 
+@pytest.mark.long
 def test_authorities_that_cannot_be_read_change_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

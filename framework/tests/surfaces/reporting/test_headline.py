@@ -32,6 +32,7 @@ def headline(*objects: ApiObject) -> Sequence[str]:
     return found
 
 
+@pytest.mark.long
 def test_cluster_without_pending_pods_has_its_free_part() -> None:
     pod = make_pod(name="p", requests={"cpu": "1"})
     assert headline(GENERAL, pod) == [
@@ -40,6 +41,7 @@ def test_cluster_without_pending_pods_has_its_free_part() -> None:
     ]
 
 
+@pytest.mark.long
 def test_pods_need_a_resource_where_they_may_run() -> None:
     pods = [
         make_pod(name=f"p{n}", requests={"cpu": "1"}, node_selector={POOL: "g"})
@@ -51,11 +53,13 @@ def test_pods_need_a_resource_where_they_may_run() -> None:
     ]
 
 
+@pytest.mark.long
 def test_nodes_that_accept_no_pods_are_counted_by_reason() -> None:
     shut = [make_node(name=f"s{n}", unschedulable=True) for n in range(2)]
     assert headline(GENERAL, *shut)[1] == "2 nodes cordoned"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pod", "words"),
     [
@@ -77,6 +81,7 @@ def test_other_needs_have_their_own_words(pod: ApiObject, words: str) -> None:
     assert first == f"1 pod pending: {words}"
 
 
+@pytest.mark.long
 def test_nodes_that_are_too_small_are_not_where_a_pod_may_run() -> None:
     filler = make_pod(name="filler", node="b", requests={"cpu": "8"})
     found = shown(GENERAL, DATA, filler, make_pod(name="p", requests={"cpu": "4"}))

@@ -190,6 +190,7 @@ def test_what_if_is_the_document_of_its_states(site: Site) -> None:
     assert shown["tables"][0]["title"] == "Changes"
 
 
+@pytest.mark.long
 def test_plan_is_the_document_of_its_nodes(site: Site) -> None:
     shown = site.post("/api/run", study_of("plan", "cpu=1,memory=4Gi,price=2")).data
     assert ["Nodes to add", "1 node"] in shown["tables"][0]["rows"]
@@ -209,6 +210,7 @@ def test_studies_leave_the_last_run_as_it_is(site: Site) -> None:
     assert site.post("/api/explain", body).status == 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "body", "said"),
     [

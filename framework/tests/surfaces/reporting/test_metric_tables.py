@@ -1,6 +1,7 @@
 """Reports have a table of the metrics that plugins have of their own."""
 
 import attrs
+import pytest
 
 from quaymaster.reporting import report
 from quaymaster.scheduler import PluginMetric
@@ -62,6 +63,7 @@ def test_each_of_several_runs_has_its_table() -> None:
     assert titles == ["Metrics of plugins, old", "Metrics of plugins, new"]
 
 
+@pytest.mark.long
 def test_labels_are_escaped_in_the_page() -> None:
     evil = "</script><script>alert(1)</script>"
     page = report(run_with(attrs.evolve(CHECKS, values={("batch", evil): 1})))

@@ -39,6 +39,7 @@ PODS = (
 )
 
 
+@pytest.mark.long
 def test_nodes_have_the_sums_of_the_scheduler() -> None:
     [run] = shown_by(report(run_of(NODE, *PODS)))["runs"]
     assert run["resources"] == ["cpu", "memory", "example.com/gpu", "pods"]
@@ -47,6 +48,7 @@ def test_nodes_have_the_sums_of_the_scheduler() -> None:
     assert coded(run["nodes"]["labels"]["topology.kubernetes.io/zone"]) == ["a"]
 
 
+@pytest.mark.long
 def test_pods_have_their_node_or_the_reason_why_they_wait() -> None:
     [run] = shown_by(report(run_of(NODE, *PODS)))["runs"]
     pods = run["pods"]
@@ -58,6 +60,7 @@ def test_pods_have_their_node_or_the_reason_why_they_wait() -> None:
     assert coded(pods["message"])[rows["huge"]].startswith("0/1 nodes are available")
 
 
+@pytest.mark.long
 def test_attempts_carry_the_scores_of_every_plugin() -> None:
     other = make_node(name="m", capacity={"cpu": "4"})
     [run] = shown_by(report(run_of(NODE, other, PODS[1])))["runs"]
@@ -68,10 +71,12 @@ def test_attempts_carry_the_scores_of_every_plugin() -> None:
         assert total == sum(weighted for _, _, weighted in values)
 
 
+@pytest.mark.long
 def test_the_same_runs_make_the_same_page() -> None:
     assert report(run_of(NODE, *PODS)) == report(run_of(NODE, *PODS))
 
 
+@pytest.mark.long
 def test_text_of_the_input_is_escaped_in_the_page() -> None:
     evil = "</script><script>alert(1)</script>"
     metadata = replace(NODE.metadata, labels={"team": evil})
@@ -84,6 +89,7 @@ def test_text_of_the_input_is_escaped_in_the_page() -> None:
     assert shown_by(page)["runs"][0]["nodes"]["labels"]["team"]["values"] == [evil]
 
 
+@pytest.mark.long
 def test_the_page_allows_itself_no_network() -> None:
     page = report(run_of(NODE))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
@@ -92,6 +98,7 @@ def test_the_page_allows_itself_no_network() -> None:
     assert not re.search(r"<(?:link|img|iframe)|<script[^>]* src=", page[:20000])
 
 
+@pytest.mark.long
 def test_other_tables_are_shown_as_they_are_given() -> None:
     table = ReportTable(title="Cost", columns=("Shape", "EUR"), rows=(("m5", 3.5),))
     [shown] = shown_by(report(tables=[table]))["tables"]
@@ -104,11 +111,13 @@ def test_other_tables_are_shown_as_they_are_given() -> None:
     }
 
 
+@pytest.mark.long
 def test_several_runs_keep_their_names() -> None:
     page = report(run_of(NODE, name="old"), run_of(NODE, *PODS, name="new"))
     assert [run["name"] for run in shown_by(page)["runs"]] == ["old", "new"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [0, 1])
 def test_an_empty_cluster_has_a_page(count: int) -> None:
     [run] = shown_by(report(run_of(*PODS[:count])))["runs"]

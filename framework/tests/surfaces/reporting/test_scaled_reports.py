@@ -83,6 +83,7 @@ def test_pod_pays_the_mean_of_its_shares_while_it_is_there(run: ObservedRun) -> 
     assert wait == pytest.approx(100.1)
 
 
+@pytest.mark.long
 def test_charts_have_the_nodes_and_prices_of_each_group(run: ObservedRun) -> None:
     [shown] = shown_by(report(run))["runs"]
     [group] = shown["scaled"]
@@ -92,6 +93,7 @@ def test_charts_have_the_nodes_and_prices_of_each_group(run: ObservedRun) -> Non
     assert group["price"] == [3.6, 7.2, 7.2]
 
 
+@pytest.mark.long
 def test_tables_list_nodes_and_workloads(run: ObservedRun) -> None:
     tables = tables_of(run)
     names = [row[0] for row in tables["Nodes of the autoscaler"]]
@@ -105,6 +107,7 @@ def test_tables_list_nodes_and_workloads(run: ObservedRun) -> None:
     assert sum(row[3] for row in workloads) == pytest.approx(100, abs=0.2)
 
 
+@pytest.mark.long
 def test_without_prices_there_are_waiting_times_alone() -> None:
     run = run_of(*spare_node(), price=None)
     [shown] = shown_by(report(run))["runs"]
@@ -113,6 +116,7 @@ def test_without_prices_there_are_waiting_times_alone() -> None:
     assert [row[2] for row in rows] == [None, None]
 
 
+@pytest.mark.long
 def test_run_without_an_autoscaler_has_no_such_part() -> None:
     run = observe([make_node(), make_pod()])
     [shown] = shown_by(report(run))["runs"]

@@ -80,6 +80,7 @@ def web(cpu: str = "1", **node_selector: str) -> Pod:
     return make_pod(name="web", requests={"cpu": cpu}, node_selector=node_selector)
 
 
+@pytest.mark.long
 def test_pool_that_grows_has_its_node_offering_and_price(tmp_path: Path) -> None:
     scaling = scaling_of(web(), karpenter(tmp_path, pool("general")))
     [verdict] = scaling.groups

@@ -310,6 +310,7 @@ def test_claim_that_takes_too_long_is_given_up(
     assert run.pending != []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("times", [{"registration": "20m"}, {"launch": "6m"}])
 def test_simulation_ends_though_no_node_ever_comes(tmp_path: Path, times: Tree) -> None:
     run = Run(tmp_path, web(1), times=times)
