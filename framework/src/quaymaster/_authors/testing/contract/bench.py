@@ -182,7 +182,7 @@ class Bench:
         Raises:
             HookFailedError: The hook raised an exception, or broke its contract.
         """
-        arguments = self.subject.parameters(hook)
+        arguments = self.subject.wanted(hook)
         own = getattr(self.plugin, hook)
         compiled = self._guards.compile(
             self.subject.name, hook, HOOKS[hook], arguments, own

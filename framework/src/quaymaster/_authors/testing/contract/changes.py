@@ -51,9 +51,9 @@ class Step:
     @property
     def subject(self) -> ApiObject:
         """The object that changes."""
-        present = self.new or self.old
-        assert present is not None
-        return present
+        found = self.new or self.old
+        assert found is not None
+        return found
 
     def updated(self, pod: Pod) -> Pod:
         """Return a waiting pod after the change, which may be one of this pod."""

@@ -83,12 +83,12 @@ def _ask_of(
             fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
 
 
-def _raw(actual: Answers) -> Answers:
-    return attrs.evolve(actual, normalized={}, pre_enqueue=None)
+def _raw(found: Answers) -> Answers:
+    return attrs.evolve(found, normalized={}, pre_enqueue=None)
 
 
-def _filtered(actual: Answers) -> Answers:
-    return attrs.evolve(_raw(actual), score={})
+def _filtered(found: Answers) -> Answers:
+    return attrs.evolve(_raw(found), score={})
 
 
 def _plain(pod: Pod) -> Pod:

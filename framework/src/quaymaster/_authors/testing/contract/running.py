@@ -54,12 +54,12 @@ def find(
         clusters: Draws the clusters to try.
         stable: Whether to draw the same clusters each time, and to store nothing.
     """
-    findings: list[Finding] = []
+    found: list[Finding] = []
     calls = 0
 
     def ask(cluster: SmallCluster, other: SmallCluster) -> None:
         nonlocal calls
-        calls += bool(findings)
+        calls += bool(found)
         if calls > _MOST_CALLS_TO_SHRINK:
             raise _EnoughError
         try:
@@ -67,7 +67,7 @@ def find(
         except HookFailedError:
             return  # another check reports failures
         except Finding as finding:
-            findings.append(finding)
+            found.append(finding)
             raise
         finally:
             _close(subject)
@@ -80,7 +80,7 @@ def find(
         _settings(stable)(
             given(clusters, clusters if check.needs_other else just(_NOTHING))(ask)
         )()
-    return min(findings, key=_size, default=None)
+    return min(found, key=_size, default=None)
 
 
 def _close(subject: Subject) -> None:
