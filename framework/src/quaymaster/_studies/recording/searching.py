@@ -164,7 +164,7 @@ class Search:
     def _may_be_next(self, moved: Moved, subject: Moved) -> bool:
         if moved.outcome.rank == subject.outcome.rank:
             return self._agrees(moved.outcome)
-        # Ours has already failed to decide so, and would fail again whatever the order.
+        # No order has made ours decide so, so the recorded decision may be anywhere.
         if moved.outcome.rank in self._differing:
             return True
         if not self._left:
