@@ -494,6 +494,7 @@ def played(
     return single, places
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=30)
 @given(arrivals=ARRIVALS)
 def test_no_gang_starts_later_than_easy_backfilling_promises(
@@ -534,6 +535,7 @@ def room(
     return sum(cpus // arrival.cpu for cpus in free.values()) >= arrival.pods
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=30)
 @given(arrivals=ARRIVALS)
 def test_conservative_backfilling_delays_no_gang(arrivals: list[Arrival]) -> None:
@@ -555,6 +557,7 @@ def test_conservative_backfilling_delays_no_gang(arrivals: list[Arrival]) -> Non
         taken.append((at, at + arrival.seconds, width))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plugin", [HeadOfLine, *BACKFILLING])
 @settings(deadline=None, max_examples=30)
 @given(arrivals=ARRIVALS)
