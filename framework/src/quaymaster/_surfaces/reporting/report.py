@@ -177,6 +177,8 @@ def _data(name: str, packed: str) -> str:
 
 
 def _packed(content: bytes) -> str:
+    # Without a time, so that equal runs make equal pages. In base64, no text can end
+    # the script element around it.
     return base64.b64encode(gzip.compress(content, mtime=0)).decode()
 
 
@@ -202,8 +204,8 @@ def check_installed(*packages: str, extra: str) -> None:
     """
     missing = [name for name in packages if _spec(name) is None]
     if missing:
-        text = f"this needs what is not installed: {', '.join(missing)}"
-        raise ReportError(f"{text} (pip install 'quaymaster[{extra}]')")
+        text = f"not installed: {', '.join(missing)}"
+        raise ReportError(f"{text}; pip install 'quaymaster[{extra}]'")
 
 
 def _spec(package: str) -> ModuleSpec | None:
