@@ -29,6 +29,7 @@ from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
 
 __all__ = ["Fork", "TrialCluster"]
 
@@ -83,6 +84,11 @@ class TrialCluster:
     def catch_up(self) -> None:
         """Read the changes of the cluster."""
         self._runner.read_changes()
+
+    @property
+    def table(self) -> NodeTable:
+        """The nodes as columns, with the logs of their changes."""
+        return self._snapshot.nodes
 
     def nodes(self) -> Sequence[Node]:
         """Return the nodes, in the order in which they are tried."""
