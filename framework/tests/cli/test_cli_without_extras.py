@@ -54,7 +54,7 @@ def test_run_names_the_extra_to_install() -> None:
 def test_a_report_names_the_extra_to_install() -> None:
     code, text = said("simulate", BOUTIQUE, "--report", "page.html")
     assert code == 2
-    assert "not installed: bokeh (pip install 'quaymaster[report]')" in text
+    assert "not installed: bokeh; pip install 'quaymaster[report]'" in text
     assert "Traceback" not in text
 
 

@@ -422,6 +422,7 @@ def test_packages_with_a_module_of_one_name_are_told_apart(
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("usual_examples")
 def test_contract_class_shows_what_default_clusters_miss(
     make_folder: MakeFolder,
 ) -> None:

@@ -44,5 +44,7 @@ def max_candidates(args: DefaultPreemptionArgs, nodes: int) -> int:
         args: The limits.
         nodes: The number of nodes that could be tried.
     """
+    # The absolute number is a lower bound: in a small cluster all nodes are tried,
+    # whatever the percentage (``calculateNumCandidates``).
     share = nodes * args.min_candidate_nodes_percentage // 100
     return min(max(share, args.min_candidate_nodes_absolute), nodes)

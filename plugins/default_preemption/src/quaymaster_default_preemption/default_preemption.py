@@ -117,6 +117,8 @@ class DefaultPreemption:
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
     ) -> PostFilterResult | Status | None:
+        # The newest version, whose nominated node may have been set by an earlier
+        # attempt, as ``Preempt`` reads it from its lister.
         stored = self._handle.informers.get(Pod, pod.key)
         if stored is None:
             return _prefixed(Status.from_error(f'pod "{pod.name}" not found'))
@@ -200,6 +202,8 @@ class DefaultPreemption:
             return Search()
         limit = max_candidates(self._args, len(rows))
         # The first node does not matter if all nodes are tried.
+        # Another first node each time, so that the same nodes are not drained by every
+        # preemptor of a large cluster.
         offset = handle.random.randrange(len(rows)) if limit < len(rows) else 0
         return self._search(state, pod, rows, offset, limit)
 
@@ -237,7 +241,10 @@ class DefaultPreemption:
             reasons[_NOT_HELPFUL] += untried
         text = unfit_message(nodes, reasons)
         return PostFilterResult(
-            _prefixed(Status.unschedulable(text)), nominating=_nominate("")
+            # The empty nomination clears an earlier one: room is no longer kept for a
+            # pod that nothing helps.
+            _prefixed(Status.unschedulable(text)),
+            nominating=_nominate(""),
         )
 
 

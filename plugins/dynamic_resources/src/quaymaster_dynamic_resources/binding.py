@@ -88,6 +88,9 @@ class ClaimBinder:
         allocation = state.allocations.get(node_name)
         if allocation is None or not allocation.results:
             # The node offers the extended resources itself.
+            # ``Reserve`` in dynamicresources.go makes the same distinction: without an
+            # allocation, only the claim for extended resources may be missing, since a
+            # device plugin may serve them.
             if all(place == state.implicit for place in places):
                 return None
             return Status.from_error("claim allocation not found for node")
@@ -95,6 +98,9 @@ class ClaimBinder:
             places, allocation.claims, allocation.results, strict=True
         ):
             # A pod of a group reserves twice: in its group's cycle, and to be bound.
+            # Share ids are drawn once. Drawing them again would give the same share
+            # another name than the one that other pods of the group have seen, and
+            # would shift all later random numbers.
             named = state.reserved.get(place) or state.pending.get(place)
             if named is None:
                 named = self._with_share_ids(result)
@@ -118,6 +124,8 @@ class ClaimBinder:
         for place, claim in enumerate(state.claims):
             uid = state.implicit_uid if place == state.implicit else claim.uid
             if place not in state.reserved:
+                # Identified by what this pod reserved and not by the claim: the last
+                # pod that shares an allocation releases it.
                 uid = ""  # another pod may have reserved devices for it since
             undo = self._undo(state, place, pod)
             if undo is None and place not in state.in_doubt:
@@ -135,6 +143,8 @@ class ClaimBinder:
             WriteError: A write failed. Earlier writes are not undone.
         """
         for place, claim in enumerate(state.claims):
+            # A claim that is reserved for the group needs no entry for each pod:
+            # ``reservedFor`` holds at most 256.
             if not self._groups.is_reserved(claim, pod):
                 self._write(state, place, pod, node_name)
 
@@ -154,6 +164,8 @@ class ClaimBinder:
                 reporter=pod.spec.scheduler_name,
             )
         )
+        # Looked at before waiting, so that devices that are ready already cost no
+        # timer.
         answer = self._are_ready(state.claims)
         if isinstance(answer, Status):
             return answer
@@ -170,6 +182,8 @@ class ClaimBinder:
         cluster = self._handle.cluster
         claim, allocation = state.claims[place], state.reserved.get(place)
         is_extended = place == state.implicit
+        # The chosen node serves the extended resources itself, so there is no claim to
+        # create.
         if is_extended and allocation is None and not claim.spec.devices.requests:
             return
         node_allocation = state.allocations.get(node_name)
@@ -186,6 +200,8 @@ class ClaimBinder:
         try:
             claim = reserve_claim(cluster, claim, allocation, user, now)
         except WriteError as error:
+            # The write may have succeeded: Unreserve must not free the devices before
+            # it has read the claim.
             if error.is_unknown:
                 state.in_doubt.add(place)
             raise
@@ -200,6 +216,8 @@ class ClaimBinder:
         for place, claim in enumerate(state.claims):
             stored = self._tracker.get(claim.key)
             if stored is not None:
+                # Read again each time, since the driver writes conditions into the
+                # claim while we wait.
                 state.claims[place] = stored
             elif not is_implicit(claim):
                 text = f'could not find ResourceClaim "{claim.key}"'

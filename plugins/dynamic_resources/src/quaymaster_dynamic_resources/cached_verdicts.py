@@ -76,6 +76,8 @@ class CachedVerdicts:
         self._device_revision = devices.revision
         if len(self.codes) < nodes.capacity:
             rows = None
+        # Devices that several nodes reach have no home; any verdict may change with
+        # them.
         if rows is None or names is None or _EVERY_NODE in names:
             self.codes = np.full(nodes.capacity, _UNKNOWN, dtype=np.int64)
             self.results.clear()
@@ -115,7 +117,11 @@ class CachedVerdicts:
                 self.codes[node.row] = 0
                 results = results_on(node)
                 if results is not None:
+                    # With the devices, not only the verdict: the pod that is placed
+                    # here needs no second search at Reserve.
                     self.results[node.row] = results
+            # Errors are not cached. They end the attempt, and the next one must see
+            # whether they persist.
             elif status.is_error:
                 return status
             else:
@@ -156,8 +162,12 @@ class VerdictMemo:
         Returns:
             The verdicts; None if verdicts for these claims cannot be cached.
         """
+        # A claim that has devices already binds the pod to nodes of its own; equal
+        # specs then do not mean equal verdicts.
         if len(state.to_search) < len(state.claims):
             return None
+        # Counters that pools of several drivers share by name (before 1.37) make a
+        # verdict depend on devices that no log of changes connects with the node.
         if self._tracker.has_mixed_counters:
             return None
         if state.implicit >= 0 and not is_implicit(state.claims[state.implicit]):
@@ -166,6 +176,7 @@ class VerdictMemo:
             self._verdicts.clear()
             self._revision = self._class_revision()
         key = _key_of(state, pod)
+        # Taken out and put back, which makes it the most recently used one.
         verdicts = self._verdicts.pop(key, None) or CachedVerdicts()
         self._verdicts[key] = verdicts
         if len(self._verdicts) > _MAX_KINDS:
@@ -182,6 +193,8 @@ def _key_of(state: ClaimsState, pod: Pod) -> Hashable:
 
 
 def _spec_of(claim: ResourceClaim) -> bytes:
+    # As text, because specs contain CEL and opaque parameters that are not hashable.
+    # Names of claims differ from pod to pod and decide nothing.
     bare = replace(claim, metadata=ObjectMeta(), status=ResourceClaimStatus())
     return encode(bare)
 

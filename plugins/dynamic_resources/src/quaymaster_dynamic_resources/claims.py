@@ -60,6 +60,8 @@ def _claims_of(
 ) -> Iterator[ResourceClaim]:
     for named in pod.spec.resource_claims:
         name = _name_of(pod, named)
+        # A template may yield no claim for a pod; the resource claim controller then
+        # writes a status without a name.
         if name is None:
             continue
         claim = tracker.get(f"{pod.namespace}/{name}")

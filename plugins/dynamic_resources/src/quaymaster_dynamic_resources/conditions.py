@@ -41,6 +41,8 @@ def is_ready(claim: ResourceClaim) -> bool:
         if status is None:
             return False
         conditions = _by_type(status.conditions)
+        # Failures first: a device that has failed may still have an older condition
+        # that says it is ready.
         for name in result.binding_failure_conditions:
             failed = conditions.get(name)
             if failed is not None and failed.status == "True":
@@ -82,5 +84,7 @@ def _status_of(
 def _by_type(conditions: Iterable[Condition]) -> dict[str, Condition]:
     by_type: dict[str, Condition] = {}
     for condition in conditions:
+        # The first of a type counts, as in ``FindStatusCondition`` of
+        # k8s.io/apimachinery.
         by_type.setdefault(condition.type, condition)
     return by_type

@@ -175,6 +175,8 @@ class DynamicResources:
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable | None:
+        # Pods with claims are never alike to the framework, since claims change while
+        # pods wait. `VerdictMemo` caches for them, with knowledge of devices.
         return None if may_need_devices(pod) else ()
 
     @hookimpl
@@ -205,6 +207,8 @@ class DynamicResources:
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
         state[_STATE] = _NO_CLAIMS
+        # Before anything can end this hook: Reserve and PreBind read the state of pods
+        # without claims, too.
         try:
             claims = claims_of(self._tracker, pod, self._groups)
             consumers = self._groups.consumers(pod)
@@ -214,6 +218,8 @@ class DynamicResources:
         self._add_extended(prepared, pod)
         if not prepared.claims:
             return _SKIP
+        # Only pods with claims must wait here: the stored claims are in doubt until the
+        # last attempt is undone, and devices could be given twice.
         if self._settlements.holds_up(pod):
             return _NOT_SETTLED
         self._share(prepared, pending_claims(state))
@@ -221,6 +227,8 @@ class DynamicResources:
         if status is not None:
             return status
         try:
+            # Compiled once for all nodes. A selector that cannot be parsed is an error
+            # of the pod and not of a node.
             prepared.matchers = [
                 _matcher(claim.status.allocation or prepared.pending.get(at))
                 for at, claim in enumerate(prepared.claims)
@@ -315,6 +323,8 @@ class DynamicResources:
         claims = state[_STATE]
         scores = np.zeros(nodes.count(rows), dtype=np.int64)
         if claims.has_alternatives:
+            # Without ``firstAvailable`` all scores are 0, so the allocations need not
+            # be read.
             for at, node in enumerate(nodes.infos_at(rows)):
                 allocation = self._allocation_on(claims, pod, node)
                 if allocation is not None:
@@ -332,6 +342,8 @@ class DynamicResources:
             return None
         node = self._handle.snapshot.get(node_name)
         if node is not None:
+            # For a node with a cached verdict, the devices are taken over, or searched,
+            # only here.
             self._allocation_on(claims, pod, node)
         return self._binder.reserve(claims, node_name, pending_claims(state))
 

@@ -140,6 +140,8 @@ def demand_on(
     served = {}
     for name in amounts:
         device_class = resources.class_of(name)
+        # A device plugin has precedence on nodes that report the resource. So a cluster
+        # can be migrated node by node.
         if device_class is not None and not offered.get(name):
             served[name] = device_class.name
         elif name not in offered:
@@ -162,6 +164,8 @@ def _demand(pod: Pod, classes: Mapping[str, str]) -> Demand:
     ]
     requests: list[DeviceRequest] = []
     mappings: list[ContainerExtendedResourceRequest] = []
+    # The names of requests are written into the claim, so their order must not depend
+    # on a dict.
     for resource in sorted(classes):
         demands = [
             _ContainerDemand()
@@ -196,6 +200,8 @@ def _short_lived(
     names: set[str] = set()
     mappings: list[ContainerExtendedResourceRequest] = []
     for at in positions:
+        # An init container has ended before later containers start, so it may use their
+        # devices. Sidecars before it run on and keep theirs.
         reusable = [request for request in long_lived[at:] if request is not None]
         demand = _ask(at, containers[at], resource, class_name, reusable)
         mappings += demand.mappings
@@ -231,6 +237,8 @@ def _ask(
         mappings.append(_mapping(container, resource, request.name))
         if reusable_count >= amount:
             return _ContainerDemand(None, mappings)
+    # Upstream's form (``extendeddynamicresources.go``); it is visible in the claim and
+    # in the status of the pod.
     name = f"container-{at}-request-{sorted(requested).index(resource)}"
     exactly = ExactDeviceRequest(
         device_class_name=class_name,

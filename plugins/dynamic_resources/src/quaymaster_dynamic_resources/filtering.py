@@ -104,6 +104,8 @@ class NodeJudge:
                 demand is None or implicit.status.allocation is not None
             ):
                 return None
+        # Known before the search but reported after it: upstream allocates first, and
+        # an error of the allocator overrides that a claim is elsewhere.
         unavailable = self._unavailable(state, node)
         allocation: NodeAllocation | None = None
         if state.needs_devices:
@@ -111,6 +113,7 @@ class NodeJudge:
             if isinstance(answer, Status):
                 return answer
             allocation = answer
+        # Noted for PostFilter, which frees only claims that some node could not use.
         if unavailable:
             state.unavailable.update(unavailable)
             return _NOT_AVAILABLE

@@ -78,6 +78,8 @@ class ClaimReleaser:
             ApiError: The cluster rejected the write.
         """
         for claim in claims.unavailable_claims:
+            # One claim per attempt, then the pod is tried again: freeing all at once
+            # would move claims that the pod could have kept.
             if not is_used_by_others(claim, pod.uid):
                 self._deallocate(claim, pod)
                 return _DEALLOCATED

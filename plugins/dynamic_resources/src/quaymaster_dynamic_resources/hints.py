@@ -45,8 +45,11 @@ def after_claim_change(
         claims = claims_of(tracker, pod, groups)
     except ClaimError:
         return QueueingHint.SKIP
+    # Before the check whose claim it is: freed devices may serve any pod.
     if old is not None and old.status.allocation and not new.status.allocation:
         return QueueingHint.QUEUE
+    # After the claims are read, as in ``isSchedulableAfterClaimChange``: a pod that
+    # lacks another claim is not woken by freed devices either.
     if all(claim.uid != new.uid for claim in claims):
         return QueueingHint.SKIP
     if old is not None and old.status == new.status:

@@ -11,6 +11,7 @@ from quaymaster.objects import AllocationResult, ResourceClaim
 
 __all__ = ["score_of"]
 
+# FirstAvailableDeviceRequestMaxSize of k8s.io/api.
 _MOST_ALTERNATIVES: Final = 8
 
 

@@ -205,6 +205,8 @@ class ClaimTracker:
             claim: The claim.
             uid: The uid under which its allocation was in flight.
         """
+        # A deque's `append` is atomic. The claim is processed with the next call on the
+        # engine's thread, so that no lock is needed.
         self._inbox.append((claim, uid))
 
     def forget(self, claim: ResourceClaim, uid: str) -> None:
@@ -238,6 +240,8 @@ class ClaimTracker:
                 yield claim, claim.status.allocation
         for claim, allocation in self._in_flight.values():
             # It may be among the stored claims already, with the uid from the cluster.
+            # By owner, because a claim for extended resources gets its final uid only
+            # when it is stored.
             if (_owner(claim) or claim.uid) not in owners:
                 yield claim, allocation
 

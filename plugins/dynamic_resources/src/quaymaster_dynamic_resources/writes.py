@@ -102,10 +102,14 @@ def reserve_claim(
             raise WriteError(text)
         new = allocation or claim.status.allocation
         if allocation is not None:
+            # The finalizer before the allocation: a claim that was deleted in between
+            # would otherwise vanish with devices in use.
             claim = _protected(cluster, claim)
         if new is None:
             text = f"claim {claim.key} got deallocated elsewhere in the meantime"
             raise WriteError(text)
+        # The claim has been freed, and another scheduler has allocated it: the pod was
+        # placed for other devices.
         if expected is not None and new.devices != expected.devices:
             text = f"claim {claim.key} got other devices in the meantime"
             raise WriteError(text)
@@ -209,6 +213,8 @@ def delete_claim(cluster: Cluster, claim: ResourceClaim) -> None:
         return cluster.update(replace(claim, metadata=metadata))
 
     try:
+        # First the finalizer, then the claim: deleted with its finalizer, it would
+        # stay.
         _retried(cluster, claim, write)
         cluster.delete(ResourceClaim, claim.key, uid=claim.uid)
     except NotFoundError:

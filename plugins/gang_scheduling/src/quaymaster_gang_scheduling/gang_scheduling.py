@@ -78,6 +78,8 @@ class GangScheduling:
             return self._trees.gate(pod)
         if state.group.spec.scheduling_policy.gang is None:
             return None
+        # All pods of the gang count, also those that have a node: a gang that lost one
+        # pod must not wait for minCount new ones.
         return _FEW_PODS if len(state.pods) < state.group.min_count else None
 
     @hookimpl
@@ -103,6 +105,8 @@ class GangScheduling:
         if scheduled >= least:
             return None
         numbers = f"{scheduled} scheduled, {remaining} remaining"
+        # Known before all pods are tried, so that the search on this placement ends at
+        # once.
         if scheduled + remaining < least:
             return Status.unschedulable(
                 f"minCount ({least}) cannot be satisfied: {numbers}"

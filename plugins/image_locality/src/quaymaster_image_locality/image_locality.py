@@ -124,12 +124,15 @@ def _score_column(pod_images: _Images, nodes: NodeTable) -> Int64Array:
 
 def _spread_size(image: ImageState, node_count: int) -> int:
     """Return an image's size in bytes, times the share of all nodes that hold it."""
+    # The share is computed first, in floats, as in ``scaledImageScore``; multiplying
+    # first would round large images differently.
     return int(image.size_bytes * (len(image.rows) / node_count))
 
 
 def _points(total: int, images: int) -> int:
     highest = images * _HIGHEST_SUM_PER_IMAGE
     if total < _LOWEST_SUM:
+        # Less than 23 MiB saves no time worth a decision (``minThreshold``).
         return 0
     return (
         MAX_NODE_SCORE * (min(total, highest) - _LOWEST_SUM) // (highest - _LOWEST_SUM)
@@ -154,4 +157,5 @@ _ALL_IMAGES: Final = SpecKey(_find_all_images)
 
 def _with_tag(name: str) -> str:
     """Return the name under which a node lists an image."""
+    # A colon before the last slash belongs to the port of a registry.
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"

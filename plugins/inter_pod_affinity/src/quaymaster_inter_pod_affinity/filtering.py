@@ -96,6 +96,8 @@ class FilterState:
     def clone(self) -> "FilterState":
         """Return a copy to which hypothetical pods can be added."""
         other = FilterState.__new__(FilterState)
+        # Copied on writing: nearly all pods are decided without a trial, and then no
+        # tally is ever copied.
         self._is_shared = other._is_shared = True
         other._pod = self._pod
         other._counts = self._counts
@@ -125,8 +127,11 @@ class FilterState:
             self._anti_affinity = self._anti_affinity.clone()
             self._existing = self._existing.clone()
             self._is_shared = False
+        # Verdicts by host do not contain the imagined pods.
         self._hosts = None
         labels, pod = node.metadata.labels, self._pod
+        # All terms at once: a pod counts for affinity only if it matches each of them
+        # (``podMatchesAllAffinityTerms``).
         if self._all_terms is not None and self._all_terms.matches(other):
             for key in self._keys:
                 self._affinity.imagine(key, labels.get(key), change)
@@ -140,6 +145,8 @@ class FilterState:
 
     def judge(self, node: NodeInfo) -> Status | None:
         """Return the first of three reasons why a node is rejected, or None."""
+        # Upstream's order of the three checks, which is visible in the reasons and
+        # decides whether preemption is tried.
         if not self._has_affinity(node):
             return FAR
         if _is_near(self._anti_affinity, node):
@@ -190,6 +197,8 @@ class FilterState:
             if array is not None:
                 verdicts = _highest(verdicts, _codes(array > 0, code))
         if verdicts is not None:
+            # The last slot is of nodes without the label. Anti-affinity never rejects
+            # these, and affinity always does.
             verdicts[-1] = 0
         if key in self._keys:
             matched = self._affinity.array(key)
@@ -216,6 +225,8 @@ class FilterState:
             if value is None:
                 return False
             is_matched = is_matched and self._affinity.at(key, value) > 0
+        # After the labels are checked: even the first pod of a group needs the topology
+        # key on its node (``satisfyPodAffinity``).
         return is_matched or self._is_first()
 
     def _is_first(self) -> bool:

@@ -48,6 +48,7 @@ def pod_change_helps(
     if old is not None and new is not None and pod.uid == new.uid:
         # Only its labels can have changed: terms of other pods may match differently.
         return True
+    # Pods that only wait are not near anything.
     if _is_nowhere(old) or _is_nowhere(new):
         return False
     terms = affinity_terms(pod)

@@ -90,6 +90,7 @@ class HostVerdicts:
         codes: npt.NDArray[np.uint8] = np.zeros(
             self._groups[0][1].domains.slots, dtype=np.uint8
         )
+        # In ascending order of the codes, so that the last one written is the highest.
         for code, counts in self._groups:
             codes[counts.array() > 0] = code
         return codes
@@ -207,6 +208,7 @@ class HostScores:
         self._given = None
         if isinstance(self._rows, slice):
             self.sums = self.sums.copy()
+            # A view: `_move` writes both at once.
             self._raw = self.sums[self._rows]
         else:
             self._raw = self._raw.copy()
@@ -235,6 +237,8 @@ class HostScores:
         if not numbers[before]:
             del numbers[before]
         lowest, highest = self._lowest, self._highest
+        # Unless the range has changed, all other scores stay. Otherwise all are scaled
+        # again.
         if lowest <= after <= highest and lowest in numbers and highest in numbers:
             if self._scores is not None:
                 self._unscaled.append(index)

@@ -135,6 +135,8 @@ class InterPodAffinity:
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:
         terms, counts = affinity_terms(pod), self._handle.snapshot.counts
+        # Unresolvable in PreFilter and an error in PreScore, as upstream's two hooks
+        # answer the same parsing error.
         if terms.problems:
             return Status.unresolvable(f"parsing pod: {terms.problem}")
         is_required = terms.affinity or terms.anti_affinity
@@ -179,6 +181,8 @@ class InterPodAffinity:
     @hookimpl
     def pre_score(self, state: CycleState, pod: Pod) -> Status | None:
         terms, args = affinity_terms(pod), self._args
+        # Upstream skips by the presence of preferred terms in the spec, whatever these
+        # match.
         if args.ignore_preferred_terms_of_existing_pods and not terms.has_preferences:
             return Status.skip()
         counts = self._handle.snapshot.counts

@@ -34,6 +34,9 @@ def scale(above: Int64Array, span: int) -> Int64Array:
 
 def scale_one(above: int, span: int) -> int:
     """Scale one sum as `scale` does; the span is not 0."""
+    # Divided first and then multiplied, as in ``NormalizeScore``
+    # (interpodaffinity/scoring.go). The other order rounds differently: 29 of 50 would
+    # be 58 and not 57.
     return int(above / span * float(MAX_NODE_SCORE))
 
 

@@ -96,6 +96,8 @@ class ScoreState:
 
     def __init__(self, source: ScoreSource) -> None:
         self._sums: dict[str, tuple[Domains, Int64Array]] = {}
+        # Terms without a matching pod are left out: if none is left, the hook skips,
+        # and Score is not called at all.
         parts = [part for part in source.parts if part[1].total]
         self._hosts = source.hosts() if parts else None
         if self._hosts is not None:
@@ -150,6 +152,7 @@ class ScoreState:
     def _add(self, weight: int, counts: DomainCounts) -> None:
         domains = counts.domains
         sums = counts.array() * weight
+        # Nodes without the label are near no pod.
         sums[-1] = 0
         earlier = self._sums.get(domains.key)
         if earlier is not None:

@@ -164,6 +164,7 @@ def matches_all(terms: Sequence[PodTerm], pod: Pod) -> bool:
     Like upstream's hints, this assumes that namespaces have no labels.
     """
     metadata = pod.metadata
+    # Upstream's helper is false without terms; an empty `all` would be true.
     return bool(terms) and all(
         term.selects(metadata.namespace, _NO_LABELS, metadata.labels) for term in terms
     )
@@ -229,6 +230,8 @@ def _compile(affinity: Affinity, namespace: str) -> AffinityTerms:
         has_preferences=bool(liked or disliked),
         problems=tuple(compiler.problems),
         existing_anti=tuple(ExistingPodTerm(term) for term in must_not),
+        # Required affinity counts as a preference of the existing pod, with the
+        # profile's hardPodAffinityWeight; required anti-affinity does not.
         existing_preferences=(
             *(ExistingPodTerm(term, kind=HARD) for term in must),
             *(ExistingPodTerm(term, weight=weight) for weight, term in preferences),

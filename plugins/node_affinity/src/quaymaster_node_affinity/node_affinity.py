@@ -91,6 +91,8 @@ class NodeAffinity:
             return Status.skip()
         if terms.node_names is None:
             return None
+        # Only the named nodes are filtered: without this, each pod of a DaemonSet would
+        # be compared with all nodes.
         return PreFilterResult(terms.node_names) if terms.node_names else _CONFLICT
 
     @hookimpl
@@ -104,6 +106,8 @@ class NodeAffinity:
 
     @hookimpl
     def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        # The profile's affinity first: a node that fails both has the reason that users
+        # cannot change.
         if self._enforced is not None and not self._enforced.matches(node.node):
             return _NOT_ENFORCED
         return (

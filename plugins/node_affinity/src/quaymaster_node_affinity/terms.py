@@ -91,6 +91,7 @@ def _node_names(selector: NodeSelector) -> frozenset[str] | None:
         names = _names_in_term(term)
         if names is None:
             return None
+        # Terms are alternatives, so that one without a name admits all nodes.
         allowed |= names
     return frozenset(allowed) if selector.node_selector_terms else None
 
@@ -101,6 +102,8 @@ def _names_in_term(term: NodeSelectorTerm) -> frozenset[str] | None:
         for field in term.match_fields
         if field.key == "metadata.name" and field.operator == "In"
     ]
+    # Requirements within a term must all hold; ``PreFilter`` (node_affinity.go)
+    # intersects them as well.
     return frozenset.intersection(*listed) if listed else None
 
 

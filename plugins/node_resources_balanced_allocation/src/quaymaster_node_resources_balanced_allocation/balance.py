@@ -99,6 +99,8 @@ def balance_of(fractions: Sequence[float]) -> int:
         fractions: The used fraction of each resource, at most 1.
     """
     if len(fractions) == 2:
+        # For two values this is their standard deviation; upstream has the same special
+        # case.
         deviation = abs((fractions[0] - fractions[1]) / 2)
     else:
         deviation = _deviation(fractions)
@@ -214,6 +216,8 @@ def _deviation(fractions: Sequence[float]) -> float:
     for fraction in fractions:
         total += fraction
     mean = total / len(fractions)
+    # Added up in the order of the resources and not by `sum` or numpy's pairwise sums,
+    # since the last bit decides where a score is truncated.
     for fraction in fractions:
         squares += (fraction - mean) * (fraction - mean)
     return math.sqrt(squares / len(fractions))

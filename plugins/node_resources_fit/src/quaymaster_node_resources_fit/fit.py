@@ -181,6 +181,8 @@ class NodeResourcesFit:
         self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> Int64Array:
         demands = state.get(_PRE_SCORE) or self._demands(pod)
+        # A profile may enable Score without PreScore; upstream computes the requests
+        # here then, too.
         if not demands.parts:
             return np.zeros(nodes.count(rows), dtype=np.int64)
         if demands.has_devices:
@@ -203,6 +205,7 @@ class NodeResourcesFit:
     def _is_ignored(self, name: str) -> bool:
         """Whether the filter ignores a resource; only extended ones can be ignored."""
         args = self._args
+        # cpu, memory and hugepages cannot be ignored, even if the arguments name them.
         if not is_extended_resource(name):
             return False
         group, _, _ = name.partition("/")

@@ -35,6 +35,7 @@ def after_pod_change(
     """
     if new is None:
         return _hint(bool(old.node_name or old.status.nominated_node_name))
+    # The event is about the rejected pod itself, which now requests less.
     if new.uid == pod.uid:
         return QueueingHint.QUEUE
     if not new.node_name:
@@ -61,6 +62,8 @@ def after_node_change(
         is_served: Whether devices serve a resource that the node does not offer.
     """
     requests = pod_requests(pod)
+    # Compared with the empty node: the pods that run there are not part of the event,
+    # and a later deletion is an event of its own.
     if find_shortages(requests, NodeInfo(new), lambda _name: False, is_served):
         return QueueingHint.SKIP
     if old is None:

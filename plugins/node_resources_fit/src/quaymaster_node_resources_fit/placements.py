@@ -101,6 +101,8 @@ def _means(
     capacities, totals = _sums(offered, ends), _sums(used, ends) + requests
     parts = demands[0].parts
     weights = np.array([weight for weight, _, _ in parts], dtype=np.int64)[:, None]
+    # Capacities and usage are summed over the nodes of the placement first. The mean of
+    # the nodes' percentages would be another number.
     shares = _percentages(np.minimum(totals, capacities), capacities)
     counted = np.where(capacities > 0, weights, 0)
     means: Int64Array = (shares * counted).sum(axis=0)

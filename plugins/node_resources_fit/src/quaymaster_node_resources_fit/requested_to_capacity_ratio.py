@@ -40,9 +40,12 @@ class RequestedToCapacityRatio:
         total = weights = 0
         for weight, used, capacity in shares_of(node, demands):
             value = self._line[used * _MAX_UTILIZATION // capacity]
+            # A resource whose function is 0 there does not count in the weights either
+            # (requested_to_capacity_ratio.go), so that the mean is that of the others.
             if value > 0:
                 total += value * weight
                 weights += weight
+        # ``math.Round`` of a mean that is not negative, in integers.
         return (2 * total + weights) // (2 * weights) if weights else 0
 
     def score_nodes(self, shares: ShareColumns) -> Int64Array:

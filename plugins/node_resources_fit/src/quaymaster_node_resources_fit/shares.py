@@ -212,6 +212,8 @@ class ScoredResources:
 
 def _counting(parts: Sequence[tuple[int, ResourceColumn]]) -> _Counted:
     given = [weight for weight, _ in parts]
+    # Common factors cancel out of a weighted mean, and without them the sums stay
+    # within 32 bits.
     weights = np.array(given, dtype=np.int32) // max(1, math.gcd(*given))
     block = ResourceBlock([resource for _, resource in parts])
     return _Counted(block, weights[:, None], int(weights.sum()))

@@ -123,6 +123,8 @@ def find_shortages(
         requests, node, is_ignored, is_served
     ):
         if amount > 0 and amount > capacity - taken:
+            # More than the whole node offers: evicting pods cannot help
+            # (``Unresolvable`` in ``fitsRequest``).
             shortages.append(Shortage(_insufficient(name), amount > capacity))
     return shortages
 
@@ -154,6 +156,8 @@ def compared(
     amounts += [
         (name, amount, offered.scalars.get(name, 0), used.scalars.get(name, 0))
         for name, amount in sorted(requests.scalars.items())
+        # Upstream goes through a Go map, so that the order of its reasons is random.
+        # Here it is fixed.
         if not is_ignored(name)
         and (offered.scalars.get(name, 0) > 0 or not is_served(name))
     ]
@@ -165,6 +169,7 @@ def rejection(shortages: Sequence[Shortage]) -> Status | None:
     if not shortages:
         return None
     reasons = (shortage.reason for shortage in shortages)
+    # One such resource is enough. To free the others would not help.
     if any(shortage.is_unresolvable for shortage in shortages):
         return Status.unresolvable(*reasons)
     return Status.unschedulable(*reasons)
@@ -231,6 +236,9 @@ def judge_nodes(
     codes = full.astype(dtype) * 2
     for bit, lack in enumerate(lacks, 2):
         codes |= lack.short.astype(dtype) * (1 << bit)
+        # Bit 0 says that a shortage cannot be resolved, bit 1 that there are too many
+        # pods; the others name resources. So each combination of reasons is rendered
+        # once.
         codes |= lack.short & (lack.offered < lack.amount)
     names = [lack.name for lack in lacks]
     return NodeVerdicts(codes, lambda code: _status_of(code, names))

@@ -149,6 +149,8 @@ def _claim_of(
             raise ClaimNotFoundError(
                 f'looking up PVC {key}: persistentvolumeclaim "{name}" not found'
             )
+        # Only for pods that run already: their volumes are counted as far as they are
+        # known, so that a deleted claim does not block a node.
         return None
     if volume.ephemeral is not None and not is_made_for(claim, pod):
         raise VolumeError(
@@ -189,6 +191,8 @@ def _unbound(
         driver = provisioner
     elif not has_csi_node or not is_migrated(provisioner):
         return None
+    # The volume does not exist yet. The claim is counted in its place, so that two
+    # pods that share the claim count once.
     return Attachable(driver, claim.key, is_claim=True) if driver else None
 
 

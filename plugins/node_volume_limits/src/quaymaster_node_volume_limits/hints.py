@@ -58,6 +58,7 @@ def after_attachment_deleted(
     for volume in volumes_of(pod):
         if volume.persistent_volume_claim is not None:
             return QueueingHint.QUEUE
+        # Which driver a claim needs is not looked up here, as upstream.
         plugin = in_tree_plugin(volume)
         if plugin is not None and (
             plugin.driver == old.spec.attacher or _is_untranslatable(volume)

@@ -212,6 +212,8 @@ class NodeVolumeLimits:
             return None
         self._attachments.sync()
         attached = self._attachments.of(node.name)
+        # Resolving the volumes of all pods on a node takes several lookups each. Most
+        # nodes are far below their limits.
         if _is_far_from(limits, node, len(volumes) + len(attached)):
             return None
         try:
@@ -256,6 +258,8 @@ class NodeVolumeLimits:
             if has_csi_node and volumes:
                 problem = self._rows.first_problem(nodes, rows, lacking)
                 if problem is not None:
+                    # By position, because a loop over nodes would stop at the first
+                    # error.
                     verdicts.errors[problem[0]] = Status.from_error(problem[1])
         return verdicts.result()
 

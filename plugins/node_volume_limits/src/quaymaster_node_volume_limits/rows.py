@@ -88,6 +88,8 @@ class VolumeRows:
             added = self._added(volumes, nodes, rows)
             short: BoolArray = room < added
             if short.any():
+                # A node that exceeds its limit already accepts pods whose volumes are
+                # all in use there.
                 short &= added > 0
                 exceeded = short if exceeded is None else exceeded | short
         return exceeded

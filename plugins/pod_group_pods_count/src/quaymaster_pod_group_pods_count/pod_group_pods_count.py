@@ -38,6 +38,8 @@ class PodGroupPodsCount:
     def placement_score(
         self, group: PodGroupInfo, assignments: PodGroupAssignments
     ) -> int:
+        # Pods that have a node already are the same in each placement, but weigh in the
+        # percentage that normalisation makes of it.
         return self._scheduled(group) + len(assignments.attempts)
 
     @hookimpl

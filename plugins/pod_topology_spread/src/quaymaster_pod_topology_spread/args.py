@@ -76,6 +76,8 @@ def _problems(path: str, constraint: TopologySpreadConstraint) -> Iterator[ArgsE
     for key, rule, value in checks:
         for _, message in rule.complaints(value):
             yield ArgsError(f"{path}.{key}", message)
+    # ``ValidatePodTopologySpreadArgs`` rejects it: the selector follows from the
+    # services and controllers of each pod.
     if constraint.label_selector is not None:
         message = "expected none, since it follows from what each pod belongs to"
         yield ArgsError(f"{path}.labelSelector", message)

@@ -132,7 +132,11 @@ def constraints_of(
         return ()
     labels = pod.metadata.labels
     merged = [
-        labels.get(key) for constraint in chosen for key in constraint.match_label_keys
+        # Only the values of these labels are part of the key: with all labels, each pod
+        # of a StatefulSet would compile its own constraints.
+        labels.get(key)
+        for constraint in chosen
+        for key in constraint.match_label_keys
     ]
     cache = _cache_of(pod)
     question = (pod.metadata.namespace, action, compares_numbers, *merged)

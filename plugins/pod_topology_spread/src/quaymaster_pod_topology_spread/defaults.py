@@ -128,6 +128,8 @@ def _service_labels(pod: Pod, services: Iterable[Service]) -> dict[str, str]:
     own = pod.metadata.labels.items()
     for service in services:
         required = service.spec.selector
+        # A service without a selector selects no pod. Its endpoints are made by hand
+        # or by another controller.
         if required and required.items() <= own:
             labels |= required
     return labels

@@ -30,6 +30,8 @@ _STATUSES: Final = (None, _TOO_UNEVEN, _NO_LABEL)
 # from 32 domains on, arrays are as fast.
 _FEW_DOMAINS: Final = 16
 
+# MaxInt32, as in upstream's ``newCriticalPaths``: without any domain, no node exceeds
+# the limit because of this constraint.
 _NO_MINIMUM: Final = 2**31 - 1
 
 
@@ -93,7 +95,9 @@ class FilterState:
         if other.metadata.namespace != self._pod.metadata.namespace:
             return
         if any(
-            constraint.topology_key not in labels for constraint in self._constraints
+            # A node that lacks the key of any hard constraint counts for none of them.
+            constraint.topology_key not in labels
+            for constraint in self._constraints
         ):
             return
         for index, constraint in enumerate(self._constraints):
@@ -104,6 +108,8 @@ class FilterState:
             domain = self._counts[index].domains.number(labels[constraint.topology_key])
             changes = self._imagined[index]
             changes[domain] = changes.get(domain, 0) + change
+            # Kept until a trial changes the counts: the minimum is needed for each
+            # node, and it is the same for all.
             self._minima[index] = None
             self._summaries = None
 
@@ -113,6 +119,7 @@ class FilterState:
         for index, constraint in enumerate(self._constraints):
             value = labels.get(constraint.topology_key)
             if value is None:
+                # Not a violation that preemption could resolve, hence unresolvable.
                 return _NO_LABEL
             counts = self._counts[index]
             domain = counts.domains.number(value)
@@ -127,11 +134,14 @@ class FilterState:
         for index, counts in enumerate(self._counts):
             domains, limit = counts.domains, self._limit(index)
             has_all = domains.where is None and not domains.unlabelled
+            # Most constraints reject nothing, and then no array of the size of the
+            # cluster is made.
             if has_all and max(self._numbers(index), default=0) <= limit:
                 continue
             verdicts = (self._array(index) > limit).view(np.uint8)
             verdicts[-1] = _UNLABELLED
             more = domains.spread(verdicts, rows)
+            # The first constraint that rejects a node decides, as in `judge`.
             codes = more if codes is None else np.where(codes, codes, more)
         return None if codes is None else NodeVerdicts(codes, _status_of)
 
@@ -179,6 +189,8 @@ class FilterState:
         """Return the highest count with which a domain accepts another pod."""
         constraint = self._constraints[index]
         itself = constraint.selector.matches(self._pod.metadata.labels)
+        # Upstream compares matchNum + selfMatchNum - minMatchNum > maxSkew. Rearranged,
+        # one number per constraint is compared with the count of each domain.
         return constraint.max_skew + self._minimum(index) - itself
 
     def _minimum(self, index: int) -> int:
@@ -189,6 +201,8 @@ class FilterState:
 
     def _find_minimum(self, index: int) -> int:
         existing = self._counts[index].domains.existing
+        # With too few domains the smallest counts as empty, so that a full domain is
+        # rejected until an autoscaler adds another one.
         if len(existing) < self._constraints[index].min_domains:
             return 0
         return min(self._numbers(index), default=_NO_MINIMUM)

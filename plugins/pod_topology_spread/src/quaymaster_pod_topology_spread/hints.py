@@ -80,6 +80,7 @@ def waiting_keys(pod: Pod, constraints: Sequence[Constraint]) -> Iterable[Hashab
     namespace = pod.metadata.namespace
     keys: list[Hashable] = [("uid", pod.metadata.uid)]
     for constraint in constraints:
+        # One label suffices to find the pod; the hint then compares the whole selector.
         label = next(iter(constraint.selector.required_labels), None)
         keys.append((namespace, label))
     return keys

@@ -31,6 +31,8 @@ _C: Final = (
 def go_log(x: float) -> float:
     """Return the natural logarithm of a positive, finite number."""
     fraction, exponent = math.frexp(x)
+    # The steps of Go's math.Log in its order, because the C library's logarithm differs
+    # from it in the last bit for some sizes, and a score is rounded afterwards.
     if fraction < _HALF_ROOT:
         fraction *= 2
         exponent -= 1
@@ -48,4 +50,6 @@ def go_log(x: float) -> float:
 @functools.lru_cache(maxsize=1024)  # a bound; pods repeat a few sizes
 def size_weight(size: int) -> float:
     """Return the weight of a constraint for the number of its domains."""
+    # 2 is added so that the weight is positive even without domains
+    # (``topologyNormalizingWeight``).
     return go_log(size + 2)

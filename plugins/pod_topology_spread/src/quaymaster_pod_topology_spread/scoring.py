@@ -105,6 +105,8 @@ class ScoreState:
                 self._only_values = values
         kept = rows
         ignored = self.ignored(rows)
+        # The weights depend on the nodes that are scored and not on the cluster:
+        # ``initPreScoreState`` goes through the filtered nodes.
         if ignored is not None:
             kept = nodes.row_numbers(rows)[~ignored]
         for part in self._parts:
@@ -121,6 +123,8 @@ class ScoreState:
             for counted in self._constraints
         ):
             return 0
+        # Summed in floats and rounded once. Rounding each constraint would move nodes
+        # of equal totals apart.
         score = 0.0
         for part in self._parts:
             value = labels.get(part.constraint.topology_key)
@@ -150,6 +154,8 @@ class ScoreState:
         ignored = self.ignored(rows)
         compared = scores if ignored is None else scores[~ignored]
         lowest, highest = _range(compared)
+        # All nodes are equally empty, and dividing by 0 is left out; upstream gives 100
+        # as well.
         if highest == 0:
             normalized: Int64Array = np.full_like(scores, MAX_NODE_SCORE)
         else:
@@ -227,6 +233,8 @@ class _Values:
         if self._empty >= 0:
             # A missing label counts like an empty value.
             self._counts = self._counts.copy()
+            # In upstream, the value of a missing label is the empty string, which forms
+            # a domain of its own if system defaults are used.
             self._counts[self._empty] += self._counts[-1]
             self._counts[-1] = 0
 
@@ -238,6 +246,7 @@ class _Values:
             return
         seen = domains.seen_at(rows)
         if self._empty >= 0:
+            # Nodes without the label and nodes with an empty value are one domain.
             seen[-1] &= not seen[self._empty]
         self._weight = size_weight(int(np.count_nonzero(seen)))
 

@@ -70,6 +70,8 @@ class TaintToleration:
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
         return frozenset(
+            # Without tolerationSeconds, which is read only when running pods are
+            # evicted.
             (toleration.key, toleration.operator, toleration.value, toleration.effect)
             for toleration in pod.spec.tolerations
         )
@@ -102,6 +104,7 @@ class TaintToleration:
         state[_SOFT_TOLERATIONS] = tuple(
             toleration
             for toleration in pod.spec.tolerations
+            # An empty effect tolerates all effects.
             if toleration.effect in ("", _PREFER_NO_SCHEDULE)
         )
 

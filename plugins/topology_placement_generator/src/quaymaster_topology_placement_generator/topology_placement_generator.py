@@ -48,6 +48,7 @@ class TopologyPlacementGenerator:
             return domain
         rows_of = _rows_by_domain(nodes, parent, key)
         if domain is not None:
+            # Pods that run already fix the domain for the rest of their group.
             rows_of = {domain: rows_of[domain]} if domain in rows_of else {}
         # Upstream's order is that of a map: random.
         return [PodGroupPlacement(name, rows_of[name]) for name in sorted(rows_of)]

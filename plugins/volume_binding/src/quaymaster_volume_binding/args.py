@@ -54,6 +54,8 @@ class VolumeBindingArgs:
         Raises:
             ArgsError: The shape is invalid, or would have no effect.
         """
+        # ``ValidateVolumeBindingArgs`` rejects a shape while the gate is off, rather
+        # than ignoring it.
         if not kubernetes.enabled(_GATE):
             if self.shape is None:
                 return self

@@ -53,6 +53,8 @@ class AssumeCache(Generic[ObjT]):
         if stored is None:
             raise OutOfSyncError(not_found(obj))
         here, there = obj.metadata.resource_version, stored.metadata.resource_version
+        # The decision was made from an older version. Its write would fail with a
+        # conflict, so the pod fails now and is tried again with the newer version.
         if here != there:
             text = f'"{key}" is out of sync (stored: {there}, assume: {here})'
             raise OutOfSyncError(text)
@@ -73,6 +75,8 @@ class AssumeCache(Generic[ObjT]):
     def _overlaid(self, key: str, stored: ObjT | None) -> ObjT | None:
         assumed = self._assumed[key]
         if stored is not None and (
+            # The assumed object has the version of the object that it replaces. Any
+            # other version in the informer is newer: our own write or another.
             stored.metadata.resource_version == assumed.metadata.resource_version
         ):
             return assumed

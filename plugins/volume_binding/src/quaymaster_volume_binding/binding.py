@@ -62,6 +62,8 @@ class Reservation:
                 selected = _with_annotation(claim, SELECTED_NODE, node_name)
                 lookup.claims.assume(selected)
                 reservation.claims.append(selected)
+        # Also Ctrl-C: volumes that stay assumed without a pod would be lost to all
+        # pods.
         except BaseException:
             reservation.revert(lookup)
             raise
@@ -69,6 +71,8 @@ class Reservation:
 
     def revert(self, lookup: Lookup) -> None:
         """Release the assumed objects that have not been written."""
+        # What was written stays assumed, since the cluster has it; ``bindAPIUpdate``
+        # (binder.go) reverts the same part and undoes no write.
         for binding in self.bindings[self.written_bindings :]:
             lookup.volumes.restore(binding.volume)
         for claim in self.claims[self.written_claims :]:
@@ -82,6 +86,8 @@ class Reservation:
         """
         written = WrittenBindings()
         for binding in self.bindings:
+            # Volumes before claims. The PV controller completes a binding from the
+            # volume's side; a claim only names the selected node to a provisioner.
             volume = handle.cluster.update(binding.volume)
             written.bindings.append(StaticBinding(binding.claim, volume))
             self.written_bindings += 1
@@ -132,6 +138,8 @@ def _bound_volume(binding: StaticBinding) -> PersistentVolume:
     if reference is None or not was_kept or reference.uid != claim.uid:
         spec = replace(volume.spec, claim_ref=reference_to(claim))
         volume = replace(volume, spec=spec)
+    # With this annotation the PV controller may undo the binding; a volume that a user
+    # has kept for the claim must not get it.
     if not was_kept and BOUND_BY_CONTROLLER not in volume.annotations:
         annotations = volume.annotations | {BOUND_BY_CONTROLLER: "yes"}
         metadata = replace(volume.metadata, annotations=annotations)
@@ -154,6 +162,8 @@ def _is_bound(
     if volume is None or claim is None:
         gone = written.claim if volume is not None else written.volume
         raise BindingError(f"failed to check binding: {not_found(gone)}")
+    # The informer has not delivered our own write. An older version has no claimRef and
+    # would look like a binding that was undone.
     if _is_older(volume, written.volume):
         return False
     try:
@@ -183,6 +193,8 @@ def _is_provisioned(
     if claim.spec.volume_name:
         volume = handle.informers.get(PersistentVolume, claim.spec.volume_name)
         if volume is None:
+            # As ``checkBindings``: the volume of a bound claim may arrive later than
+            # the claim.
             return False
         try:
             _check_topology(lookup, volume, node)

@@ -64,10 +64,14 @@ class Room:
             self._topologies[key] = new
             self._tally.add(new)
             room = capacity.capacity
+            # By key: upstream scores with the first object that suffices, in the order
+            # of a lister. A fixed order makes the score repeatable.
             self._capacities.put(key, new, 0 if room is None else room.value)
 
     def _topology(self, capacity: CSIStorageCapacity) -> VolumeTopology | None:
         """Return the nodes for which a capacity allows the size, or None."""
+        # The largest single volume decides if the driver reports it; the sum of free
+        # space may be spread over disks.
         limit = capacity.maximum_volume_size
         if limit is None:
             limit = capacity.capacity

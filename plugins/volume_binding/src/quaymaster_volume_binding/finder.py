@@ -86,6 +86,8 @@ class Finder:
             TranslationError: An in-tree volume cannot be translated to CSI.
         """
         conflict, missing = self._check_bound(labels, self.migrated_on(node_name))
+        # Also if a bound volume does not fit: upstream reports the reasons of both
+        # kinds of claims together.
         plan = self._plan(node_name, labels)
         problem = plan if isinstance(plan, Problem) else Problem.NONE
         reasons = reasons_of(conflict=conflict, problem=problem, missing=missing)
@@ -101,6 +103,9 @@ class Finder:
     ) -> tuple[bool, bool]:
         """Return whether a bound volume is unreachable, or missing (the first one)."""
         for bound in self.claims.bound:
+            # The first problem of the bound claims decides between the two reasons
+            # (``checkBoundClaims``), so the order of the pod's volumes is visible in
+            # its message.
             if bound.volume is None:
                 return False, True
             listed = migrated if bound.is_in_tree else ""
@@ -129,6 +134,8 @@ class Finder:
     def _plan(self, node_name: str, labels: Mapping[str, str]) -> VolumePlan | Problem:
         if not self.has_waiting:
             return NOTHING_TO_DO
+        # A provisioner works on a volume for another node. Until it gives up and
+        # removes the annotation, the pod can only go there.
         if self.selected_nodes - {node_name}:
             return Problem.BIND_CONFLICT
         static, unmatched = self.match(labels)
@@ -149,6 +156,8 @@ class Finder:
             labels: The node's labels.
         """
         static: list[StaticBinding] = []
+        # Claims with a selected node take no existing volume: their provisioner may be
+        # making one already.
         unmatched: list[DelayedClaim] = list(self.claims.selected)
         taken: set[str] = set()
         for claim in self.claims.open:

@@ -52,6 +52,8 @@ def after_csi_driver_changed(pod: Pod, old: CSIDriver, new: CSIDriver) -> Queuei
     drivers = {
         volume.csi.driver for volume in volumes_of(pod) if volume.csi is not None
     }
+    # Without the report, capacities are no longer checked, so that a pod may fit that
+    # failed.
     stopped = bool(old.spec.storage_capacity) and not new.spec.storage_capacity
     return _hint(stopped and new.name in drivers)
 

@@ -59,6 +59,8 @@ def _bound(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
         if claim.volume is None:
             codes: Int64Array = np.full(nodes.count(rows), _MISSING, dtype=np.int64)
             if rejected is not None:
+                # Rows that an earlier claim has rejected keep that reason, as a loop
+                # over the claims of one node would.
                 codes[rejected] = _CONFLICT
             return codes
         reached = _reached(finder, claim.volume, nodes, rows, rejected)
@@ -111,6 +113,7 @@ def _waiting(finder: Finder, nodes: NodeTable, rows: Rows) -> Int64Array | None:
     if finder.selected_nodes:
         problems[:] = Problem.BIND_CONFLICT
         selected = nodes.rows_of(finder.selected_nodes)
+        # Only the selected node can pass, so only that one is looked at.
         single = np.isin(nodes.row_numbers(rows), selected)
     else:
         single = _open(claims.open, nodes, rows, problems)
@@ -148,6 +151,7 @@ def _open(
         earlier[name] += 1
         if reachable is not None and not reachable.all():
             problem = _problem_of_making(claim, nodes, rows)
+            # The first claim with a problem decides on each node.
             problem[reachable | (problems > 0)] = Problem.NONE
             problems += problem
     return unsure

@@ -75,6 +75,8 @@ class Lookup:
         kept = [
             capacity
             for capacity in candidates.kept
+            # Upstream lists volumes by the class of the claim, so that a volume of
+            # another class is not found even if it is kept for the claim.
             if class_of_volume(capacity.volume) == storage_class.name
         ]
         return Candidates(kept, candidates.free)

@@ -118,10 +118,14 @@ class PodClaims(msgspec.Struct, frozen=True, eq=False):
                 delayed.append((claim, storage_class))
             else:
                 has_immediate = True
+        # The pod is rejected in any case, so delayed claims need no candidates.
         if has_immediate:
             return cls(bound, (), (), has_immediate)
         examined = list(_examined(lookup, delayed))
         open_ = [claim for claim in examined if claim.selected_node is None]
+        # The smallest request first (``byPVCSize`` in ``findMatchingVolumes``), so that
+        # a small claim does not take the only volume that is large enough for a later
+        # one.
         open_.sort(key=lambda unbound: storage_of(unbound.claim.spec.resources).nanos)
         selected = [claim for claim in examined if claim.selected_node is not None]
         return cls(bound, selected, open_, has_immediate)
@@ -191,6 +195,7 @@ def _examined(
 ) -> Iterator[DelayedClaim]:
     for claim, storage_class in delayed:
         room = None
+        # Without a request, ``hasEnoughCapacity`` checks nothing.
         if "storage" in claim.spec.resources.requests:
             size = storage_of(claim.spec.resources).value
             room = lookup.room(storage_class, size)

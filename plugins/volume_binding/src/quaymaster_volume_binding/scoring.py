@@ -58,10 +58,13 @@ class CapacityScorer:
             plan: The plan for the node.
             labels: The node's labels.
         """
+        # One of the two, as upstream: if any claim gets an existing volume, those to be
+        # made do not count.
         uses = _static(plan) if plan.static else _made(claims, plan, labels)
         if not uses:
             return 0
         total = sum(map(self._score, uses.values()))
+        # ``math.Round`` of a mean that is not negative, in integers.
         return (2 * total + len(uses)) // (2 * len(uses))
 
     def score_rows(

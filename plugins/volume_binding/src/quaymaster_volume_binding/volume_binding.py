@@ -233,6 +233,8 @@ class VolumeBinding:
         if verdicts is None:
             volumes.passed[rows] = True
         else:
+            # Only flags for many nodes: of thousands that pass, one is chosen, and
+            # `_plan` makes the plan for it then.
             volumes.passed[rows] |= verdicts.codes == 0
         return verdicts
 
@@ -284,6 +286,8 @@ class VolumeBinding:
             return None
         try:
             plan = self._plan(volumes, node_name)
+            # Looked up a second time: an earlier pod with the same claim may have bound
+            # it since Filter.
             volumes.all_bound = plan is None or are_all_bound(self._lookup, pod)
             if plan is not None and not volumes.all_bound:
                 volumes.reservation = Reservation.assume(self._lookup, plan, node_name)

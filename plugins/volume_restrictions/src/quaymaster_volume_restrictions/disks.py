@@ -60,6 +60,7 @@ def _same_gce_disk(mine: Volume, their: Volume) -> bool:
 
 def _same_ebs_disk(mine: Volume, their: Volume) -> bool:
     disk, other = mine.aws_elastic_block_store, their.aws_elastic_block_store
+    # Without a look at readOnly, unlike the other disks (``isVolumeConflict``).
     return disk is not None and other is not None and disk.volume_id == other.volume_id
 
 

@@ -110,6 +110,7 @@ class VolumeRestrictions:
         disks = exclusive_disks(pod)
         snapshot = self._handle.snapshot
         users = sum(snapshot.claim_users(claim_key(pod, name)) > 0 for name in claims)
+        # Without conflicts anywhere, no node is looked at.
         if not disks and not users:
             return Status.skip()
         state[_POD_VOLUMES] = _PodVolumes(disks, claims, users)
@@ -138,6 +139,8 @@ class VolumeRestrictions:
         pod_volumes = state.get(_POD_VOLUMES)
         disks = exclusive_disks(pod) if pod_volumes is None else pod_volumes.disks
         taken = self._taken(disks, nodes)[rows] if disks else None
+        # Before the count of claims is read, which fails if PreFilter was skipped: a
+        # single call of `filter` rejects for the disk first as well.
         if taken is not None and taken.all():
             return NodeVerdicts.reject_where(taken, _DISK_CONFLICT)
         otherwise = _CLAIM_IN_USE if state[_POD_VOLUMES].users > 0 else None

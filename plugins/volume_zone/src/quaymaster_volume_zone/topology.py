@@ -51,6 +51,8 @@ def topologies_of(volume: PersistentVolume) -> Sequence[VolumeTopology]:
     for key in TOPOLOGY_LABELS:
         if key in volume.labels:
             zones = [zone.strip() for zone in volume.labels[key].split("__")]
+            # One empty zone among several makes ``LabelZonesToSet`` fail, and the label
+            # is ignored as a whole.
             if all(zones):
                 topologies.append(VolumeTopology(key, frozenset(zones)))
     return topologies

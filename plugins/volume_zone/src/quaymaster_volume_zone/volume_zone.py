@@ -104,6 +104,8 @@ class VolumeZone:
         if isinstance(topologies, Status):
             return topologies
         labels = node.labels
+        # A cluster without zones: volumes with labels of a zone are usable there on
+        # each node.
         if not any(key in labels for key in TOPOLOGY_LABELS):
             return None
         allowed = all(topology.allows(labels) for topology in topologies)

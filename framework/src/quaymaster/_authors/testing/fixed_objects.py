@@ -58,6 +58,10 @@ class FixedObjects:
         objects = self._of(kind).values()
         return [obj for obj in objects if namespace in (None, obj.namespace)]
 
+    def stored(self, kind: type[ApiObject]) -> Mapping[str, ApiObject]:
+        """Return the objects of a kind by key, whether or not the kind is watched."""
+        return self._objects.get(kind, {})
+
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         self._of(kind)
         return self._log(kind)

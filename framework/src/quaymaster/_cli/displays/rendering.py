@@ -68,9 +68,7 @@ def check_installed(*packages: str) -> None:
         remedy = "pip install 'quaymaster[arrow]'"
         if "pandas" in missing:
             remedy += " pandas"
-        raise MissingPackageError(
-            f"this needs what is not installed: {names} ({remedy})"
-        )
+        raise MissingPackageError(f"not installed: {names}; {remedy}")
 
 
 def _is_empty(block: Block) -> bool:

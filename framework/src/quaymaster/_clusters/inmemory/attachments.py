@@ -159,6 +159,7 @@ class Attachments:
     def _holder(self, claim: str, user: VolumeUser) -> VolumeUser | None:
         """Return the pod on another node that has the volume attached, or None."""
         for uid, other in self._users.get(claim, {}).items():
+            # A pod that waits has not attached the volume itself.
             if other.node != user.node and uid not in self._waiting:
                 return other
         return None

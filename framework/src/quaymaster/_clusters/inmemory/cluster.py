@@ -176,6 +176,7 @@ class InMemoryCluster:
                 if obj.metadata.resource_version:
                     self._controllers.keep(obj)
         core = self._core
+        # Objects may refer to classes of the same load, wherever these are in it.
         core.admission.set_classes(
             self._with_stored(PriorityClass, loaded), self._storage_classes(loaded)
         )
@@ -187,6 +188,8 @@ class InMemoryCluster:
             try:
                 admitted = admit_all(loaded, core.admission, core.is_taken)
             finally:
+                # Nothing is stored if an object is rejected, so admission must forget
+                # the new classes.
                 core.refresh_classes()
             self._check_demand(admitted)
             refused = []

@@ -260,6 +260,8 @@ class ClusterCore:
     def _remove(self, obj: ApiObject) -> None:
         if obj.metadata.finalizers:
             if isinstance(obj, Pod) and obj.node_name and not obj.is_finished:
+                # Its kubelet has ended it, and only finalizers keep it. It must not
+                # take room until they go.
                 status = replace(obj.status, phase="Failed")
                 obj = self.change(obj, replace(obj, status=status))
             self._terminate(obj, 0.0)
@@ -411,6 +413,7 @@ class ClusterCore:
         now = self.clock.now()
         metadata = obj.metadata
         deadline = metadata.deletion_timestamp
+        # As in an API server, a second deletion may only shorten the grace period.
         if deadline is not None and deadline <= now + grace:
             return
         metadata = replace(

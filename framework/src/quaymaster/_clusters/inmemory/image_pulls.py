@@ -75,6 +75,8 @@ class ImagePulls:
             elif not may_pull:
                 return math.inf
             elif size := self._sizes.get(image, 0):
+                # One after the other: ``serializeImagePulls`` of kubelets is on by
+                # default.
                 begin = max(now, *ends.values()) if ends else now
                 ends[image] = begin + size / self._rate
                 end = max(end, ends[image])

@@ -66,6 +66,7 @@ class PodTimes:
             seconds = self.termination_seconds
         if seconds is None:
             return grace_seconds
+        # The hook runs before the signal to end, within the same grace period.
         return min(seconds + _PRE_STOP.of(pod), grace_seconds)
 
     def _startup_of(self, pod: Pod) -> float:

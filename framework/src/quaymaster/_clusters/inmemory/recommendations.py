@@ -95,6 +95,7 @@ class PodRecommendations:
             spec = with_recommended_resources(pod.spec, scaler, bounds)
             if len(self._specs) >= _REMEMBERED:
                 self._specs.clear()
+            # The old spec is kept too, so that no other one gets its id.
             cached = self._specs[key] = (pod.spec, spec)
         return cached[1]
 

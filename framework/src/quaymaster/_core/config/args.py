@@ -53,6 +53,9 @@ def resolve_args(
             findings.add(f"{at}.name", f"plugin {config.name!r} {message}")
             continue
         places[config.name] = at
+        # Also for plugins that are not enabled, whose arguments are dropped at the end:
+        # kube-scheduler starts with such a file only if they are valid, too
+        # (validatePluginConfig in pkg/scheduler/apis/config/validation/validation.go).
         args[config.name] = _configured(config, at, registry, findings, kubernetes)
     for name in sorted(set(enabled) - set(args)):
         args[name] = _default(registry[name], path, findings, kubernetes)
@@ -145,6 +148,8 @@ def _without_header(
 ) -> dict[object, object]:
     fields = record_fields(plugin.args_class) if plugin.args_class else ()
     header = {"apiVersion": API_VERSION, "kind": args_kind(plugin.name)}
+    # A class of arguments may have a field of its own called ``kind``. Then the key
+    # belongs to the plugin and is not part of the header.
     for key in [field.key for field in fields]:
         header.pop(key, None)
     for key, expected in header.items():

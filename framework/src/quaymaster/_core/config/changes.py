@@ -10,6 +10,8 @@ from quaymaster._core.config.naming import attribute_key
 __all__ = ["ConfigChanges", "compare"]
 
 _NOT_SETTINGS: Final = frozenset({"limitsRequests", "ownGates", "profiles", "warnings"})
+# The process makes these once, when it starts. A reload replaces only what the engine
+# holds.
 _READ_AT_START: Final = frozenset(
     {"leaderElection", "clientConnection", "delayCacheUntilActive"}
 )

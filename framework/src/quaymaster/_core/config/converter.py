@@ -143,12 +143,16 @@ def _build(record: type, arguments: Mapping[str, object], parts: _Parts) -> obje
         with attrs.validators.disabled():
             result: object = record(**arguments)
     except BaseException as error:
+        # BaseException, because the constructor belongs to a plugin and may call
+        # `sys.exit`. What comes from outside, such as Ctrl-C, is raised again.
         _raise_unless_complaint(error, record, "it")
         if not parts.findings:
             parts.findings.append(_finding("", error))
         return MISSING
     if attrs.has(record):
         parts.findings += _check_fields(result)
+        # A rule across fields would read fields that are already known to be wrong, and
+        # report the same mistake in other words.
         if not parts.findings:
             parts.findings += _check_whole(result)
     return result
@@ -212,6 +216,8 @@ def _raise_unless_complaint(error: BaseException, kind: type, part: str) -> None
 
 def _is_from_attrs(error: BaseException) -> bool:
     traceback = error.__traceback__
+    # Only the innermost frame counts: a TypeError that a plugin's own code raises below
+    # an attrs validator is a defect of the class, not a complaint about the value.
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     if traceback is None:
@@ -274,6 +280,8 @@ def _structure_union(value: object, kind: object) -> object:
 def _structure_choice(value: object, kind: object) -> object:
     choices = typing.get_args(kind)
     for choice in choices:
+        # In Python, 1 == True == 1.0; without the types, ``true`` in a file would
+        # select the choice 1.
         if choice == value and type(choice) is type(value):
             return choice
     expected = "one of " + ", ".join(map(repr, choices))
@@ -285,6 +293,8 @@ def _origin_in(*origins: object) -> Callable[[object], bool]:
 
 
 def _make_converter() -> cattrs.Converter:
+    # Without cattrs' own detailed validation, which wraps exceptions into groups:
+    # FindingsError collects all mistakes already, with paths in the form of the file.
     converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=False)
     hooks: Sequence[tuple[Callable[[object], bool], Callable[..., object]]] = (
         (is_record, _structure_record),

@@ -117,6 +117,9 @@ class Document:
 
     api_version: str
     kind: str
+    # The defaults from here on are those of SetDefaults_KubeSchedulerConfiguration
+    # (pkg/scheduler/apis/config/v1/defaults.go). Only percentageOfNodesToScore means
+    # something else.
     parallelism: int = attrs.field(default=16, validator=integer(1, 2**31 - 1))
     leader_election: LeaderElection = LeaderElection()
     client_connection: ClientConnection = ClientConnection()

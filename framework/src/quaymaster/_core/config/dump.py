@@ -91,6 +91,8 @@ def plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, frozenset | set):
+        # Strings have other hashes in each process, so the order of a set would change
+        # the text although the configuration is the same.
         return sorted(map(plain, value), key=str)
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
@@ -121,4 +123,6 @@ def _is_left_out(record: object, field: RecordField) -> bool:
     value = getattr(record, field.name)
     if value is None:
         return True
+    # Arguments are written with their defaults. Objects of the API, of which most
+    # fields are empty, would become unreadable that way.
     return not attrs.has(type(record)) and value == field.default()

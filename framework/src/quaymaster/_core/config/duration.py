@@ -9,6 +9,7 @@ from datetime import timedelta
 
 __all__ = ["PATTERN", "format_duration", "parse_duration"]
 
+# The two spellings of microseconds are U+00B5 and U+03BC; Go accepts both.
 _UNITS = {
     "ns": 1e-3,
     "us": 1.0,
@@ -20,6 +21,8 @@ _UNITS = {
     "h": 3600e6,
 }
 _PART = r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
+# Without groups that capture and without lookarounds: the JSON Schema of configurations
+# contains the same expression, and editors evaluate it in JavaScript.
 PATTERN = r"[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)"
 """Matches a duration as a whole."""
 

@@ -94,6 +94,9 @@ class _Expansion(msgspec.Struct, frozen=True):
     def _inherited(self) -> Sequence[Entry]:
         """Return the entries of ``multiPoint`` that apply to this point."""
         if self.own.disables_all:
+            # As in ``expandMultiPointPlugins``: ``*`` keeps the plugins of
+            # ``multiPoint`` out of this point, but not those that the point itself
+            # enables.
             return ()
         return [
             entry
@@ -116,6 +119,9 @@ class _Expansion(msgspec.Struct, frozen=True):
     def _weight(self, name: str) -> int:
         if not self.point.weighted:
             return 1
+        # The point's own list first, so that its weight overrides that of
+        # ``multiPoint``. Upstream replaces a weight of 0 by 1 and does not switch the
+        # plugin off (``getValidScoreWeights``).
         for entry in (*self.own.enabled, *self.everywhere):
             if entry.name == name:
                 return entry.weight or 1

@@ -144,9 +144,13 @@ def matching(pattern: str, expected: str) -> Rule:
         pattern: The expression, in the common subset of Python and JavaScript.
         expected: The name of such strings in messages: ``a host name``.
     """
+    # In Python, \d and \w match digits and letters of all alphabets. In Go and in the
+    # JavaScript of editors they are ASCII.
     compiled = re.compile(pattern, re.ASCII)
     return Rule(
         expected,
+        # Not `match` with a ``$`` at the end, which would also accept a line break
+        # after the text.
         lambda value: compiled.fullmatch(str(value)) is not None,
         {"pattern": f"^(?:{pattern})$"},
     )
@@ -155,6 +159,9 @@ def matching(pattern: str, expected: str) -> Rule:
 def qualified_name() -> Rule:
     """Accept a name of labels and resources: ``cpu`` or ``example.com/gpu``."""
     return matching(
+        # The lookaheads check the lengths that a pattern of parts cannot: 253
+        # characters for the prefix and 63 for the name (``IsQualifiedName`` in
+        # k8s.io/apimachinery, ``pkg/util/validation``).
         r"(?:(?=[^/]{1,253}/)" + _SUBDOMAIN + r"/)?(?=[^/]{1,63}$)" + _NAME,
         "a name such as cpu or example.com/gpu",
     )
@@ -184,6 +191,8 @@ def _validators(attribute: "attrs.Attribute[object]") -> tuple[Validator, ...]:
     validator = attribute.validator
     if validator is None:
         return ()
+    # `attrs.validators.and_`, which attrs also makes of a list of validators, has its
+    # parts only in this private attribute.
     parts: tuple[Validator, ...] = getattr(validator, "_validators", (validator,))
     return parts
 

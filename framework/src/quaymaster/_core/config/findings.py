@@ -95,6 +95,8 @@ class Findings:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The mistakes, each once."""
+        # The default sets are merged into each profile, so that a mistake in them is
+        # found once for every profile.
         return tuple(dict.fromkeys(self._problems))
 
     @property

@@ -142,11 +142,15 @@ def parse_config(
     """
     registry = installed_plugins() if registry is None else registry
     findings = Findings(source)
+    # Before all other checks: what is left out must neither be reported as unknown nor
+    # count as the only plugin of queueSort.
     settings = leave_out_missing(
         _document(document, findings), registry, findings, is_allowed=without_missing
     )
     check_settings(settings, findings)
     warn_of_empty_points(document, findings)
+    # Before the profiles are resolved, since gates decide which extension points exist
+    # and which plugins the default profile has.
     chosen, kubernetes = kubernetes, gated(kubernetes, settings, findings)
     profiles = resolve_profiles(
         settings.profiles,

@@ -110,6 +110,8 @@ def _merge(default: EntrySet, custom: EntrySet) -> EntrySet:
             replacement = replacements.get(entry.name)
             if replacement:
                 used.append(replacement)
+            # At the place of the default entry: a profile that only changes a weight
+            # keeps the order of the calls. Entries that replace nothing come last.
             enabled.append(replacement or entry)
     # Identity: the same plugin may be listed twice by equal entries.
     enabled += [

@@ -171,6 +171,8 @@ def _set_without(
     enabled = tuple(each for each in plugin_set.enabled if _name(each) not in names)
     disabled = plugin_set.disabled
     is_needed = key in LIMITS
+    # The plugin that would have replaced the default one is gone, so the default one
+    # must not stay disabled: a profile without queueSort or bind cannot be loaded.
     if is_needed and not enabled:
         disabled = ()
     elif not is_needed and len(enabled) < len(plugin_set.enabled):

@@ -38,6 +38,7 @@ def show(value: object) -> str:
     """Return a value as it is in a file, shortened for messages."""
     if value is None:
         return "nothing"
+    # Before all others, since a bool is an int, too.
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, timedelta):

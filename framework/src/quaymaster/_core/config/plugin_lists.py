@@ -109,6 +109,8 @@ def _usable(
     for entry in _enabled(sets):
         plugin = usable_plugin(entry.name, registry)
         if isinstance(plugin, str):
+            # Users did not write the default profile. They need the command that
+            # installs it and not a place in their file.
             is_default = entry.source != findings.source
             hint = _INSTALL if is_default and entry.name not in registry else ""
             findings.add(entry.path, plugin + hint, entry.source)

@@ -121,6 +121,8 @@ def _check_names(
     for entry in entries:
         path = join_path(entry.path, "schedulerName")
         name = entry.profile.scheduler_name
+        # ``SetDefaults_KubeSchedulerConfiguration`` names an only profile. An empty
+        # string is not replaced there: it is a mistake even in an only profile.
         if name is None and is_only:
             continue
         if not name:
@@ -139,6 +141,9 @@ def _check_queue_sort(
     """Check that all profiles sort pods in the same way: they share one queue."""
     for entry, config in zip(entries[1:], configs[1:], strict=True):
         own, first = entry.sets[_QUEUE_SORT], entries[0].sets[_QUEUE_SORT]
+        # The whole sets, not only the resulting plugin: ``validateCommonQueueSort``
+        # compares ``disabled``, too, so that a profile that disables and enables
+        # PrioritySort again is rejected beside one that does neither.
         is_same = own.names_and_weights() == first.names_and_weights()
         if not is_same or _sorter(config) != _sorter(configs[0]):
             path = join_path(entry.plugins_path, _QUEUE_SORT)

@@ -70,6 +70,8 @@ def _record_fields(record: type) -> tuple[RecordField, ...]:
 
 
 def _attrs_fields(record: type) -> typing.Iterator[RecordField]:
+    # Resolved here, because under ``from __future__ import annotations`` the types of
+    # attrs' fields are texts.
     types = typing.get_type_hints(record)
     attribute: attrs.Attribute[object]
     for attribute in attrs.fields(record):
@@ -91,6 +93,8 @@ def _attrs_default(attribute: "attrs.Attribute[object]") -> Callable[[], object]
     factory = getattr(default, "factory", None)
     if factory is None:
         return lambda: default
+    # Such a default depends on other fields of the instance, so there is no value to
+    # show in a schema.
     if getattr(default, "takes_self", False):
         return lambda: attrs.NOTHING
     return typing.cast("Callable[[], object]", factory)

@@ -55,6 +55,7 @@ def _bool(value: object) -> bool | None:
 
 
 def _int(value: object) -> int | None:
+    # A bool is an int in Python: ``parallelism: true`` would mean 1.
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if value in _INT64 else None
@@ -63,6 +64,8 @@ def _int(value: object) -> int | None:
 def _float(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # YAML has ``.nan`` and ``.inf``. A comparison with NaN is always false, so that
+    # every rule about a minimum or maximum would have to expect it.
     return float(value) if math.isfinite(value) else None
 
 
@@ -138,6 +141,7 @@ def read_enum(value: object, kind: type[enum.Enum]) -> enum.Enum:
         FindingsError: No member has this value.
     """
     for member in kind:
+        # 1, 1.0 and True are equal in Python and would select the same member.
         if member.value == value and type(member.value) is type(value):
             return member
     values = [member.value for member in kind]

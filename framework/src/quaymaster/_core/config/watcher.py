@@ -59,6 +59,8 @@ class _Content:
 
     text: bytes | None
     problem: str
+    # Each reading makes a new error, and exceptions are compared by identity. If it
+    # counted, an unreadable file would be reported at every check.
     error: ConfigErrors | None = attrs.field(default=None, eq=False)
 
     @property
@@ -104,6 +106,8 @@ class ConfigWatcher:
         self._clock = clock
         self._interval = interval_seconds
         self._observer = observer
+        # Re-entrant: on the engine's own thread `reload` may be done at once, and its
+        # callback `_applied` then runs while `_check` still holds the lock.
         self._lock = threading.RLock()
         self._seen: _Content | None = None
         self._under_way = 0
@@ -142,6 +146,9 @@ class ConfigWatcher:
             except Exception as error:
                 self._reject(content, error)
                 return
+            # While another content is being applied, the active configuration is not
+            # the last one. Without the second condition, a file that is quickly changed
+            # and changed back would end with the wrong content.
             if not is_same or self._under_way:
                 self._apply(content, config)
             elif not is_first:
@@ -160,6 +167,8 @@ class ConfigWatcher:
             document,
             self._registry,
             source=source,
+            # Without the gates of the active content: a gate that was removed from the
+            # file would otherwise stay as it was.
             kubernetes=self._target.config.chosen_kubernetes,
         )
 

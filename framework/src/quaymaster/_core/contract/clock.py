@@ -86,6 +86,9 @@ class Clock(ABC):
         due = float(due)
         timer = Timer(self, due, callback, background)
         self._foreground += not background
+        # The number orders timers of one time as they were set, which decides
+        # simulations; it also keeps the heap from comparing timers, which have no
+        # order.
         heapq.heappush(self._timers, (due, next(self._sequence), timer))
         return timer
 
@@ -112,6 +115,8 @@ class Clock(ABC):
         if not self._timers:
             return 0
         ran = 0
+        # The time is read again for each timer: callbacks may set timers that are due
+        # at once, and a real clock goes on while they run.
         while (due := self.next_due()) is not None and due <= self.now():
             callback = self._take(heapq.heappop(self._timers)[2])
             if callback is not None:
@@ -125,6 +130,8 @@ class Clock(ABC):
             return
         self._cancelled += 1
         if self._cancelled > max(_FEW_CANCELLED, len(self._timers) // 2):
+            # Only here, so that an entry is moved on average a constant number of times
+            # however many timers are cancelled.
             self._timers = [
                 entry for entry in self._timers if entry[2].callback is not None
             ]
@@ -133,6 +140,8 @@ class Clock(ABC):
 
     def _take(self, timer: Timer) -> Callable[[], None] | None:
         """Take the call out of a timer; return None if it has been taken already."""
+        # This also frees what the callback refers to. The entry itself may stay in the
+        # heap for long, and mostly its pod is gone by then.
         callback, timer.callback = timer.callback, None
         if callback is not None and not timer.background:
             self._foreground -= 1
@@ -193,6 +202,8 @@ class VirtualClock(Clock):
         """Let time pass, running each timer at its own due time."""
         target = float(self._now + seconds)
         while (due := self.next_due()) is not None and due <= target:
+            # Not to the target at once: a callback reads `now`, and would set its next
+            # timer too late.
             self._move(due)
             self.run_due()
         self._move(target)

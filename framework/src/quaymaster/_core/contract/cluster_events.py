@@ -57,6 +57,8 @@ class ActionType(enum.IntFlag):
     UPDATE_POD_TOLERATION = 4096
     UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 8192
     UPDATE_POD_GENERATED_RESOURCE_CLAIM = 16384
+    # All bits except ADD and DELETE. A new kind of update must be added here and in
+    # ALL; `ClusterEvent.matches` relies on UPDATE being larger than each of its parts.
     UPDATE = 32764
     ALL = 32767
 
@@ -116,6 +118,7 @@ class EventResource(enum.StrEnum):
         if not isinstance(value, str) or not _GVR.fullmatch(value):
             expected = "plural.version.group such as foos.v1.example.com"
             raise ValueError(f"expected a resource, or {expected}, got {value!r}")
+        # By hand, because calling the class would look the value up and end here again.
         resource = str.__new__(cls, value)
         resource._name_ = resource._value_ = value
         # As for combined flags, the enumeration caches the new member.
@@ -200,6 +203,10 @@ class ClusterEvent:
         return (
             same
             and bool(self.action & incoming.action)
+            # A comparison of numbers, not of sets, as in ``MatchClusterEvents``
+            # (pkg/scheduler/framework/types.go). For single actions both are the same.
+            # A registration of ``ADD | UPDATE_NODE_LABEL`` does not match ``UPDATE``,
+            # because its number is smaller.
             and incoming.action <= self.action
         )
 

@@ -123,6 +123,8 @@ class CycleState(msgspec.Struct, eq=False):
             Bind plugin passes them to `Cluster.bind`.
     """
 
+    # msgspec gives each instance an empty dict of its own; it is not shared as a
+    # default of a function would be.
     # Any: only the keys carry the types, and each cast would cost a call.
     _values: dict[StateKey[Any], Any] = {}
     skip_filter_plugins: frozenset[str] = frozenset()

@@ -90,6 +90,8 @@ class ObjectIndex(Generic[K, ObjT]):
             return
         try:
             changed = self._log.since(self._revision)
+            # The log no longer has all changes since the last call, so that only the
+            # whole list is reliable.
             if changed is None:
                 self._read_all()
             for key in changed or ():
@@ -109,6 +111,8 @@ class ObjectIndex(Generic[K, ObjT]):
     def _read(self, key: str, obj: ObjT | None) -> None:
         before = self._keys.get(key)
         now = None if obj is None else self._by(obj)
+        # An object whose key stays the same keeps its place in the group: the order of
+        # answers must not depend on how often an object was updated.
         if before is not None and before != now:
             group = self._groups[before]
             del group[key], self._keys[key]

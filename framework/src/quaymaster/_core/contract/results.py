@@ -144,6 +144,8 @@ def _check_seconds(
     wait: object, attribute: "attrs.Attribute[float]", seconds: object
 ) -> None:
     """Reject a time that no timer can be set to, at the plugin that sets it."""
+    # Infinity is allowed and means no time limit. NaN is smaller and larger than
+    # nothing, so a heap of timers that contains it is no longer in order.
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if number and not math.isnan(cast(float, seconds)):
         return

@@ -59,6 +59,8 @@ class Status:
     code: Code
     reasons: tuple[str, ...] = ()
     plugin: str = ""
+    # Exceptions are compared by identity; two failures with the same text must be equal
+    # when decisions are compared.
     error: BaseException | None = attrs.field(default=None, eq=False)
 
     @classmethod
@@ -97,6 +99,8 @@ class Status:
     @property
     def is_skip(self) -> bool:
         """Whether the plugin has nothing to do for this pod."""
+        # The shared instance first: `Status.skip` returns it, and comparing two objects
+        # costs less than reading a field.
         return self is _SKIP or self.code is Code.SKIP
 
     @property

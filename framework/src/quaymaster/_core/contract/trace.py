@@ -121,6 +121,8 @@ class Trace:
         try:
             self._write(line)
         except Exception:
+            # A full disk or a closed pipe must not end scheduling, nor log an error for
+            # each of a million lines.
             self._write = None
             _log.exception("cannot write the trace; no more lines are written")
 

@@ -97,6 +97,9 @@ class Extenders:
     """
 
     def __init__(self, configs: Iterable[Extender] = ()) -> None:
+        # A stable sort, so that each half keeps the order of the file.
+        # ``buildExtenders`` (pkg/scheduler/scheduler.go) moves ignorable extenders
+        # behind the others.
         ordered = sorted(configs, key=lambda config: config.ignorable)
         clients = [_client(config) for config in ordered]
         self._filters = [client for client in clients if client.config.filter_verb]
@@ -122,6 +125,9 @@ class Extenders:
         rejected: dict[str, Status] = {}
         sent_back: Sequence[NodeInfo] | None = None  # None until an extender does
         for client in self._filters:
+            # Once an extender has sent whole nodes, its nodes are the only ones: their
+            # labels may differ from ours, and the next extender must see the same as
+            # upstream's.
             infos = nodes.infos_at(rows) if sent_back is None else sent_back
             if not infos:
                 break
@@ -152,6 +158,8 @@ class Extenders:
     ) -> Sequence[ExtenderScores]:
         """Return the extenders' scores of the feasible rows; skip failed extenders."""
         scores = []
+        # Upstream calls these in parallel. Their scores are only added up, so the order
+        # does not change a total.
         for client in self._scorers:
             if not client.is_interested(pod):
                 continue
@@ -159,6 +167,9 @@ class Extenders:
                 answer = client.prioritize(pod, nodes.infos_at(rows))
                 scores.append(_scores(client, answer, nodes.names_at(rows)))
             except ExtenderError as error:
+                # Whether the extender is ignorable does not matter here:
+                # ``prioritizeNodes`` (pkg/scheduler/schedule_one.go) ignores all
+                # failures of scores, so that the pod is placed by the other scores.
                 _log.info("extender %s returned no scores: %s", client.name, error)
         return scores
 
@@ -233,6 +244,8 @@ def _lost(client: "ExtenderClient", annotations: Iterable[str]) -> str:
 def _rejections(answer: FilterAnswer) -> Mapping[str, Status]:
     statuses = {name: Status.unschedulable(why) for name, why in answer.failed.items()}
     for name, why in answer.unresolvable.items():
+        # Last, because it counts if an extender names a node in both maps: preemption
+        # must not try such a node.
         statuses[name] = Status.unresolvable(why)
     return statuses
 
@@ -242,9 +255,14 @@ def _scores(
 ) -> ExtenderScores:
     by_name: dict[str, int] = {}
     for name, score in answer:
+        # Upstream adds the scores if an answer names a node twice, and ignores nodes
+        # that it did not send.
         by_name[name] = by_name.get(name, 0) + score
     scores = [by_name.get(name, 0) for name in names]
     weight = client.config.weight
+    # Checked with Python's integers before numpy multiplies, which would wrap around
+    # without an error. The check comes for all nodes at once, since one overflow makes
+    # all totals useless.
     most = max(map(abs, scores), default=0) * weight * _SCALE
     if most >= _LARGEST:
         raise ExtenderError(f"its scores, times weight {weight}, exceed 64 bits")
@@ -260,6 +278,8 @@ def _candidates(
     A node without victims is an error, or left out if the extender is ignorable.
     """
     candidates = []
+    # In Go, the order of a map is random. A fixed order makes the choice among equally
+    # good nodes repeatable.
     for name, answer in sorted(victims.items()):
         pods = _pods(client, name, answer.uids, nodes)
         if pods:

@@ -71,6 +71,9 @@ class ExtenderClient:
             return True
         spec = pod.spec
         containers: Iterable[Container] = (*spec.containers, *spec.init_containers)
+        # The names in requests and limits of single containers decide, as in
+        # ``hasManagedResources``: an amount of 0 counts, and resources of the pod as a
+        # whole do not. The total requests of the pod would answer both differently.
         return any(
             not self._managed.isdisjoint(amounts)
             for container in containers
@@ -164,6 +167,8 @@ class ExtenderClient:
                 return read(body)
         except WireError as error:
             problem = f"cannot read the response of extender {self.name!r}: {error}"
+            # Not a plain error: the extender has handled the request, so a bind may
+            # have happened.
             raise LostAnswerError(problem) from error
 
     def _check(self, passed: Iterable[str], requested: Collection[str]) -> None:

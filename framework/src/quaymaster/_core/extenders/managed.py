@@ -37,6 +37,8 @@ def _ignoring(
     plugin_args: Mapping[str, Any], ignored: tuple[str, ...]
 ) -> Mapping[str, object]:
     return {
+        # Replaced and not extended: in ``buildExtenders``, the resources of extenders
+        # take the place of those in the arguments.
         name: attrs.evolve(args, **{_FIELD: ignored})
         if attrs.has(type(args)) and _FIELD in attrs.fields_dict(type(args))
         else args

@@ -63,6 +63,8 @@ class NodeTexts:
         self._nodes: dict[bytes, KnownNode] = {}
         self._reads = 0
         self._bytes = 0  # of the texts since the last removal
+        # The method of the dict itself, which the server of extenders calls for each
+        # node of a request.
         self.get = self._nodes.get
 
     def read(self, texts: Iterable[msgspec.Raw]) -> list[KnownNode]:
@@ -94,6 +96,8 @@ class NodeTexts:
     def _forget(self, oldest: int) -> None:
         """Remove nodes that were not sent since a reading."""
         for name in [name for name, node in self._nodes.items() if node.read < oldest]:
+            # Nodes in a ring of successors would keep each other alive until the next
+            # run of the collector.
             self._nodes.pop(name).successor = None
         self._bytes = sum(len(node.text) for node in self._nodes.values())
 
@@ -108,6 +112,8 @@ class NodeTexts:
             msgspec.DecodeError: The text is not JSON.
         """
         node, before = decode(text, Node), self._nodes.get(name)
+        # The same object again, so that caches that compare nodes by identity stay
+        # valid after a heartbeat.
         if before is not None and before.node == node:
             node = before.node
         entry = self._nodes[name] = KnownNode(text, node)

@@ -23,6 +23,8 @@ def tls_context(extender: Extender) -> ssl.SSLContext:
     has_roots = bool(settings.ca_file or settings.ca_data)
     try:
         context = _with_roots(settings)
+        # The order of the two lines matters: Python rejects CERT_NONE while the host
+        # name is checked.
         if settings.insecure or (extender.enable_https and not has_roots):
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

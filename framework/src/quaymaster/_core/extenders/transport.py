@@ -47,6 +47,8 @@ class Endpoint:
         settings = extender.tls_config
         self._server_name = (settings and settings.server_name) or self._host
         seconds = extender.http_timeout.total_seconds()
+        # Go's http.Client takes only a positive Timeout; one below 0 means no limit.
+        # The default of 5 s has already replaced 0.
         self._timeout = seconds if seconds > 0 else None
 
     def post(self, verb: str, body: bytes) -> bytes:
@@ -63,6 +65,8 @@ class Endpoint:
             status, answer = self._exchange(connection, url, verb, body)
         finally:
             connection.close()
+        # Any other status is a failure, also 201 and 204, as in ``send``
+        # (pkg/scheduler/extender.go).
         if status != http.client.OK:
             problem = f"failed {verb} with extender at URL {url}, code {status}"
             raise ExtenderError(problem)
@@ -124,8 +128,13 @@ class Endpoint:
         began, chunks = time.monotonic(), []
         while chunk := response.read1(_CHUNK):
             chunks.append(chunk)
+            # The timeout of a socket starts again with each received byte. In Go the
+            # limit holds for the whole call, so that an extender that sends slowly
+            # fails there.
             if self._timeout and time.monotonic() - began > self._timeout:
                 raise TimeoutError
+        # The connection ended before Content-Length bytes came; `read1` reports this
+        # only as the end.
         if response.length:
             raise http.client.IncompleteRead(b"".join(chunks), response.length)
         return b"".join(chunks)

@@ -77,6 +77,8 @@ def _victims(value: object, where: str) -> Victims:
     pods = list_of(fields.get("pods"), f"{where}.Pods")
     uids = [text_of(fields_of(pod, "Pods[]").get("uid"), "Pods[].UID") for pod in pods]
     violations = fields.get("numpdbviolations", 0)
+    # Upstream trusts the number of the extender and does not count again, although the
+    # choice of the node starts with it (pickOneNodeForPreemption).
     if not isinstance(violations, int):
         kind = type(violations).__name__
         raise WireError(f"{where}.NumPDBViolations: expected an integer, got {kind}")

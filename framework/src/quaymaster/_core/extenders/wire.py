@@ -41,6 +41,8 @@ _INT64 = 2**63
 NULL: Final = msgspec.Raw(b"null")
 """The value of a field that is missing."""
 
+# Values stay undecoded: a list of thousands of nodes is compared with the texts of
+# earlier answers first, and mostly never decoded (see `NodeTexts`).
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw] | None)
 
@@ -111,11 +113,16 @@ def read_filter_answer(body: bytes, *, by_name: bool, texts: NodeTexts) -> Filte
         WireError: The text is not such an answer.
     """
     tree = raw_fields_of(body, "the answer")
+    # An extender that caches nodes may still answer with whole nodes, but one that does
+    # not must not answer with names: ``Filter`` reads NodeNames only if
+    # nodeCacheCapable is set.
     names = _value(tree, "nodenames") if by_name else None
     nodes: Sequence[Node] | None = None
     if names is not None:
         passed = [text_of(name, "NodeNames[]") for name in list_of(names, "NodeNames")]
     else:
+        # Without both fields, no node has passed. Upstream does not distinguish this
+        # from an empty list.
         nodes = _nodes(tree.get("nodes", NULL), texts)
         passed = [node.metadata.name for node in nodes]
     return FilterAnswer(
@@ -241,6 +248,8 @@ def _nodes(text: msgspec.Raw, texts: NodeTexts) -> Sequence[Node]:
 def _score(item: object) -> tuple[str, int]:
     tree = fields_of(item, "[]")
     score = tree.get("score", 0)
+    # In Go, a score with a decimal point is an error of the whole answer and not
+    # rounded.
     if not isinstance(score, int) or isinstance(score, bool):
         raise _unexpected("Score", "an integer", score)
     if not -_INT64 <= score < _INT64:

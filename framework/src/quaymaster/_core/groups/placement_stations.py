@@ -54,8 +54,12 @@ class PlacementGenerateStation:
         """
         nodes = self._nodes
         parent = PodGroupPlacement("", rows)
+        # Without a plugin, and without the feature gate
+        # TopologyAwareWorkloadScheduling, the only placement is all nodes.
         if not self._calls:
             return [parent]
+        # Only the first is called; upstream does not even start with a profile that
+        # enables more than one (``NewFramework`` in framework.go).
         call = self._calls[0]
         answer: Sequence[PodGroupPlacement] | Status
         answer = call.hooks["placement_generate"](state, group, nodes, parent)
@@ -199,6 +203,8 @@ def _normalized(
     if function is None:
         return scores
     answer: Int64Array | Status | None
+    # A view that cannot be written: the raw scores are also kept for the explanation,
+    # and a plugin that normalises in place would change them.
     answer = function(state, group, placements, freeze(scores.view()))
     if isinstance(answer, Status):
         prefix = "running NormalizePlacementScore on PlacementScore plugins"

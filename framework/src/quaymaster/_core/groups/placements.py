@@ -113,6 +113,9 @@ class PlacementChoice:
             info: The group.
             candidates: The placements on which it fits; a single one has no score.
         """
+        # Scores are not computed for a single placement, as in
+        # ``findBestPodGroupPlacement``; a plugin that fails there does not fail the
+        # group.
         if len(candidates) == 1:
             return 0
         with self._sampled():
@@ -122,6 +125,8 @@ class PlacementChoice:
         best: list[int] = (totals == totals.max()).nonzero()[0].tolist()
         if self._by_name:
             return min(best, key=lambda index: candidates[index][1].placement.name)
+        # The generator is not used for a single best placement: each call changes all
+        # later random choices of a simulation.
         return best[0] if len(best) == 1 else self._random.choice(best)
 
     def _sampled(self) -> AbstractContextManager[None]:
@@ -192,6 +197,8 @@ class PlacementSearch:
         for placement in placements:
             if measured is not None:
                 measured.evaluating()
+            # One for each placement: what a plugin writes about one must not be read on
+            # the next.
             own = CycleState(group=state)
             placer = self._placer_on(placement)
             result = placer.attempt(own, info, queued, scheduled, attempting)
@@ -199,10 +206,15 @@ class PlacementSearch:
                 is_feasible = result.status is None
                 measured.evaluated(self._choice.profile_name, is_feasible=is_feasible)
             trials.append(PlacementTrial(placement, own, result))
+            # An error ends the search, even if an earlier placement fits. The
+            # placements before it are not used.
             if result.status is not None and not result.status.is_rejected:
                 return result
         fitting = [trial for trial in trials if trial.result.status is None]
         if not fitting:
+            # The pods of the first placement are reported. Their FitErrors name the
+            # plugins whose events requeue them. A copy, because `trials` shows the
+            # result of that placement as it was.
             first = trials[0].result.copied()
             first.status = no_placement_fits(len(trials), first.status)
             return first

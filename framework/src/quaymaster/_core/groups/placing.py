@@ -205,12 +205,15 @@ class GroupPlacer:
     ) -> Status | None:
         """Try pods until the group cannot fit; return the status of the group."""
         progress = PlacementProgress(scheduled, len(info.pods))
+        # Before any pod is tried: a gang that lacks members is rejected without a
+        # single Filter call.
         status = self._feasible.run(state, info, progress)
         if status is not None and status.is_rejected:
             return unschedulable(*status.reasons)
         if status is not None and status.is_error:
             return wrapped_error(_FEASIBILITY, status)
         for member in members:
+            # Read once: `member.error` is only needed for the few pods without a node.
             has_node = member.has_node
             if not has_node and (error := member.error) is not None:
                 return wrapped_error(_OTHER, error)
@@ -220,6 +223,10 @@ class GroupPlacer:
             status = self._feasible.run(state, info, progress)
             if status is not None and status.is_error:
                 return wrapped_error(_FEASIBILITY, status)
+            # Unlike the rejection before the first pod, this one is not wrapped in "pod
+            # group is unschedulable": ``podGroupSchedulingDefaultAlgorithm`` sets that
+            # error only at its beginning and after a Wait. So the message shows the
+            # plugin's reason alone.
             if status is not None and status.is_rejected:
                 return status
         if status is not None:
@@ -240,6 +247,8 @@ class GroupPlacer:
         for record in queued:
             if attempting is not None:
                 attempting.begin(record)
+            # A generator, so that `_place` decides after each pod whether to go on;
+            # `result` has the pods that were tried even if an exception ends the loop.
             member = self._try(CycleState(group=group_state), reverts, record)
             if attempting is not None:
                 attempting.end()
@@ -254,6 +263,8 @@ class GroupPlacer:
         outcome = member.outcome = self._decide(member.state, queued.pod)
         if isinstance(outcome, Decision):
             status = self._assume(reverts, member, outcome.node.name)
+            # As in ``podGroupPodSchedulingAlgorithm``: a failure at Reserve clears the
+            # nomination of the pod, whereas a pod that no node fits keeps it.
             if status is not None:
                 member.outcome, member.nominating = status, CLEAR_NOMINATION
         elif member.error is not None or _has_no_nodes(outcome):
@@ -283,6 +294,7 @@ class GroupPlacer:
             return Status.from_error(str(error))
         is_reserved = stations.reserves(state) and not stations.is_idle(state)
         reverts.append(_Assumed(member, pod, is_reserved))
+        # The pod is on its node now. Its nomination would count it there a second time.
         self._nominator.delete(pod)
         if is_reserved:
             status = stations.reserve(state, pod, node_name)
@@ -299,6 +311,8 @@ class GroupPlacer:
             while reverts:
                 self._revert_one(reverts.pop())
         finally:
+            # A revert has raised an exception. The others must still happen, or the
+            # cache keeps pods that are not on any node.
             if reverts:
                 self._revert(reverts)
 
@@ -313,6 +327,8 @@ class GroupPlacer:
         node_name = pod.status.nominated_node_name
         if node_name:
             nominating = NominatingInfo(node_name, NominatingMode.OVERRIDE)
+            # `_assume` has removed the nomination. As upstream, only a reference comes
+            # back, because the pod itself is not in the queue while its group is tried.
             self._nominator.add(reference_to(pod), nominating)
 
 

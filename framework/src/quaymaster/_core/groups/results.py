@@ -138,6 +138,8 @@ def apply_answer(
     elif status.is_rejected:
         result.append_reason(status.message, times)
     else:
+        # Upstream replaces the status, and with it the reasons why the group did not
+        # fit: an error in PodGroupPostFilter hides them.
         result.status = status
 
 

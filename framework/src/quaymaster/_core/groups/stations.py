@@ -80,6 +80,8 @@ class PodGroupPostFilterStation:
             status = result.status
             if status is None:
                 return result
+            # No other plugin is called: an answer that nothing can help overrides those
+            # that came before.
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return PodGroupPostFilterResult(status=status.with_plugin(plugin))
             if status.code is not Code.UNSCHEDULABLE:

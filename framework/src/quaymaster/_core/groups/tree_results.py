@@ -43,10 +43,15 @@ def _complete(
 ) -> None:
     """Complete a group and those below it, given the status of the group above."""
     result = results.get(info.group.entity_key)
+    # A child that fits is worth nothing without its parent. It loses its nodes here,
+    # and its pods get the status of the parent; a child that has failed itself keeps
+    # its own reason.
     if result is None or (above is not None and result.status is None):
         result = results[info.group.entity_key] = GroupResult(above, [])
     result.untried = result.status
     if not info.is_composite:
+        # Pods are tried in the order of the queue, so those that were not tried are the
+        # last ones.
         records = queued.get(info.key, ())[len(result.members) :]
         result.members += [MemberResult(record, CycleState()) for record in records]
     for child in info.children:
@@ -63,6 +68,9 @@ def apply_to_tree(answer: PodGroupPostFilterResult, results: TreeResults) -> Non
         answer: The answer.
         results: The complete results.
     """
+    # By identity, because upstream's statuses are pointers: AppendReason on a shared
+    # one adds the reason once for every group that shares it. Equal but separate
+    # statuses do not add up.
     sharing = Counter(id(result.status) for result in results.values())
     counts = {key: sharing[id(result.status)] for key, result in results.items()}
     for key, result in results.items():

@@ -198,6 +198,8 @@ class TreeSearch:
         if not fitting:
             first = trials[0]
             first.result.status = no_placement_fits(len(trials), first.result.status)
+            # With the results of the children: their FitErrors name the plugins that
+            # rejected pods. Without them, no event would requeue the pods of the tree.
             results.update(first.results)
             return first.result
         best = choice.best(state, info, [_candidate(info, trial) for trial in fitting])
@@ -207,6 +209,8 @@ class TreeSearch:
         leaves = _successful_leaves(info, taken.results)
         result = self._assumed(taken.result, leaves, reverts)
         if result.status is None:
+            # Results of placements that were not taken stay local to their trial, as in
+            # ``compositePodGroupSchedulingPlacementAlgorithm``.
             results.update(taken.results)
         return result
 
@@ -246,10 +250,13 @@ class TreeSearch:
         if status is not None and not status.is_wait:
             return status
         for child in info.children:
+            # The children share one stack of reverts and see each other's pods on the
+            # nodes. So an earlier child takes room from a later one.
             result = self._place(CycleState(), child, placement.rows, results, reverts)
             if result.status is not None and not result.status.is_rejected:
                 return wrapped_error(_CHILD, result.status)
             remaining -= 1
+            # For a group of groups, the progress counts children and not pods.
             scheduled += result.status is None
             status = feasible.run(state, info, PlacementProgress(scheduled, remaining))
             if status is not None and not status.is_wait:

@@ -45,6 +45,8 @@ class GroupRules:
         policy = _policy(first.spec.preemption_policy)
         if self._groups_have_policies:
             policy = _policy(group.spec.preemption_policy)
+        # Pods with a node count as well: a running pod of another priority keeps the
+        # whole group from being scheduled (``validateScheduledPods``).
         for pod in (*queued, *scheduled):
             for problem in self._problems(pod, name, group.spec.priority or 0, policy):
                 return problem

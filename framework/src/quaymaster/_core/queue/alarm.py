@@ -28,6 +28,8 @@ class Alarm:
             if self._timer.due <= due:
                 return
             self._timer.cancel()
+        # In the background: a pod that only waits for a flush must not keep a
+        # simulation from ending.
         self._timer = self._clock.call_at(due, self._fire, background=True)
 
     def cancel(self) -> None:

@@ -36,6 +36,10 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
                 square root.
         """
         limit = self.max_seconds
+        # As upstream, only the longest wait grows with the group, not the first: a
+        # large group that failed once waits as long as a pod
+        # (``calculateBackoffDuration`` in
+        # pkg/scheduler/backend/queue/backoff_queue.go).
         if pods > 1:
             limit *= math.sqrt(pods)
         doublings = failures - 1
@@ -55,9 +59,13 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
         """
         if not self.max_seconds:
             return None
+        # The errors in a row alone, if the last attempt ended with one. Rejections
+        # before them do not prolong the wait after an API server was away for a moment.
         failures = queued.consecutive_errors_count or queued.unschedulable_count
         if not failures:
             return None
+        # Computed once per failure and kept, because the size of a group may change
+        # while it waits; upstream's wait does not change with it either.
         if queued.backoff_expiration is None:
             end = queued.timestamp + self.duration(failures, pods)
             # Upstream truncates to its ordering window of a second (``alignToWindow``).
@@ -67,4 +75,6 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
     def is_backing_off(self, queued: QueueRecord, now: float) -> bool:
         """Whether a pod still has to wait; its last second is part of the backoff."""
         expiration = self.expiration(queued)
+        # Not >: ``isEntityBackingoff`` keeps pods through the whole second in which the
+        # backoff ends, so that a backoff of 1 s takes between 1 and 2 s.
         return expiration is not None and expiration >= math.floor(now)

@@ -23,6 +23,7 @@ def daemons_first(sort_key: SortKeyOf) -> SortKeyOf:
         if isinstance(key, Status):
             return key
         parts = key if isinstance(key, tuple) else (key,)
+        # False sorts before True.
         return not _is_of_daemon_set(queued), *parts
 
     return key_of

@@ -76,6 +76,8 @@ class Flushes:
 
     def backoff_at(self, expiration: float) -> float:
         """Return when a pod becomes active: it waits to the end of the last second."""
+        # The next whole second: upstream's flush runs once per second at whole seconds
+        # (``waitUntilAlignedWithOrderingWindow``).
         return expiration + 1.0
 
     def unschedulable_at(self, timestamp: float) -> float | None:
@@ -85,6 +87,9 @@ class Flushes:
             return None
         # Strictly older than the limit, and strictly after now.
         latest = max(timestamp + self._max_age, self._clock.now())
+        # From the start of the queue in steps of 30 s, not from when the pod came:
+        # upstream polls, so that all pods of one interval wake together and compete by
+        # priority.
         ticks = math.floor((latest - start) / UNSCHEDULABLE_FLUSH_SECONDS) + 1
         return start + ticks * UNSCHEDULABLE_FLUSH_SECONDS
 

@@ -99,6 +99,9 @@ class GatedGroups:
             self._index.remove(entry)
         for queued in fresh:
             rejectors = entry.indexed[queued.key] = queued.rejectors
+            # The set only grows: keys of pods that have left stay until the group does.
+            # A key too many costs one look at the group; to remove keys would need a
+            # count for each.
             entry.rejectors |= rejectors
             for plugin in rejectors:
                 entry.add(plugin, self._keys_of(queued, plugin))

@@ -143,6 +143,8 @@ class GroupQueue(GroupRecords):
             return
         group.group = newest
         group.pods = []
+        # The pods of the attempt are not put back as they were: members that came or
+        # went in the meantime are in `members`, in the order that `add` gives them.
         for queued in members:
             group.add(queued)
         has_failed = any(queued.pod.metadata.uid in tried for queued in members)
@@ -182,6 +184,8 @@ class GroupQueue(GroupRecords):
         tried again at once, so that preemption is tried for these pods.
         """
         if status is None:
+            # The kept end of the backoff stays as it is, as upstream's does. It is not
+            # read: a group without failures has no backoff.
             group.unschedulable_count = group.consecutive_errors_count = 0
         elif status.is_rejected:
             group.unschedulable_count += 1
@@ -190,6 +194,9 @@ class GroupQueue(GroupRecords):
         else:
             group.consecutive_errors_count += 1
             group.backoff_expiration = None
+        # After a success with pods left over, the group keeps its time:
+        # ``AddAttemptedPodGroupIfNeeded`` lets it be the next again, so that it can
+        # preempt at once.
         if status is not None or not has_failed:
             group.timestamp = self._clock.now()
         group.was_flushed = False
@@ -225,6 +232,8 @@ class GroupQueue(GroupRecords):
                 self._in_flight.record(event, old, new)
         elif queued is not None:
             queued.pod = new
+            # The nominator stores pods and not names, so it needs each new version,
+            # also if nothing about the nomination changes.
             self.nominator.update(old, new)
             self._changed(queued, old, changes)
         elif self._forest.root(entity_key(key)) is not None:
@@ -243,6 +252,9 @@ class GroupQueue(GroupRecords):
 
     def _arrive(self, pod: Pod, label: str) -> None:
         if not pod.group_key:
+            # A pod of this name may still be queued in a group: ``schedulingGroup``
+            # cannot be changed, but a deleted pod may have a namesake without it, and
+            # its event may come first.
             older = self.get(pod.key)
             if older is not None and older.pod.group_key:
                 self._replace(older)
@@ -315,6 +327,7 @@ class GroupQueue(GroupRecords):
         if not pod.group_key:
             return super()._activate(pod)
         group = self.group(pod.group_key)
+        # A group moves as a whole, so that activating one of its pods activates all.
         if group is None or group.queue is QueueName.ACTIVE:
             return False
         from_backoff = group.queue is not QueueName.UNSCHEDULABLE

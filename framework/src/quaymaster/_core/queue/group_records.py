@@ -94,6 +94,8 @@ class GroupRecords(SchedulingQueue, ABC):
     def _is_before(self, group: QueuedGroup, queued: QueuedPod) -> bool:
         """Whether an active group comes before an active pod."""
         first: tuple[Any, ...] = (group.sort_key, group.ticket)
+        # Pods and groups draw tickets from one counter, so that equal keys are tried in
+        # the order of arrival across both heaps.
         second: tuple[Any, ...] = (queued.sort_key, queued.ticket)
         _, sort_group, _ = self._profiles[queued.pod.spec.scheduler_name]
         if self._groups.sort_group_of(group) != sort_group:
@@ -163,6 +165,7 @@ class GroupRecords(SchedulingQueue, ABC):
         merged: list[QueuedPod] = []
         for group in groups:
             while pods and not self._is_before(group, pods[0]):
+                # For displays only. `pop` compares just the two first entries.
                 merged.append(pods.pop(0))
             merged += group.pods
         return merged + pods

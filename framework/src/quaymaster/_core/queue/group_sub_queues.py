@@ -113,6 +113,8 @@ class GroupSubQueues:
             label: The label of the cause.
         """
         if queued is not None:
+            # Before the pod is removed: the entry of the group must not keep the
+            # plugins of a pod that a namesake replaces.
             self.gated.changed(group, queued)
             group.remove(queued)
             self._drop(queued)
@@ -173,6 +175,8 @@ class GroupSubQueues:
                 gates were called.
             as_new: See `requeue`.
         """
+        # From the backoff the gates are not called again: the group has passed them on
+        # its way in (``skipPreEnqueue`` in ``moveToActiveQ``).
         if not from_backoff and not passes_group_gates(group, self._profiles):
             self._hold_back(group, label, as_new)
             return False
@@ -251,6 +255,8 @@ class GroupSubQueues:
         """
         active = list(self.active)
         others = [*self.backoff, *self.gated.groups.values()]
+        # All groups leave their queues first. Only then may the profiles change,
+        # because heaps compare keys of one profile's plugins.
         removed: list[QueuedPod] = []
         for group in (*active, *others):
             self._leave(group)
@@ -286,6 +292,8 @@ class GroupSubQueues:
 
         Mirrors ``recordIncomingEntitiesMetrics``.
         """
+        # Upstream's metric scheduler_queue_incoming_pods_total counts each pod of a
+        # group.
         self._incoming[queue, label] += len(group.pods)
         if is_new and isinstance(group.group, PodGroup):
             self.entered[queue, label] += 1

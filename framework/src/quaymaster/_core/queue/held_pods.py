@@ -41,6 +41,8 @@ class HeldPods:
         pause = self._pauses.get(uid)
         if pause is None:
             return False
+        # Only for the first version: later ones replace the pod but must not set a
+        # second timer.
         if uid not in self._pods:
             self._clock.call_at(self._start + pause, lambda: self._release(uid))
             self._on_held(pod, pause)

@@ -172,6 +172,8 @@ class HintRegistry:
 
     def keys_of(self, pod: Pod, plugin: str) -> Collection[Hashable] | None:
         """Return a pod's keys in the indexes of a plugin; None if it has no index."""
+        # Most plugins have no index. For these, None puts the pod under the plugin's
+        # name alone, without calling anything.
         if plugin not in self._indexing:
             return None
         profile = self._profiles.get(pod.spec.scheduler_name)
@@ -183,6 +185,8 @@ class HintRegistry:
         for index in indexes:
             keys = _index_keys(plugin, index.pod_keys, pod)
             if keys is None:
+                # With the index in the key: two registrations of one plugin may use
+                # equal keys for different things.
                 keys_of_pod[index, _ALWAYS] = None
             else:
                 keys_of_pod.update(((index, key), None) for key in keys)
@@ -218,6 +222,8 @@ class HintRegistry:
                 if registered.plugin == plugin and registered.event.matches(event)
             ]
             indexes = [index for index in matching if index is not None]
+            # One registration without an index means that any pod may be helped, so the
+            # other indexes select nothing.
             self._indexes_of[key] = indexes if len(indexes) == len(matching) else None
         return self._indexes_of[key]
 
@@ -302,6 +308,9 @@ class Question:
         for plugin, hint in hints:
             if plugin not in rejectors or not self._helps(queued.pod, plugin, hint):
                 continue
+            # A plugin that returned Pending waits for an outside process. Its event
+            # ends the wait without a backoff (``isPodWorthRequeuing``); no other plugin
+            # can give more.
             if plugin in pending:
                 return Strategy.IMMEDIATELY
             if not pending:
@@ -314,6 +323,8 @@ class Question:
         """Return how a wildcard moves a pod; one with an object moves that pod only."""
         target = self._new
         if target is None:
+            # Not immediately: a flush after five minutes or a reload does not shorten a
+            # backoff.
             return Strategy.AFTER_BACKOFF
         if isinstance(target, Pod) and target.uid == queued.pod.uid:
             return Strategy.AFTER_BACKOFF
@@ -374,6 +385,9 @@ def _registrations(
         registered = _EVERYTHING if own is None else own
         for item in registered:
             yield _Registration(item.event, plugin, item.hint, item.index)
+        # ``buildQueueingHintMap`` of 1.36 did this, because ``preCheckForNode`` kept a
+        # tainted new node from waking pods: the end of the taint had to wake those that
+        # wait for new nodes. 1.37 has neither.
         if adds_taint_events and _needs_taint_event(registered):
             yield _Registration(_NODE_TAINT, plugin, None)
 

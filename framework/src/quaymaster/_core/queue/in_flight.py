@@ -65,6 +65,8 @@ class InFlightPods:
         """Add a popped pod; return False if it is already in flight."""
         if uid in self.started:
             return False
+        # Counted from the first event ever, so that the positions of other pods stay
+        # valid when events at the front are dropped.
         position = self._forgotten + len(self._events)
         self.started[uid] = position
         self._order.append((uid, position))
@@ -99,6 +101,8 @@ class InFlightPods:
             return
         # The oldest pod in flight decides which events are kept. Upstream walks one
         # list of pods and events for that.
+        # The position is compared, too: the same pod may have been popped again, with
+        # an older entry left in front.
         while started.get(order[0][0]) != order[0][1]:
             order.popleft()
         while self._forgotten < order[0][1]:

@@ -56,6 +56,8 @@ class Nominator:
         stored = self._lookup(pod.key)
         # Upstream does not nominate such pods either: nothing would ever release the
         # room.
+        # Looked up by name and not by uid, as ``addNominatedPodUnlocked`` does with its
+        # lister.
         if stored is None or stored.node_name or stored.is_finished:
             return
         self._node_of[uid] = node_name
@@ -72,6 +74,9 @@ class Nominator:
         node_name = self._node_of.get(old.metadata.uid)
         if (
             node_name is not None
+            # An update without a nomination on both sides is an older event than the
+            # nomination that is stored here: the patch of the status has not come back
+            # yet.
             and not old.status.nominated_node_name
             and not new.status.nominated_node_name
         ):
@@ -86,6 +91,8 @@ class Nominator:
         uid = pod.metadata.uid
         node_name = self._node_of.get(uid)
         if node_name is not None:
+            # The place in the order stays; deleting and adding would move the pod
+            # behind the others.
             self._by_node[node_name][uid] = pod
             self._tuples.pop(node_name, None)
             self.changes.note(node_name)
@@ -119,6 +126,7 @@ class Nominator:
 
     def by_node(self) -> Mapping[str, Sequence[Pod]]:
         """Return the pods that are nominated to each node, by its name."""
+        # Copies, since callers nominate and clear while they go through the nodes.
         return {name: tuple(pods.values()) for name, pods in self._by_node.items()}
 
     def _remove(self, uid: str) -> None:

@@ -61,6 +61,8 @@ class PodHeap(Generic[RecordT]):
 
     def remove(self, queued: RecordT) -> None:
         """Remove a pod from this heap."""
+        # The entry stays in the heap and is recognised as dead by its ticket: removing
+        # it would take a search through the whole heap.
         queued.ticket = 0
         self._live -= 1
         self._drop_dead()
@@ -72,6 +74,8 @@ class PodHeap(Generic[RecordT]):
 
     def pop(self) -> RecordT | None:
         """Remove and return the first pod, or None."""
+        # With a single heap, which is nearly always so, the loop below drops dead
+        # entries on the way.
         heap = self._first_heap() if len(self._heaps) > 1 else self._heaps[0]
         while heap:
             _, ticket, queued = heapq.heappop(heap)
@@ -83,6 +87,8 @@ class PodHeap(Generic[RecordT]):
 
     def __iter__(self) -> Iterator[RecordT]:
         """All pods in the order in which they would be popped."""
+        # Keys of different sort groups cannot be compared. So each heap is sorted by
+        # itself, and the heaps are merged by rank.
         heaps = [deque(sorted(filter(_is_live, heap))) for heap in self._heaps]
         while heaps := [heap for heap in heaps if heap]:
             yield min(heaps, key=self._rank_of_first).popleft()[2]
@@ -103,6 +109,8 @@ class PodHeap(Generic[RecordT]):
     def _drop_dead(self) -> None:
         """Rebuild the heaps if most entries are dead, so that they cannot pile up."""
         total = sum(map(len, self._heaps))
+        # Half of all entries at least, so that the cost of a rebuild is spread over as
+        # many removals.
         if total - self._live <= max(_MIN_DEAD, self._live):
             return
         for heap in self._heaps:

@@ -78,6 +78,8 @@ class CompiledProfiles:
                 gate for gate in gates if gate[0] not in profile.group_gates
             )
         first = next(iter(self._compiled.values()))
+        # For pods of profiles that a reload has removed while they were in flight: they
+        # need some order, but no gate of another profile.
         self._fallback = (first[0], first[1], ())
         self.groups = len(groups)
 

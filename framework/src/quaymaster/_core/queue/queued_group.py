@@ -153,6 +153,7 @@ class QueuedGroup(msgspec.Struct, eq=False, kw_only=True):
         self.pods.remove(queued)
         self.called.pop(queued.key, None)
         self.joined.pop(queued.key, None)
+        # The answer that holds the group was given for this pod.
         if self.held is not None and self.held.key == queued.key:
             self.release()
 

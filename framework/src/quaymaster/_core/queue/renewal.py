@@ -34,6 +34,8 @@ def renew(
     others = [*queues.backoff, *queues.error_backoff, *queues.unschedulable]
     for queued in (*active, *others):
         queues.leave(queued)
+        # Computed again under the new limits, from the time of the failure: a shorter
+        # backoff takes effect for pods that wait already.
         queued.backoff_expiration = None
     queues.adopt(profiles, policy)
     label = CONFIG_RELOAD.label

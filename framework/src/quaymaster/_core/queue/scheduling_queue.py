@@ -154,6 +154,8 @@ class SchedulingQueue(QueuedPods):
         # No later event would withdraw its nomination, which keeps room on a node.
         for queued in removed:
             self.nominator.delete(queued.pod)
+        # Pods in flight are judged by the old profiles. If they fail, this event sends
+        # them back at once, to be tried under the new ones.
         self._in_flight.record(CONFIG_RELOAD, None, None)
         return removed
 
@@ -177,6 +179,8 @@ class SchedulingQueue(QueuedPods):
 
     def peek(self) -> QueuedPod | None:
         """Return the pod that `pop` would return, or None."""
+        # As `pop`: if no pod is active, the first one in backoff is tried before its
+        # time (the feature gate SchedulerPopFromBackoffQ).
         return self._queues.active.peek() or self._queues.backoff.peek()
 
     def done(self, uid: str) -> None:
@@ -216,6 +220,8 @@ class SchedulingQueue(QueuedPods):
         queued = self._queues.pods.get(old.key)
         if self._rules.other_uid_arrives:
             before = old if queued is None else queued.pod
+            # The watch has missed a deletion. The update brings a new pod, without the
+            # history and the backoff of its namesake.
             if before.metadata.uid != new.metadata.uid:
                 self.nominator.delete(old)
                 queued = None
@@ -286,6 +292,8 @@ class SchedulingQueue(QueuedPods):
             # at each would make every event cost as much as the queue is long.
             candidates = self._queues.unschedulable.rejected_by(plugins)
         if pre_check is not None:
+            # Before the hints: these checks compare a priority or a uid, which costs
+            # less than a call of a plugin.
             candidates = [queued for queued in candidates if pre_check(queued.pod)]
         self._wake(candidates, event, old, new)
 
@@ -316,6 +324,8 @@ class SchedulingQueue(QueuedPods):
 
     def _requeue_failed(self, queued: QueuedPod) -> None:
         self._count_failure(queued)
+        # After the failure is counted, because hints are called for the plugins that
+        # rejected it in this attempt.
         strategy = self._strategy_after_attempt(queued)
         self._queues.requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE)
 
@@ -392,6 +402,8 @@ class SchedulingQueue(QueuedPods):
                 self._wake_one(queued, event, question, label)
         self._in_flight.record(event, old, new)
 
+    # Also if it woke no pod: pods in flight are not among the candidates, and their
+    # hints are called when they come back.
     def _wake_one(
         self, queued: QueuedPod, event: ClusterEvent, question: Question, label: str
     ) -> None:
@@ -400,6 +412,8 @@ class SchedulingQueue(QueuedPods):
             return
         strategy = question.strategy(queued)
         if strategy is not Strategy.SKIP:
+            # Left first, so that `requeue` counts the pod as one that enters, even if a
+            # gate sends it back to where it was.
             self._queues.leave(queued)
             self._queues.requeue(queued, strategy, label)
 

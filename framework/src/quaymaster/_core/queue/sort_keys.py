@@ -66,6 +66,8 @@ class SortKeys:
                     error = mismatch
             text = "queue_sort of profile %r failed for pod %s: %s"
             _log.error(text, name, queued.pod.key, describe_exception(error))
+            # True sorts behind False: pods whose key failed come after all others,
+            # among themselves as PrioritySort orders them.
             return True, -queued.pod.priority, queued.timestamp
 
         return key_of
@@ -82,6 +84,8 @@ class SortKeys:
             parts = (key,)
         if self._are_tuples not in (None, is_tuple):
             raise TypeError(f"the key {key!r} is not like those of other pods")
+        # Every position is compared with one value only. Numbers and texts compare with
+        # all values of their kind, and what does not is guarded.
         new = parts[len(self._samples) :]
         for part, sample in zip(parts, [*self._samples, *new], strict=False):
             _compare(part, sample)

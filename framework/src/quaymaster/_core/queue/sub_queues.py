@@ -133,6 +133,8 @@ class SubQueues:
             # count.
             queued.initial_attempt_timestamp = self._clock.now()
         self._enter(queued, _ACTIVE)
+        # The key is computed at each entry and kept in the heap: upstream's Less is
+        # called for pairs, whose order could change while they are in the heap.
         self.active.push(queued, sort_key(queued), group)
         self.incoming["active", label] += 1
         if label in self._nominating_labels:
@@ -191,6 +193,8 @@ class SubQueues:
         """
         queued = self.active.pop()
         if queued is None:
+            # Not from the error backoff: pods that failed with an error wait to the
+            # end, or an API server that is down would get them again at once.
             queued = self.backoff.pop()
             if queued is None:
                 return None
@@ -222,6 +226,8 @@ class SubQueues:
         sort_key_of, group, _ = self._profiles[queued.pod.spec.scheduler_name]
         heap, key = self.active, sort_key_of(queued)
         if queued.queue is _BACKOFF:
+            # The end first, then the order of the active queue:
+            # ``lessBackoffCompletedWithPriority``.
             heap, key = self.backoff, (queued.backoff_expiration, key)
         # An equal key keeps its ticket, and so its place among equals.
         if key != queued.sort_key:
@@ -314,6 +320,8 @@ class SubQueues:
         # Both sides are aligned to a window of one second: upstream's
         # ``alignToWindow``.
         second = math.floor(self._clock.now())
+        # In this order, as ``popAllBackoffCompleted``: among pods with equal keys those
+        # after a rejection come first.
         for heap in (self.backoff, self.error_backoff):
             while (queued := heap.peek()) is not None:
                 expiration = queued.backoff_expiration
@@ -322,6 +330,8 @@ class SubQueues:
                     self.flushes.expect_backoff(expiration)
                     break
                 heap.pop()
+                # Removed by hand rather than by `leave`, which would mark the entry
+                # dead and leave it in the heap.
                 self._popped(queued)
                 self.to_active(queued, BACKOFF_COMPLETE, from_backoff=True)
 

@@ -90,6 +90,8 @@ def _declared(plugin: type, name: str) -> Any:  # noqa: ANN401 - checked at load
     """Return an attribute of a class; None if it is missing or a method."""
     owners = (base for base in plugin.__mro__ if name in vars(base))
     value = next((vars(owner)[name] for owner in owners), None)
+    # A method or property called ``reads`` is the plugin's own business, and getting it
+    # from the class would call a descriptor.
     return None if hasattr(value, "__get__") else value
 
 

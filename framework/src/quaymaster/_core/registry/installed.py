@@ -25,6 +25,8 @@ def installed_plugins() -> PluginRegistry:
     everything = tuple(tuple(offers(group)) for group in _GROUPS)
     registry = _discovered(everything)
     if any(plugin.has_failed for plugin in registry.values()):
+        # A failed import may succeed the next time: its author may have fixed it while
+        # an interactive session goes on.
         _discovered.cache_clear()
         registry = _discovered(everything)
     return registry

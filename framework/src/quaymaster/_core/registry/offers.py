@@ -46,6 +46,8 @@ def offers(group: str) -> Sequence[Offer]:
     Args:
         group: The group.
     """
+    # The times of the folders are the key of the cache: a harness took 18 ms, and
+    # reading the metadata of everything that is installed was half of it.
     return _read(group, tuple((place, _changed(place)) for place in sys.path))
 
 

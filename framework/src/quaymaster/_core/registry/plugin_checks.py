@@ -32,6 +32,8 @@ _ITERATED: Final = frozenset({"events_to_register"})
 _METHODS: Final = (FunctionType, MethodType, staticmethod, classmethod)
 """The types of attributes whose marks pluggy reads."""
 
+# Weak keys, so that the classes that tests and notebooks define again and again are not
+# kept alive by their functions.
 _PROBLEMS: Final[WeakKeyDictionary[FunctionType, dict[str, Sequence[str]]]] = (
     WeakKeyDictionary()
 )
@@ -85,6 +87,8 @@ def _static(plugin: type) -> Mapping[str, object]:
     """Return the attributes of a class and its bases, without calling descriptors."""
     members: dict[str, object] = {}
     for base in reversed(plugin.__mro__):
+        # From the oldest base to the class itself, so that the attribute that Python
+        # would find wins.
         members.update(vars(base))
     return {name: members[name] for name in members if not name.startswith("__")}
 
@@ -222,6 +226,7 @@ def _takes_only(method: FunctionType, offered: Sequence[str]) -> bool:
         len(names) > 0
         and names[0] not in offered
         and all(name in offered for name in names[1:])
+        # Hooks are called with arguments by position.
         and not code.co_kwonlyargcount
         and not code.co_flags & _TAKES_ANY
         and not method.__defaults__

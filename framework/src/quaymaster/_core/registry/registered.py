@@ -102,6 +102,8 @@ class RegisteredPlugin:
         Raises:
             PluginLoadError: It cannot be imported, or is not a plugin class.
         """
+        # The error is kept, not the exception raised in a cached property: that would
+        # import a broken module again at each access.
         if isinstance(self._loaded, PluginLoadError):
             raise self._loaded
         return self._loaded
@@ -114,6 +116,7 @@ class RegisteredPlugin:
     @property
     def has_failed(self) -> bool:
         """Whether the plugin has turned out to be unusable; imports nothing."""
+        # Not through the property, which would import the class.
         return isinstance(vars(self).get("_loaded"), PluginLoadError)
 
     @property

@@ -99,6 +99,8 @@ class PluginRegistry(Mapping[str, RegisteredPlugin]):
         for same in by_name.values():
             if len(same) > 1:
                 raise DuplicatePluginError(sorted(same, key=lambda item: item.owner))
+        # Sorted, because entry points come in the order of directories, which differs
+        # between machines.
         self._plugins = {name: by_name[name][0] for name in sorted(by_name)}
         self._kinds = tuple(kinds)
         self._observers = tuple(sorted(observers, key=lambda item: item.name))

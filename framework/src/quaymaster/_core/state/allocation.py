@@ -58,6 +58,8 @@ class Capacity:
     def __init__(self, amounts: Int64Array, rows: Rows) -> None:
         offered = amounts[rows]
         self.amounts = amounts
+        # At least 1, so that nodes without the resource do not divide by zero; what
+        # they get is replaced afterwards.
         self.divisors: Float64Array = np.maximum(amounts, 1).astype(np.float64)
         self.is_everywhere = bool(offered.all())
         self.is_exact = bool(offered.max(initial=0) <= _LARGEST_EXACT)

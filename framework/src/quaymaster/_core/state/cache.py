@@ -86,6 +86,8 @@ class Cache:
         uid = pod.metadata.uid
         cached = self._pods.get(uid)
         if cached is not None:
+            # The text is upstream's (``AssumePod`` in
+            # pkg/scheduler/backend/cache/cache.go), which people search for.
             raise AssumeError(pod, cached.node_name)
         self._pods[uid] = pod
         self._assumed[uid] = None
@@ -119,6 +121,8 @@ class Cache:
         cached = self._pods.get(uid)
         if cached is None:
             return True
+        # A watch has confirmed the pod meanwhile, or it is on another node: then the
+        # cluster knows better than the failed attempt.
         if uid not in self._assumed or cached.node_name != pod.node_name:
             return False
         self._remove(uid, cached)
@@ -138,6 +142,8 @@ class Cache:
         self._assumed.pop(uid, None)
         self._pods[uid] = pod
         if cached is None:
+            # Replaced and not removed and added: the node of the watch may differ from
+            # the assumed node, and `replace_pod` handles both.
             self._snapshot.add_pod(pod)
         else:
             self._snapshot.replace_pod(cached, pod)

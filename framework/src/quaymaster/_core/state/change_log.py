@@ -60,6 +60,8 @@ class ChangeLog(Generic[K]):
         new = set(arrivals[bisect_left(arrivals, revision) :])
         changed: dict[K, None] = {}
         for at, key in zip(count(revision), keys, strict=False):
+            # The object was deleted and has come back. As in the list of informers, it
+            # is behind those that changed before.
             if at in new:
                 changed.pop(key, None)
             changed[key] = None
@@ -81,6 +83,8 @@ class ChangeLog(Generic[K]):
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
+        # Half at once, so that the cost of moving the rest is spread over as many
+        # notes.
         del self._keys[: self._most // 2]
         first = self.revision - len(self._keys)
         del self._arrivals[: bisect_left(self._arrivals, first)]

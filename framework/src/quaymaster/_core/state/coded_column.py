@@ -41,6 +41,8 @@ class CodedColumn(Generic[V]):
         if value is None:
             self.codes[row] = -1
             return
+        # Values that no row has any longer keep their code: codes are part of cached
+        # arrays and of compiled selectors.
         code = self._code_of.setdefault(value, len(self.values))
         if code == len(self.values):
             self.values.append(value)
@@ -57,6 +59,8 @@ class CodedColumn(Generic[V]):
             Shape ``(N,)``, dtype bool, in the order of ``rows``.
         """
         codes = self.codes[rows]
+        # One more element than values: the code -1 of rows without a value selects the
+        # last one.
         table: BoolArray = np.zeros(len(self.values) + 1, dtype=np.bool_)
         for code in self._present(codes):
             table[code] = predicate(self._value(code))

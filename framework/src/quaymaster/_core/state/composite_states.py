@@ -46,6 +46,8 @@ class CompositeStates(GroupStates):
         """See `GroupStates.lineage`; at most as many as a tree has levels."""
         groups: dict[str, GroupObject] = {}
         group: GroupObject | None = super().root_of(pod)
+        # The bound also ends the loop if groups are parents of each other, which the
+        # API server does not prevent.
         while group is not None and len(groups) < MAX_DEPTH:
             groups[group.entity_key] = group
             group = self.forest.get(group.parent_key)

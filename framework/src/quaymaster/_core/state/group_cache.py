@@ -52,6 +52,8 @@ class GroupCache(Cache):
 
     def remove_assumed(self, pod: Pod) -> None:
         """See `Cache`; its group no longer counts the pod at all."""
+        # The cache first, here and above: the states of groups must not count a pod
+        # that the cache refuses.
         super().remove_assumed(pod)
         self._groups.remove(pod)
 

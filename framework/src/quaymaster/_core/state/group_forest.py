@@ -103,6 +103,8 @@ class TreeForest(FlatForest):
 
     def children(self, entity_key: str) -> Sequence[GroupObject]:
         """See `FlatForest`."""
+        # Sorted, because the order in which watches report objects must not decide who
+        # gets room.
         children = self._children.get(entity_key, {})
         return [children[key] for key in sorted(children)]
 

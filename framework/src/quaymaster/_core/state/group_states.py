@@ -60,6 +60,8 @@ class GroupState(msgspec.Struct, eq=False):
             self.unscheduled.pop(uid, None)
             self.assumed.pop(uid, None)
             self.assigned[uid] = pod
+        # An update without a node comes while the pod is assumed: the bind is under
+        # way, so the pod still counts as scheduled.
         elif uid not in self.assumed:
             self.assigned.pop(uid, None)
             self.unscheduled[uid] = pod
@@ -72,6 +74,8 @@ class GroupState(msgspec.Struct, eq=False):
     def assume(self, pod: Pod) -> None:
         """Count a pod as scheduled on its node, unless it was deleted meanwhile."""
         uid = pod.metadata.uid
+        # A pod that is deleted while its group is tried must not come back through its
+        # assumption.
         if uid in self.unscheduled:
             del self.unscheduled[uid]
             self.assumed[uid] = pod

@@ -35,6 +35,8 @@ class NameRanks:
 
     def came(self, row: int, name: str) -> None:
         """Add a node to the order."""
+        # Shifting the ranks takes two passes over arrays; sorting all names again for
+        # each node that an autoscaler adds would compare texts.
         rank = bisect_left(self._names, name)
         self._names.insert(rank, name)
         self.column[self.column >= rank] += 1

@@ -55,12 +55,16 @@ class HostPorts:
 
     def conflicts(self, ip: str, protocol: str, port: int) -> bool:
         """Whether a pod uses this port already, on this address or on all."""
+        # As ``CheckConflict`` (k8s.io/kube-scheduler, ``framework/types.go``): a port
+        # of 0 does not count.
         if port <= 0:
             return False
         ips = self._ips.get((protocol or "TCP", port))
         if not ips:
             return False
         ip = ip or _WILDCARD_IP
+        # An address conflicts with itself and with all addresses, whereas two different
+        # addresses of a node may use the same port.
         return ip == _WILDCARD_IP or ip in ips or _WILDCARD_IP in ips
 
     __hash__ = None  # type: ignore[assignment]  # mutable, so not a key of a dict
@@ -220,6 +224,8 @@ class NodeInfo:
         Raises:
             KeyError: The node has no pod with this uid.
         """
+        # The stored pod is subtracted and not the given one: its requests may have
+        # changed with an in-place resize.
         present = self.pods.pop(pod.metadata.uid)
         self.generation = next(_generations)
         usage = self._count(present, -1)
@@ -250,6 +256,7 @@ class NodeInfo:
         other.name = self.name
         other.row = self.row
         other.pods = dict(self.pods)
+        # Shared: `set_node` replaces the object and never writes to it.
         other.allocatable = self.allocatable
         other.requested = self.requested.copy()
         other.non_zero_milli_cpu = self.non_zero_milli_cpu
@@ -258,6 +265,7 @@ class NodeInfo:
         other.images = self.images
         other.usage_of = self.usage_of
         other.generation = self.generation
+        # Counted again only if the trial needs it. Most trials ask for filters alone.
         other._priorities = None
         return other
 

@@ -137,6 +137,8 @@ class NodeTable:
             self._rows = (
                 np.flatnonzero([info is not None for info in self.infos])
                 if self._free_rows
+                # A slice while there are no gaps: numpy then reads columns in place,
+                # without a copy.
                 else slice(0, len(self.infos))
             )
         return self._rows
@@ -283,6 +285,8 @@ class NodeTable:
         is shared with this table and must not be changed.
         """
         other = copy.copy(self)
+        # Columns of nodes are shared; only sums over pods are copied, since trials
+        # change nothing else.
         other.is_imagined = True
         other._taken_rows = None
         other._sums = self._sums.copy()
@@ -331,6 +335,8 @@ class NodeTable:
         other.infos = [None] * len(self.infos)
         for info in infos:
             row = self._row_of.get(info.name)
+            # Known nodes keep their rows, so that results by row compare with those of
+            # the scheduler's own table. An extender may also send a node twice.
             if row is None or other.infos[row] is not None:
                 row = other._new_row()
             other._put(info, row)
@@ -398,8 +404,12 @@ class NodeTable:
     def write_usage(self, info: NodeInfo) -> None:
         """Write the requests of the pods on a node."""
         row, extended = info.row, info.requested.scalars
+        # Written at once and not on demand, because a new resource may need a new line.
+        # Nearly all pods end here with two looks at dicts.
         if extended or self._resources.by_node:
             self._sums.write_extended(info, self._names_at(row, extended))
+        # Sums are written when a column is read: between two decisions, a row may
+        # change several times (assumed, bound, confirmed).
         self._sums.unwritten[row] = info
         self.changes.note(row)
 
@@ -468,4 +478,6 @@ def _without_times(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
     """Remove the times of taints, so that equal taints share a code."""
     if all(taint.time_added is None for taint in taints):
         return taints
+    # No filter reads the time. With it, each node that was tainted at another moment
+    # would be a value of its own.
     return tuple(msgspec.structs.replace(taint, time_added=None) for taint in taints)

@@ -80,6 +80,7 @@ class PodSums:
 
     def add_sums(self, other: "PodSums") -> None:
         """Add other sums, which have the same shape."""
+        # Most lines of extended resources are zero.
         for line in np.flatnonzero(other.requested.any(axis=1)).tolist():
             self.requested[line] += other.requested[line]
         self.non_zero += other.non_zero
@@ -88,6 +89,8 @@ class PodSums:
     def add(self, row: int | RowArray, usage: PodUsage, times: int = 1) -> bool:
         """Add a pod, or remove it with `times` -1; see `NodeTable.imagine_pod`."""
         requests, index = usage.requests, self._index
+        # No node offers the resource, so there is no line to add to. The caller must
+        # know that the sums lack something.
         if not requests.scalars.keys() <= index.keys():
             return False
         requested, non_zero = self.requested, self.non_zero

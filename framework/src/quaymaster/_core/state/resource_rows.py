@@ -43,6 +43,8 @@ class ResourceRows:
                 return ()
             resources = self.by_node[node_row] = set()
         if not resources.issuperset(names):
+            # Names stay for the node even if its pods no longer request them: the line
+            # must be set back to 0 once.
             resources.update(names)
             for name in names:
                 self.index.setdefault(name, len(self))

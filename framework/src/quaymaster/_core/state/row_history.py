@@ -56,6 +56,8 @@ class RowHistory:
             return None
         names = {info.row: info.name for info in now}
         for row, name, has_come in islice(reversed(self._moves), missed):
+            # Backwards in time: a node that came was not there before, and one that
+            # left was.
             if has_come:
                 del names[row]
             else:

@@ -45,6 +45,9 @@ class Consumption:
         for name, amount in amounts.items():
             if name in taken:
                 taken[name] -= amount.nanos
+        # Consumption of 0 means that no claim has a share: `__contains__` decides by
+        # the presence of the entry whether the counters of a device are paid for
+        # already.
         if not any(taken.values()):
             del self._taken[device]
 
@@ -120,6 +123,8 @@ class AllocatedDevices:
 
     def _note_change(self, device: DeviceId) -> None:
         pool = PoolId(device.driver, device.pool)
+        # A number that only grows, because the counts of nodes are compared with it:
+        # adding and removing must not cancel out.
         self._changes[pool] = self._changes.get(pool, 0) + 1
 
     def _let_go(self, device: DeviceId) -> None:

@@ -83,6 +83,8 @@ class Allocator:
         """
         devices = self._inventory.on(node)
         search = self._search(node, devices, self._claims_ready(), self._max_steps)
+        # An invalid pool is an error only if the other pools do not suffice:
+        # ``Allocate`` reports it after the search has failed.
         if not search.run():
             if any(pool.problem for pool in devices.pools):
                 raise InvalidPoolsError
@@ -125,6 +127,8 @@ class Allocator:
         )
 
     def _claims_ready(self) -> Sequence[ClaimRequests]:
+        # Prepared once for all nodes. Not in the constructor, since a mistake in a
+        # claim is the error of the first node that is tried.
         if self._ready is None:
             self._ready = [
                 requests_of(claim, self._class_of, minds_taints=self._minds_taints)

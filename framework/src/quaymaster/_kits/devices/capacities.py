@@ -54,6 +54,8 @@ def has_room(
         for name, capacity in device.capacity.items():
             _check(name, requests.get(name), capacity, rules)
     for name, capacity in device.capacity.items():
+        # Also capacities that the request does not name: each share consumes their
+        # default, or all of a capacity without a default.
         amount = _consumed(requests.get(name), capacity, rules)
         if _is_against(amount, capacity.request_policy, rules):
             return False
@@ -158,6 +160,9 @@ def _consumed(
     limits = policy.valid_range
     if limits is not None and limits.min is not None:
         return _in_range(requested, limits.min, limits, rules)
+    # Valid values are sorted by the API server's validation, so the first that is large
+    # enough is the smallest. An amount above all of them is returned as it is, and
+    # rejected by `_is_against`.
     larger = (value for value in policy.valid_values if requested <= value)
     return next(larger, requested)
 
@@ -173,6 +178,8 @@ def _in_range(
         return least
     if limits.step is None:
         return requested
+    # The format becomes visible: the amount is written into ``consumedCapacity`` of the
+    # claim.
     written = limits.step.format if rules.is_1_37 else QuantityFormat.BINARY_SI
     unit = _unit_of(limits, rules)
     amount = _rounded_up(requested, least, limits.step, unit)
@@ -202,6 +209,7 @@ def _is_whole(amount: Quantity, unit: int) -> bool:
 
 def _rounded_up(requested: Quantity, least: Quantity, step: Quantity, unit: int) -> int:
     first, size = _units(least, unit), _units(step, unit)
+    # Rounds up without floats: the amounts may need all 64 bits.
     steps = -((first - _units(requested, unit)) // size)
     return first + steps * size
 

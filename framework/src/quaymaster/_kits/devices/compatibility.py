@@ -79,6 +79,8 @@ class DeviceGroups:
             if not common.admits(part.compatibility_groups):
                 self.give_back(before)
                 return None
+            # A device may consume the same counter set several times; only the first
+            # value is the one to go back to.
             before.setdefault(key, common)
             self._common[key] = common.joined(part.compatibility_groups)
         return before

@@ -77,6 +77,9 @@ class _Match:
             return False
         if not self._count:
             self._value = value
+        # An attribute without a value is equal to no other, not even to another without
+        # a value. As the first one it is accepted, so that a single device satisfies
+        # the constraint.
         elif value == _EMPTY or value != self._value:
             return False
         self._count += 1
@@ -108,6 +111,8 @@ class _DistinctRequests:
         others = self._values.values() if self._count else ()
         if others and (value == _EMPTY or value in others):
             return False
+        # Under the name of the request: a second device of the same request overwrites
+        # the first, which is upstream's behaviour before 1.37.
         self._values[request.main_name] = value
         self._count += 1
         return True
@@ -155,6 +160,8 @@ class _MatchLists:
             return True
         values = _values_of(device, self._name)
         if self._common:
+            # A stack, since removing a device must bring back values that it had
+            # excluded.
             values &= self._common[-1]
         if not values:
             return False
@@ -189,6 +196,8 @@ class _DistinctLists:
 
 
 def _concerns(names: frozenset[str], request: Request) -> bool:
+    # A constraint may name a request, and then holds for all its alternatives, or one
+    # alternative as ``request/alternative``.
     return not names or request.main_name in names or request.full_name in names
 
 
@@ -235,6 +244,8 @@ def _attribute_named(device: SlicedDevice, name: str) -> DeviceAttribute | None:
     attributes = device.device.attributes
     attribute = attributes.get(name)
     if attribute is None:
+        # Drivers publish attributes of their own domain without it, whereas claims must
+        # write the full name (``lookupAttribute``).
         domain, slash, rest = name.partition("/")
         if slash and domain == device.id.driver:
             attribute = attributes.get(rest)

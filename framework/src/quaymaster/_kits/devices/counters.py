@@ -58,6 +58,8 @@ class AvailableCounters:
             for counter, amount in counter_set.counters.items()
         }
         for device in (*pool.devices, *pool.others):
+            # Devices that other nodes reach count as well, because the counters belong
+            # to the pool.
             if device.device.consumes_counters and device.id in self._allocated:
                 for key, amount in _taken_by(device).items():
                     if key in left:
@@ -82,6 +84,8 @@ class ConsumedCounters:
         consumed = self._consumed.setdefault(self._available.key(pool), {})
         for key, amount in _taken_by(device).items():
             consumed[key] = consumed.get(key, 0) + amount
+        # Consumed first and compared afterwards, so that a device that names a counter
+        # twice is counted with the sum.
         if any(consumed.get(key, 0) > amount for key, amount in left.items()):
             self.give_back(device, pool)
             return False

@@ -57,6 +57,8 @@ class ExtendedResources:
 def _by_resource(classes: Iterable[DeviceClass]) -> dict[str, DeviceClass]:
     served: dict[str, DeviceClass] = {}
     by_age = sorted(classes, key=lambda item: item.name)
+    # The newest class serves a resource that several classes name, and the first by
+    # name among those of one moment: a stable sort after the sort by name.
     by_age.sort(key=lambda item: item.metadata.creation_timestamp or 0.0, reverse=True)
     for device_class in by_age:
         if device_class.spec.extended_resource_name:

@@ -105,6 +105,8 @@ class Inventory:
         self._all[name] = sliced
         self._by_pool.setdefault(sliced.pool, {})[name] = sliced
         if not self._is_ignored(sliced):
+            # Slices of a single node are kept by node. With one slice per node, a
+            # search would otherwise look at the slices of all other nodes.
             self._home(sliced)[name] = sliced
         self._forget(sliced.pool)
 
@@ -149,6 +151,8 @@ class Inventory:
         """
         labels = node.metadata.labels
         devices = self._seen.get(node.name)
+        # Labels decide which slices a node sees; heartbeats replace the object and
+        # leave the labels as they are.
         if devices is None or devices[0] != labels:
             pools = _in_order(self._pools(node))
             candidates = [(device, pool) for pool in pools for device in pool.devices]
@@ -182,6 +186,8 @@ class Inventory:
     def _forget(self, pool: PoolId) -> None:
         """Drop the cached pools of nodes: any slice may complete a pool."""
         slices = self._by_pool.get(pool, {}).values()
+        # A local pool concerns its own node alone. Forgetting all nodes for each of a
+        # thousand new slices would make the following decisions read all pools again.
         if all(sliced.is_local for sliced in slices):
             for sliced in slices:
                 self._seen.pop(sliced.slice.spec.node_name or "", None)
@@ -195,6 +201,8 @@ class Inventory:
             if not sliced.is_seen_by(node):
                 continue
             of_pool = visible.setdefault(sliced.pool, [])
+            # While a driver replaces a pool, slices of both generations exist. Devices
+            # of the older one may be gone.
             if of_pool and _generation(sliced) > _generation(of_pool[0]):
                 of_pool.clear()
             if not of_pool or _generation(sliced) == _generation(of_pool[0]):
@@ -203,6 +211,9 @@ class Inventory:
             count = slices[0].slice.spec.pool.resource_slice_count
             every = slices
             if len(slices) != count:
+                # Some slices may just not concern this node. Only if slices are missing
+                # in the whole cluster is the pool incomplete, and requests for all
+                # devices fail (``checkSlicesInPool``).
                 pool = self._every(pool_id, _generation(slices[0]))
                 if pool is None:
                     continue
@@ -230,6 +241,9 @@ def _generation(sliced: SlicedDevices) -> int:
 
 def _in_order(pools: Iterable[Pool]) -> Sequence[Pool]:
     """Return pools by name; pools with binding conditions are last."""
+    # First fit takes devices in this order, so that names of pools set priorities.
+    # Devices with binding conditions are the last resort, since binding them takes
+    # time.
     return sorted(pools, key=lambda pool: (pool.binds_later, _bytes_of(pool.id)))
 
 
@@ -244,6 +258,7 @@ def _make_pool(
     devices = [
         device
         for sliced in by_name
+        # A slice has either counters or devices.
         if not sliced.slice.spec.shared_counters
         for device in sliced.devices
     ]

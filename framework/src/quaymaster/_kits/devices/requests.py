@@ -112,6 +112,8 @@ class Request:
         return [
             owned
             for owned in device.taints
+            # The effect None only informs. Unknown effects of later versions do not
+            # keep a device from being allocated either.
             if owned.taint.effect in _EFFECTS
             and not any(tolerates_device(t, owned.taint) for t in self.tolerations)
         ]
@@ -191,6 +193,8 @@ def _make(
             f"{where}: unsupported count mode {request.allocation_mode}"
         )
     of_class = f"class {device_class.name}"
+    # Only alternatives have the name of their request in front in results and
+    # constraints.
     is_alternative = isinstance(request, DeviceSubRequest)
     return Request(
         name,
@@ -203,6 +207,7 @@ def _make(
         ),
         request.allocation_mode == _ALL,
         request.count,
+        # Alternatives have no admin access in the API.
         not isinstance(request, DeviceSubRequest) and bool(request.admin_access),
         request.tolerations,
         request.capacity.requests if request.capacity is not None else {},
@@ -236,6 +241,7 @@ def tolerates_device(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
         return False
     if toleration.key and toleration.key != taint.key:
         return False
+    # An operator of a later version tolerates nothing, rather than everything.
     if toleration.operator in ("", "Equal"):
         return toleration.value == taint.value
     return toleration.operator == "Exists"

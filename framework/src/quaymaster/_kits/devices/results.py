@@ -91,6 +91,8 @@ def _of_classes(picks: Iterable[Request]) -> Iterator[DeviceAllocationConfigurat
     for request in picks:
         users.setdefault(request.device_class.name, []).append(request)
     for requests in users.values():
+        # A class that two requests use yields one configuration that names both, not
+        # two equal ones.
         names = tuple(request.full_name for request in requests)
         for config in requests[0].device_class.spec.config:
             yield DeviceAllocationConfiguration(
@@ -105,6 +107,8 @@ def _of_claim(
     for config in claim.claim.spec.devices.config:
         copies = 1
         if config.requests:
+            # Before 1.37 upstream appends the configuration in a loop over the
+            # requests, so that a driver gets it once for each.
             copies = sum(_is_for(config.requests, request) for request in picks)
             if joins_config:
                 copies = min(copies, 1)
@@ -136,6 +140,8 @@ def _node_selector(
     for choice in chosen:
         device, spec = choice.device.device, choice.device.slice.spec
         of = device if spec.per_device_node_selection else spec
+        # One device that is bound to the node binds the whole claim to it. Selectors of
+        # the other devices no longer matter.
         if of.node_name is not None or device.binds_to_node:
             here = NodeSelectorRequirement(
                 key="metadata.name", operator="In", values=(node,)

@@ -126,6 +126,9 @@ class Search:
         """
         try:
             return self._serve(0, 0) is _Outcome.FOUND
+        # The search is one level deep for each device of all claims, 32 for a claim. A
+        # pod with very many claims would exceed Python's stack rather than a limit of
+        # its own.
         except RecursionError as error:
             raise StepLimitError(self._steps) from error
 
@@ -137,6 +140,8 @@ class Search:
                 if request.wants_all:
                     self._all[request] = self._all_devices(request, claim)
             added = min(map(self._count, choice), default=0)
+            # Checked per request since 1.37. The error names the request that is one
+            # too many, not the sum.
             if self._is_1_37 and least + added > MAX_RESULTS:
                 raise AllocationError(
                     f"claim {claim.name}, request {choice[0].main_name}: adding "
@@ -221,12 +226,16 @@ class Search:
         choices = self._claims[claim].choices
         if index == len(choices):
             outcome = self._serve(claim + 1, 0)
+            # The limit holds for one claim. Other devices for an earlier claim may let
+            # a later one choose a smaller alternative, so the search goes on there.
             is_limit = outcome is _Outcome.TOO_MANY
             return _Outcome.NOT_FOUND if is_limit else outcome
         choice = choices[index]
         if not choice[0].is_alternative:
             return self._devices_for(choice[0], claim, index, 0, 0)
         exceeds = True
+        # In the order of the claim: the first alternative that leads to devices for all
+        # requests is taken, even if another one would be better for other claims.
         for number, request in enumerate(choice):
             outcome = self._devices_for(request, claim, index, 0, 0)
             if outcome is _Outcome.FOUND:
@@ -259,10 +268,15 @@ class Search:
         if everything is not None:
             return self._one_of_all(request, claim, index, number)
         candidates = self._devices.candidates
+        # From the device after the last one of this request: combinations are tried
+        # once, not once for each order. Another request starts from the first device
+        # again.
         for position in range(start, len(candidates)):
             device, pool = candidates[position]
             self._count_step()
             if (
+                # The cheapest check first, expressions in CEL after it. The order
+                # decides only the time, since a device must pass all of them.
                 self._is_taken(request, claim, device)
                 or not self._selects(request, device)
                 or not self._has(self._claims[claim], device, request)
@@ -275,6 +289,8 @@ class Search:
             self._give_back(claim, device, pool)
             if outcome is _Outcome.TOO_MANY:
                 return outcome
+        # Other devices for this request would not help: the number that a claim gets
+        # does not depend on which ones they are.
         return _Outcome.NOT_FOUND
 
     def _one_of_all(
@@ -296,6 +312,8 @@ class Search:
 
     def _is_taken(self, request: Request, claim: int, device: SlicedDevice) -> bool:
         if request.has_admin_access:
+            # Admin access shares devices with everybody, except within the claim
+            # itself.
             return claim in self._in_use.get(device.id, ())
         return device.id in self._allocated.whole or bool(self._in_use.get(device.id))
 
@@ -313,6 +331,8 @@ class Search:
         if groups is None:
             return False
         if not request.tolerates(device) or not self._satisfies(request, claim, device):
+            # Before 1.37 the counters stay consumed until the search ends, so that a
+            # tainted partition can make others of its device unusable on this node.
             if takes_counters and self._is_1_37:
                 self._give_counters_back(device, pool, groups)
             return False
@@ -324,6 +344,8 @@ class Search:
                 device.device, request.capacity, rules=self._rules
             )
         chosen = Chosen(request, device, consumed, takes_counters, groups)
+        # A second time, because an earlier share of this very search may have taken the
+        # room since the candidates were filtered.
         if not self._has(self._claims[claim], device, request):
             if self._is_1_37:
                 self._undo(claim, chosen, pool)
@@ -389,6 +411,7 @@ class Search:
                     f"add device {device.id} because a claim constraint would not be "
                     "satisfied"
                 )
+            # Only those that have counted the device.
             for before in constraints[:position]:
                 before.remove(request, device)
             return False
@@ -400,6 +423,8 @@ class Search:
         if self._is_1_37:
             if last.consumed is not None:
                 self._promised.remove(device.id, last.consumed)
+                # Removing the last amounts has deleted the entry, which marks the
+                # counters as paid for.
                 if any(other.device.id == device.id for other in self._all_chosen()):
                     # An earlier share has paid for the counters, also without amounts.
                     self._promised.add(device.id, {})

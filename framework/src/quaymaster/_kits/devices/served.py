@@ -58,6 +58,8 @@ class ServedResources:
 
         def read_with_devices(node: NodeInfo) -> tuple[int, int]:
             offered = read(node)
+            # A device plugin still offers the resource on this node: its numbers count,
+            # not the devices. During a migration, nodes of both kinds exist.
             if offered[0]:
                 return offered
             devices = count(node.node)

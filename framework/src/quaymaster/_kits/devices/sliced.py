@@ -63,6 +63,7 @@ class SlicedDevice:
         verdict = self._verdicts.get(expression)
         if verdict is None:
             verdict = self._verdicts[expression] = self._ask(expression)
+        # By identity, because an error object is truthy, too.
         if verdict is True or verdict is False:
             return verdict
         raise verdict
@@ -125,6 +126,8 @@ class SlicedDevices:
             )
             for device in spec.devices
         ]
+        # Counters of a pool count for devices on any node, so a slice with counters is
+        # never local.
         self.is_local = bool(spec.node_name) and not spec.shared_counters
         self.has_groups = _has_groups(resource_slice)
         self._reach = _Reach(spec)
@@ -154,6 +157,8 @@ class SlicedDevices:
         """
         spec = self.slice.spec
         if spec.per_device_node_selection:
+            # Scores follow ``calculateDRAResourceTotals``, which does not look at the
+            # nodes of such slices; the search does.
             return True
         if spec.node_name or spec.all_nodes or spec.node_selector is not None:
             return self._reach.includes(node)

@@ -135,6 +135,8 @@ def _devices_of(
     """Return the devices that a node reaches and that match; none if that fails."""
     try:
         return list(_matching(inventory, node, expressions))
+    # A broken selector must not fail a score: the pod may not even use devices of this
+    # class.
     except (AllocationError, VerdictError):
         return ()
 

@@ -71,6 +71,8 @@ def volumes_fragment(pod: Pod) -> Hashable | None:
     (``VolumesSigner``, k8s.io/kube-scheduler v0.36, ``framework/signers.go``), since
     there a signature is valid only for one batch of pods.
     """
+    # Pods with such volumes are never alike: each has a claim of its own, or shares a
+    # disk that only some nodes reach.
     return None if volumes_of(pod) else ()
 
 
@@ -82,6 +84,8 @@ def claim_name(pod: Pod, volume: Volume) -> str | None:
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim.claim_name
     if volume.ephemeral is not None:
+        # The name that the ephemeral volume controller gives the claim; there is no
+        # field for it.
         return f"{pod.metadata.name}-{volume.name}"
     return None
 
@@ -103,6 +107,8 @@ def is_made_for(claim: PersistentVolumeClaim, pod: Pod) -> bool:
 
 def class_of_claim(claim: PersistentVolumeClaim) -> str:
     """The name of the storage class that a claim asks for, or empty."""
+    # The annotation overrides the field, also with an empty value
+    # (``GetPersistentVolumeClaimClass`` in k8s.io/component-helpers).
     beta = claim.metadata.annotations.get(BETA_STORAGE_CLASS)
     return (claim.spec.storage_class_name or "") if beta is None else beta
 
@@ -125,6 +131,8 @@ def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
         reference is not None
         and reference.name == claim.metadata.name
         and reference.namespace == claim.metadata.namespace
+        # Without a uid, an administrator has reserved the volume for a claim of this
+        # name that may not exist yet.
         and reference.uid in ("", claim.metadata.uid)
     )
 
@@ -136,6 +144,8 @@ def is_delayed(claim: PersistentVolumeClaim, storage_class: StorageClass) -> boo
         ValueError: The class has no binding mode.
     """
     mode = storage_class.volume_binding_mode
+    # The API server sets a default, so only objects that it has not read lack the mode.
+    # Upstream reports the same error.
     if mode is None:
         name = class_of_claim(claim)
         raise ValueError(f'VolumeBindingMode not set for StorageClass "{name}"')

@@ -158,6 +158,8 @@ def _gce_handle(
 ) -> str:
     place = "zones/UNSPECIFIED"
     if labels is not None:
+        # The old label first, as in csi-translation-lib ``plugins/gce_pd.go``. A volume
+        # with both labels has equal values in practice.
         label = labels.get(_BETA_ZONE) or labels.get(_ZONE) or ""
         zones = label.split(_ZONE_DELIMITER)
         if len(zones) > 1:
@@ -172,6 +174,8 @@ def _gce_region(zones: Sequence[str]) -> str:
     regions = set()
     for zone in zones:
         parts = zone.split("-")
+        # Zones of GCE look like europe-west1-b; the region is what comes before the
+        # last part.
         if len(parts) != 3:
             raise TranslationError(
                 f"{prefix} zone in unexpected format, expected: "
@@ -276,6 +280,8 @@ def _topology_labels(
 ) -> tuple[str, str]:
     """Return the labels for zone and region that a volume uses, new or old."""
     keys = {expression.key for term in terms for expression in term.match_expressions}
+    # The affinity decides before the labels of the volume: both may exist, and only the
+    # affinity is read afterwards.
     for holder in (keys, volume.metadata.labels):
         if _ZONE in holder:
             break

@@ -78,6 +78,8 @@ class FirstReached(Generic[_Key]):
             different labels: then each node must be checked on its own.
         """
         if self._by_label:
+            # Several labels at once would need a minimum over tables with different
+            # columns. Storage seldom mixes them; the caller then goes node by node.
             if len(self._by_label) > 1 or self._others:
                 return None
             [(label, of_label)] = self._by_label.items()
@@ -88,6 +90,7 @@ class FirstReached(Generic[_Key]):
         for _, number, topology in self._others:
             reached = topology.rows(nodes, rows)
             left = firsts == _NONE
+            # In order of the keys, so a node keeps the first number that it gets.
             firsts[left if reached is None else left & reached] = min(number, _MOST)
             if reached is None:
                 break

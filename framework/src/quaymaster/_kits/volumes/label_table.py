@@ -34,6 +34,7 @@ class LabelTable:
         else:
             self._by_value[value] = number
         code = -1 if self._column is None else self._column.code(value)
+        # Values beyond have their number filled in when rows are read.
         if 0 <= code < self._filled:
             self._table[code] = number
 

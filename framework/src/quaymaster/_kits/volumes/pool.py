@@ -73,6 +73,9 @@ class _Shape(NamedTuple):
         """Whether a free volume of the class fits the claim."""
         return (
             self.is_usable(volume)
+            # A free volume must be Available, a volume that is kept for the claim need
+            # not: ``FindMatchingVolume`` (k8s.io/component-helpers, ``storage/volume``)
+            # checks the phase only after claimRef.
             and volume.status.phase == "Available"
             and (self.selector is None or self.selector.matches(volume.metadata.labels))
             and self.access_modes <= set(volume.spec.access_modes)
@@ -82,6 +85,8 @@ class _Shape(NamedTuple):
         """Whether size, mode and attributes of a volume fit the claim."""
         spec = volume.spec
         return (
+            # Exact units rather than bytes: a claim may ask for 1.5 GiB and a volume
+            # have a decimal amount.
             size_of(volume).nanos >= self.nanos
             and _mode(spec.volume_mode) == self.volume_mode
             and (spec.volume_attributes_class_name or "") == self.attributes_class
@@ -154,6 +159,9 @@ class FreeVolumes:
         self._by_name[entry.volume.metadata.name] = entry.volume
         self._tally.add(entry.topology)
         for listed in self._lists_of(entry.topology):
+            # Sorted at each change, so that finding the smallest volume that fits takes
+            # one look. Thousands of local disks would otherwise be compared for every
+            # claim and node.
             insort(listed, entry)
 
     def drop(self, entry: _Entry) -> None:
@@ -218,6 +226,8 @@ class Candidates:
             taken: The names of volumes that other claims of the pod get.
         """
         for volume, topology in self.kept:
+            # The first volume kept for the claim decides: if the node does not reach
+            # it, no other volume is taken instead (``FindMatchingVolume`` ends there).
             if volume.metadata.name not in taken:
                 return volume if topology.includes(labels) else None
         return self.free.best(labels, taken)
@@ -263,6 +273,8 @@ class VolumePool:
         arrival = next(self._arrivals)
         if old is not None:
             self.drop(name)
+            # Among volumes of one size, the first in the list of informers is taken; a
+            # changed volume must not move behind the others.
             if old.volume.metadata.uid == volume.metadata.uid:
                 arrival = old.arrival
         if old is not None and old.volume.spec.node_affinity == (
@@ -307,6 +319,7 @@ class VolumePool:
         return Candidates(candidates, self._listed(shape))
 
     def _listed(self, shape: _Shape) -> FreeVolumes:
+        # Removed and put back, which moves it to the end of the dict.
         free = self._lists.pop(shape, None)
         if free is None:
             free = FreeVolumes()

@@ -161,6 +161,7 @@ class Cloud:
         As clouds do, it changes nothing if there are not so many.
         """
         waiting = [each for each in self.unregistered.values() if each.group == group]
+        # Cloud providers refuse to cancel more than they have not delivered yet.
         if by > len(waiting):
             return
         self.sizes[group] -= by
@@ -175,6 +176,8 @@ class Cloud:
             reason: Why, for results.
         """
         instance = self._instances.get(node)
+        # After a deletion of its own the machine is no longer here, so only deletions
+        # by others count.
         if instance is not None and instance.is_registered:
             self._remove(node, reason)
             self.sizes[instance.group] -= 1
@@ -187,6 +190,8 @@ class Cloud:
             reason: Why, for results.
         """
         for name in nodes:
+            # The machine before its node: the watch would otherwise take the deletion
+            # of the node for one by others.
             instance = self._remove(name, reason)
             self.sizes[instance.group] -= 1
             if instance.is_registered and self._has(name):
@@ -215,6 +220,7 @@ class Cloud:
         while True:
             name = self._node_name(group, self._numbers[group.name])
             self._numbers[group.name] += 1
+            # Nodes of the input may have names of the same form.
             if name not in self._instances and not self._has(name):
                 return name
 

@@ -134,6 +134,7 @@ def consolidate(
         times=times,
         autoscaler=autoscaler,
     ) as simulation:
+        # Before the run, after which evicted pods and their owners may be gone.
         lasting, ending = _partitioned(_pods(simulation), simulation.cluster)
         simulation.settle(on_progress)
         worker = simulation.autoscaler

@@ -82,6 +82,8 @@ def explain_node(
         worker = simulation.autoscaler
         if worker is None:
             raise AutoscalerError("autoscaler", "expected one, got none")
+        # Before and after the run: nodes of the input may be gone by its end, and the
+        # autoscaler may add some.
         names = {node.name for node in simulation.cluster.list(Node).items}
         simulation.settle(on_progress)
         names.update(life.node for life in worker.nodes())

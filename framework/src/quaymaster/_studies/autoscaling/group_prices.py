@@ -42,6 +42,7 @@ def priced_by(catalogue: Iterable[TypeSpec], group: ScaledGroup) -> ScaledGroup:
         return group
     kind = _SPOT if _is_spot(labels) else _ON_DEMAND
     prices = [each for each in spec.offerings if each.capacity_type == kind]
+    # Spot prices differ by zone. A price from another zone is closer than none.
     in_zone = [each for each in prices if each.zone == labels.get(_ZONE)] or prices
     if not in_zone:
         return group

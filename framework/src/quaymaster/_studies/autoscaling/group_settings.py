@@ -133,6 +133,7 @@ def _node(group: GroupSettings, where: str) -> Node:
     parts += [f"label:{key}={value}" for key, value in labels.items() if value]
     parts += map(_taint, group.taints)
     for part in parts:
+        # The line that is made of them separates its settings by commas.
         if "," in part:
             raise AutoscalerError(where, f"expected no comma, got {part!r}")
     try:

@@ -54,6 +54,8 @@ class Outcomes:
 
     def _note(self, now: float) -> None:
         pods = self._cluster.list(Pod).items
+        # An autoscaler neither creates pods nor deletes them for good. Another number
+        # means that something else has happened, so old outcomes may be reached again.
         if len(pods) != self._pods:
             self._pods = len(pods)
             self._forget(now)

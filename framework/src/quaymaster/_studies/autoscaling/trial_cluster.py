@@ -66,6 +66,8 @@ class TrialCluster:
         *,
         counts: Callable[[Pod], bool] = lambda _pod: True,
     ) -> None:
+        # cluster-autoscaler runs the plugins' PreFilter and Filter only. It calls no
+        # extender, so pods that need one look as if they fitted.
         config = attrs.evolve(config, extenders=())
         self._runner = ProfileRunner(cluster, config, registry, clock=cluster.clock)
         self._snapshot = self._runner.snapshot
@@ -130,6 +132,8 @@ class TrialCluster:
         info = self._snapshot.get(name)
         if info is None:
             return
+        # The pods first. Changes are reverted in the opposite order, and the node must
+        # be back before its pods are.
         for pod in [*info.pods.values()]:
             self.remove_pod(pod)
         self._changed.add(name)

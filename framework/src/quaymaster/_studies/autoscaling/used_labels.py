@@ -79,6 +79,8 @@ def _structs(
         own = [obj] if isinstance(obj, kinds) else []
         for part in own or _parts(obj, kinds):
             if isinstance(part, kinds):
+                # By identity: pods of one workload share their spec, and comparing
+                # specs would cost as much as reading them.
                 parts[id(part)] = part
     return parts.values()
 

@@ -121,6 +121,7 @@ def capacity(
             run.run_until(0)
         else:
             run.settle(on_progress)
+        # Without workloads, a name such as ``deploy/web`` would find no pod.
         named = (
             filled_cluster(inputs, seed, max_pods, kubernetes=run.config.kubernetes)
             if as_it_stands and fit
@@ -136,6 +137,7 @@ def capacity(
         subjects: list[tuple[str, Pod | Gang]] = [
             (name, _subject(name, namespace, named)) for name in fit
         ]
+        # The room and the result are those without the copies that are made below.
         room = measure_room(run, by=by, prices=prices, fragmentation=True)
         result = run.result()
         observed = run.observed() if observe else None

@@ -59,6 +59,7 @@ def _fits(simulation: Simulation, pod: Pod) -> BoolArray:
         algorithm.judge(attempt, nodes.rows) if len(nodes) else Status.unresolvable()
     )
     if not isinstance(passed, Status):
+        # Rows have gaps where nodes were deleted; the columns have none.
         numbers = nodes.row_numbers(nodes.rows)
         fits[np.searchsorted(numbers, nodes.row_numbers(passed))] = True
     return fits

@@ -146,6 +146,8 @@ class _Search:
         self._in_domain: Counter[str] = Counter()
         self._most = most
         self._settle = settle
+        # A single copy may fill the cluster, and each one too many must be scheduled
+        # and deleted again.
         self._batch = 1
 
     def goes_on(self) -> bool:
@@ -188,6 +190,7 @@ class _Search:
         copy = explained_group(self._simulation, key, GroupLog())
         if copy.placed < self._copies.size:
             if not self.message:
+                # Copies never preempt, so why preemption did not help says nothing.
                 self.message = copy.message.partition(_PREEMPTION)[0] or (
                     f"only {copy.placed} of {self._copies.size} pods fit"
                 )

@@ -52,6 +52,7 @@ def measure_room(
     columns = AmountColumns.of(simulation.scheduler.snapshot.nodes)
     nodes = [info.node for info in columns.infos]
     costs = (prices or Prices()).of_all(nodes)
+    # These calls are hypothetical and must not be counted in the metrics of hooks.
     with simulation.scheduler.hooks_unobserved():
         shapes = fitting_shapes(simulation) if fragmentation else []
     lost = Fragmentation(columns, shapes)

@@ -156,6 +156,7 @@ def _inside(
 ) -> list[ApiObject]:
     """Return the objects of a namespace, owners before dependents."""
     members: list[ApiObject] = []
+    # Owners first: controllers would otherwise create the dependents again.
     for kind in (*reversed(KINDS.values()), *kinds.custom):
         if kind.namespaced:
             objects = cluster.list(kind).items

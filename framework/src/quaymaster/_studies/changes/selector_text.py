@@ -11,6 +11,8 @@ from quaymaster._base.errors import SelectorError
 
 __all__ = ["looks_like_selector", "read_selector"]
 
+# Possessive, here and below: with backtracking, an unclosed parenthesis would make the
+# time grow with the square of the length.
 _PART: Final = re.compile(r"(?:[^,(]|\([^)]*(?:\)|\Z))*+")
 _SET: Final = re.compile(r"(?P<key>\S+)\s+(?P<word>in|notin)\s*\((?P<values>[^()]*)\)")
 _EQUAL: Final = re.compile(

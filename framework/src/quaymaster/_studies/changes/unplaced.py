@@ -50,6 +50,7 @@ def _without_placement(
     obj: ApiObject, moved: Collection[tuple[str, str]]
 ) -> ApiObject | None:
     if isinstance(obj, Pod) and _key(obj) in moved:
+        # Names of claims that a template has made are only in the status.
         status = PodStatus(resource_claim_statuses=obj.status.resource_claim_statuses)
         return replace(obj, node_name="", status=status)
     if isinstance(obj, ResourceClaim):

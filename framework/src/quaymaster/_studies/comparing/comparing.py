@@ -86,6 +86,8 @@ def compare(
                 on_progress(len(runs) * len(seeds) + len(outcomes), total)
             outcomes.append(variant.outcome(seed, chosen))
         runs.append(outcomes)
+    # Costs are compared over the same time. A variant that settles early still pays for
+    # its nodes afterwards.
     longest = max(outcome.seconds for outcomes in runs for outcome in outcomes)
     results = [
         _result(variant.name, [outcome.over(longest) for outcome in outcomes])

@@ -122,6 +122,8 @@ class EnvironmentVariant:
         measures = measures or Measures()
         items = [to_wire(obj) for obj in self.objects]
         request = Request(
+            # The oldest form that will do, as the environment may have an earlier
+            # Quaymaster.
             form=1 if self.kubernetes is None else FORM,
             kubernetes=self.kubernetes,
             objects={"apiVersion": "v1", "kind": "List", "items": items},

@@ -72,6 +72,7 @@ def _waits(placements: Sequence[Placement]) -> dict[str, float]:
     if not placements:
         return {}
     waits = [placement.bound - placement.created for placement in placements]
+    # A wait that some pod has had, and not a value between two.
     p50, p99 = np.percentile(waits, [50, 99], method="higher")
     return {"wait_p50": float(p50), "wait_p99": float(p99), "wait_max": max(waits)}
 
@@ -137,6 +138,7 @@ def _skews(
     """
     name = key.rpartition("/")[2]
     values = sorted(set(domains.values()))
+    # A single pod always has a skew of 1, which would hide that of the others.
     own = [_skew(nodes, domains, values) for nodes in workloads if len(nodes) > 1]
     everyone = [node for nodes in workloads for node in nodes]
     figures: dict[str, float] = {f"skew.{name}": _skew(everyone, domains, values)}

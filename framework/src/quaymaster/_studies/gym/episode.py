@@ -115,6 +115,7 @@ class Episode:
         if ahead <= 0:
             return
         end = clock.now() + ahead
+        # A wait ends at the next timer, so one is needed at the end itself.
         timer = clock.call_at(end, lambda: None)
         while clock.now() < end:
             self.run.wait()

@@ -166,6 +166,8 @@ class Lane:
         if nodes is None:
             nodes = {node for node, state in enumerate(states) if fits(state, kind)}
         else:
+            # Only nodes that have changed since the last question are judged again,
+            # each once.
             for node in set(changes[seen:]):
                 if fits(states[node], kind):
                     nodes.add(node)

@@ -92,6 +92,7 @@ class NodeStates:
         following = self._with.get(pair)
         if following is None:
             counts = dict(self._counts[state])
+            # A state is shared by all runs that reach it, so it must not be changed.
             info = self._infos[state].clone()
             number = len(info.pods)
             if self.exact:

@@ -104,6 +104,8 @@ class PodKinds:
         if not self._unchecked or not names:
             return
         snapshot = self._run.snapshot
+        # A plugin may skip a pod only while no other is there, as InterPodAffinity does
+        # while no pod has terms. So pods of all kinds are put on a node for the check.
         placed = [_on_node(kind.pod, names[0], kind.number) for kind in self]
         for pod in placed:
             snapshot.add_pod(pod)

@@ -86,6 +86,8 @@ class QueueView:
         self._is_node: BoolArray = np.zeros((runs, nodes), np.bool_)
         self._sizes: Float64Array = np.ones((runs, nodes, resources))
         self._shares: Float64Array = np.zeros((runs, nodes, resources))
+        # Position -1 means no pod. As an index it picks the last element of the arrays
+        # below, so no branch is needed.
         self._positions: Int64Array = np.full((runs, window), -1, np.int64)
         # The last element is that of positions without a pod.
         self._at: Float64Array = np.zeros((runs, 1))

@@ -246,6 +246,8 @@ class SchedulerVectorEnv(VectorEnv[QueueObservation, _Actions, _Array]):
             self._shortest,
         )
         new = self._clusters.kinds[count:]
+        # One kind whose filters read single pods is enough: sums no longer describe a
+        # node, so all states are numbered again by the pods that they have.
         if not self._table.exact and any(kind.reads_pods for kind in new):
             self._renumber(exact=True)
             return self._compile(workload)

@@ -102,6 +102,8 @@ def assume_controllers(cluster: InMemoryCluster) -> tuple[Notice, ...]:
         if owner is not None and is_missing(owner, cluster):
             owned[owner].append(pod)
     facts = {owner: _facts(owner, pods) for owner, pods in owned.items()}
+    # Classes before controllers: admission rejects the pods that a template with an
+    # unknown class would make.
     cluster.load(list(_classes(cluster, owned.values())))
     assumed = [
         owner for owner, each in facts.items() if _is_added(owner, each, cluster)
@@ -111,6 +113,7 @@ def assume_controllers(cluster: InMemoryCluster) -> tuple[Notice, ...]:
 
 def _is_added(owner: ControllerName, facts: _Pods, cluster: InMemoryCluster) -> bool:
     """Add a controller; return False if its pods do not show what it is."""
+    # Pods without a common label would need a selector that selects all pods.
     if owner.kind not in _MAKERS or not facts.labels:
         return False
     try:
@@ -211,6 +214,8 @@ def _job(facts: _Pods) -> Job:
     spec = JobSpec(
         parallelism=count,
         completions=count,
+        # A Job otherwise selects by its own uid in ``controller-uid``, which the pods
+        # of the input may lack.
         manual_selector=True,
         selector=facts.selector,
         template=facts.template,
@@ -234,6 +239,8 @@ def _stateful_set(facts: _Pods) -> StatefulSet:
             PersistentVolumeClaim(metadata=ObjectMeta(name=volume.name))
             for volume in own
         ),
+        # The pods do not show their policy. In order, one pending pod would hold back
+        # all later ones.
         pod_management_policy="Parallel",
     )
     return StatefulSet(metadata=facts.metadata, spec=spec)

@@ -49,6 +49,8 @@ class AttemptLog:
             if self._node:
                 judged = judge_node(framework.plain, pod, self._node)
             if self._which is WhichAttempt.LAST and attempts:
+                # Only the last explanation is shown, and each has an entry for every
+                # node.
                 attempts[-1] = attrs.evolve(attempts[-1], explanation=None, judged=None)
         attempt = Attempt(
             pod=pod.key,

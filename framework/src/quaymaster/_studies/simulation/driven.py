@@ -256,6 +256,7 @@ class Run(Tabular):
             raise ValueError(f"seconds: expected a finite number from 0, got {seconds}")
         self._catch_up()
         end = self._clock.now() + seconds
+        # Virtual time moves from timer to timer, so the end needs one of its own.
         timer = self._clock.call_at(end, lambda: None)
         while self._clock.now() < end:
             self._let_time_pass()

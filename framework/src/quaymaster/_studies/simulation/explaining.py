@@ -77,6 +77,8 @@ def explain_pod(
         given, seed, max_pods, kubernetes=config.kubernetes, as_it_is=as_it_is
     )
     if unbind:
+        # In a filled cluster, since the name of a workload leads to its pods only
+        # there.
         taken = RequestedPod(pod, namespace, cluster).find()
         without = without_node(given, taken)
         cluster = filled_cluster(
@@ -99,6 +101,8 @@ def explain_pod(
         names = {node.name for node in cluster.list(Node).items}
         is_tree = config.kubernetes.enabled("CompositePodGroup")
         groups = GroupLog(
+            # In a tree, a group may fail because of another one, whose attempts are
+            # shown too.
             lambda group: is_tree or any(map(requested.has_taken, group.pods)),
             explains=requested.has_taken,
         )

@@ -196,6 +196,7 @@ class History:
     def _node_is(self, node: Node, now: float) -> None:
         span = self._spans.get(node.name)
         if span is None:
+            # A lost node comes back with the same name, and with the pods that it had.
             self._has_returned(node.name)
         elif _is_same(span.node, node):
             return

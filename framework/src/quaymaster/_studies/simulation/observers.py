@@ -102,6 +102,7 @@ def begin_observers(
         The context whose exit ends the observers, the last one first, then closes.
     """
     with ExitStack() as stack:
+        # First in, last out: plugins must still work while observers end.
         stack.callback(close)
         for observer in observers:
             observer.begin(simulation)

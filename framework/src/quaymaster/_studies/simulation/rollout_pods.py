@@ -208,6 +208,8 @@ def _most_together(lives: Sequence[PodLife]) -> int:
             if end is not None:
                 changes.append((end, -1))
     count = most = 0
+    # At the same moment, -1 sorts before 1: a pod and the one that it replaces do not
+    # run together.
     for _, change in sorted(changes):
         count += change
         most = max(most, count)

@@ -249,6 +249,7 @@ class Simulation:
         end = self._record.started + seconds
         if end < clock.now():
             return
+        # Virtual time moves from timer to timer, so the end needs one of its own.
         timer = clock.call_at(end, lambda: None)
         while True:
             if scheduler.turn():
@@ -345,6 +346,7 @@ class Simulation:
         self.start()
         changes = self._scheduler.reload(config)
         self._scheduler.catch_up()
+        # Raises what was wrong with the configuration; the reload itself has ended.
         changes.result(timeout=0)
 
     def close(self) -> None:

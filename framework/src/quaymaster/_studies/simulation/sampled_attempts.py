@@ -95,6 +95,8 @@ class SampledAttempts:
         counts[name] += 1
         if self._judged < _JUDGED_AT_FIRST:
             return True
+        # The 1st, 2nd, 4th, 8th and so on of each workload: a large one is shown over
+        # its whole course, with few attempts.
         return self._judged < _JUDGED and counts[name].bit_count() == 1
 
     def _explained(

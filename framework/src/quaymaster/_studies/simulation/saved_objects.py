@@ -61,6 +61,8 @@ def _dict(saved: Saver, obj: dict[Any, Any]) -> Iterator[object]:
 
 
 def _fill_dict(obj: dict[Any, Any], keys: list[Any], values: list[Any]) -> None:
+    # In place, as others refer to the same dict. By the base class, as a subclass may
+    # react to changes.
     dict.clear(obj)
     dict.update(obj, zip(keys, values, strict=True))
 

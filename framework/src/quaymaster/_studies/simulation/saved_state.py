@@ -70,6 +70,7 @@ class SavedState:
             # objects are not recorded: there are many.
             if handler is skip:
                 continue
+            # Keeps the object alive too, so that no other one gets its id meanwhile.
             seen[id(obj)] = obj
             pending.extend(handler(self, obj))
 

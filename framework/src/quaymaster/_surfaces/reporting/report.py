@@ -202,8 +202,8 @@ def check_installed(*packages: str, extra: str) -> None:
     """
     missing = [name for name in packages if _spec(name) is None]
     if missing:
-        text = f"this needs what is not installed: {', '.join(missing)}"
-        raise ReportError(f"{text} (pip install 'quaymaster[{extra}]')")
+        text = f"not installed: {', '.join(missing)}"
+        raise ReportError(f"{text}; pip install 'quaymaster[{extra}]'")
 
 
 def _spec(package: str) -> ModuleSpec | None:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, is_open
 from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.pre_binding import pre_bind
 from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import PermitWait
@@ -94,6 +95,8 @@ class _Placing:
     def _end(self, status: Status | None) -> None:
         """Bind the pod, or undo the attempt."""
         bench = self._bench
+        if status is None:
+            status = pre_bind(bench, self._state, self._pod, self._pod.node_name)
         if status is None:
             bench.snapshot.remove_pod(self._pod)
             bench.add(self._pod)

@@ -5,10 +5,14 @@ from contextlib import contextmanager
 from typing import cast
 
 import attrs
-import msgspec
+from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.stored_objects import (
+    StoredObjects,
+    next_version,
+)
 from quaymaster._authors.testing.contract.subject import HOOKS, Subject
 from quaymaster._authors.testing.contract.waiting_room import WaitingRoom
 from quaymaster._authors.testing.fixed_objects import FixedObjects
@@ -78,11 +82,18 @@ class Bench:
             subject.benches.append(self)
         services = services or subject.make_services(subject.empty_cluster)
         self.room = room = room or WaitingRoom(services.clock, subject.name)
+        self._objects = cast(FixedObjects, services.informers)
+        cluster_of_handle = services.cluster
+        if not isinstance(cluster_of_handle, StoredObjects):
+            cluster_of_handle = StoredObjects(self._objects, cluster_of_handle)
+        self._stored = cluster_of_handle
         self.services = attrs.evolve(
-            services, waiting_pods=lambda: room.pods, waiting_pod=room.pods.get
+            services,
+            cluster=self._stored,
+            waiting_pods=lambda: room.pods,
+            waiting_pod=room.pods.get,
         )
         self.snapshot: Snapshot = self.services.snapshot
-        self._objects = cast(FixedObjects, self.services.informers)
         self._fill(cluster)
         self._failures: list[BaseException] = []
         watches = [MutationGuard(self.snapshot)] if is_guarded else ()
@@ -132,7 +143,34 @@ class Bench:
         Raises:
             HookFailedError: A callback for changes of objects failed.
         """
-        self._put(obj)
+        self._put(self._next_version_of(obj))
+        self._raise_failed_callback()
+
+    def _next_version_of(self, obj: ApiObject) -> ApiObject:
+        """Return an object with the resource version that its API server would set.
+
+        Plugins may compare versions to see whether an object has changed since they
+        read it. Pods keep theirs: the hooks get the very pods of the cluster.
+        """
+        stored = None if isinstance(obj, Pod) else self._objects.stored(type(obj))
+        old = stored.get(obj.key) if stored else None
+        if old is None:
+            return obj
+        metadata = replace(obj.metadata, resource_version=next_version(old))
+        return replace(obj, metadata=metadata)
+
+    def deliver(self) -> None:
+        """Deliver what the plugin has written to its cluster, as a watch does.
+
+        Raises:
+            HookFailedError: A callback for changes of objects failed.
+        """
+        for (kind, key), obj in self._stored.take().items():
+            old = self._objects.stored(kind).get(key)
+            if obj is not None:
+                self._put(obj)
+            elif old is not None:
+                self.remove(old)
         self._raise_failed_callback()
 
     def _put(self, obj: ApiObject) -> None:
@@ -149,7 +187,7 @@ class Bench:
     @contextmanager
     def assuming(self, pod: Pod, node_name: str) -> Iterator[Pod]:
         """Assume a pod on a node for the block, as from Reserve on."""
-        assumed = msgspec.structs.replace(pod, node_name=node_name)
+        assumed = replace(pod, node_name=node_name)
         self.snapshot.add_pod(assumed)
         try:
             yield assumed

@@ -4,13 +4,14 @@ from typing import Final
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.pre_binding import pre_bind
 from quaymaster._authors.testing.contract.reserving import first_open_node
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = ["live"]
 
-_BINDING_HOOKS: Final = ("reserve", "permit", "pre_bind_pre_flight", "post_bind")
+_RESERVING_HOOKS: Final = ("reserve", "permit")
 
 
 def live(bench: Bench, pod: Pod) -> None:
@@ -23,9 +24,14 @@ def live(bench: Bench, pod: Pod) -> None:
     if node_name:
         bench.pre_filter(state, pod)
         with bench.assuming(pod, node_name) as assumed:
-            for hook in _BINDING_HOOKS:
+            for hook in _RESERVING_HOOKS:
                 if subject.has(hook):
                     bench.ask(hook, state, assumed, node_name)
-        pod = assumed
-        bench.add(pod)
+            is_bound = pre_bind(bench, state, assumed, node_name) is None
+            last = "post_bind" if is_bound else "unreserve"
+            if subject.has(last):
+                bench.ask(last, state, assumed, node_name)
+        if is_bound:
+            pod = assumed
+            bench.add(pod)
     bench.remove(pod)

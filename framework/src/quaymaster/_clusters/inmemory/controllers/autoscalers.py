@@ -33,6 +33,7 @@ from quaymaster._core.contract.cluster import EventNote
 
 __all__ = ["AutoscalerController", "replicas_within", "target_id"]
 
+# The default of ``--horizontal-pod-autoscaler-sync-period``.
 _SYNC_SECONDS: Final = 15.0
 
 

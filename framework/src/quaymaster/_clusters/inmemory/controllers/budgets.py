@@ -96,6 +96,8 @@ class BudgetController:
         if counts is None:
             return
         expected, desired = counts
+        # Without an expected pod nothing may be disrupted, or the first pods could be
+        # evicted before they are counted.
         allowed = tally.healthy - desired if expected > 0 else 0
         allowed += self._more(budget, allowed)
         status = PodDisruptionBudgetStatus(
@@ -140,6 +142,9 @@ class BudgetController:
         keeps it.
         """
         least, most_gone = budget.spec.min_available, budget.spec.max_unavailable
+        # ``getExpectedPodCount``: only with a number do the pods that exist count. In
+        # all other cases the sizes of their controllers do, so that missing pods use
+        # the budget up.
         if most_gone is None and isinstance(least, int):
             return len(tally.members), least
         if most_gone is None and least is None:

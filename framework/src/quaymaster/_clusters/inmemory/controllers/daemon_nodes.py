@@ -156,6 +156,8 @@ class DeletionBackoff:
 
     __slots__ = ("_deletions",)
 
+    # ``failedPodsBackoff``: 1 s, doubled up to 15 minutes, and forgotten after twice
+    # that time (client-go, ``hasExpired``).
     _FIRST = 1.0
     _MAX = 15 * 60.0
 

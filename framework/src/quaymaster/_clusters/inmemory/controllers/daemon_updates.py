@@ -114,4 +114,6 @@ def _available_nodes(daemons: Daemons, pods: Mapping[str, Pod]) -> int:
 
 
 def _age(pod: Pod) -> tuple[bool, float, str]:
+    # ``podByCreationTimestampAndPhase``: pods with a node first, then the oldest, so
+    # that of two the one that runs already is kept.
     return not pod.node_name, pod.metadata.creation_timestamp or 0.0, pod.name

@@ -104,5 +104,8 @@ def _deletion_cost(pod: Pod) -> int:
 
 
 def _magnitude(age_seconds: float) -> int:
+    # ``logarithmicRankDiff``: ages are equal if they have the same power of two in
+    # nanoseconds. Of pods with about the same age any may go, by their uids. Always
+    # taking the newest could empty the zone that got its pods last.
     nanos = age_seconds * _NANOS
     return -1 if nanos < 1 else int(math.log2(nanos))

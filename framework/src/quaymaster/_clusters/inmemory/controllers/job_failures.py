@@ -136,6 +136,7 @@ def backoff_seconds(failures: int, last_failure: float, now: float) -> float:
     """Return how long the next pod must wait after a number of failures."""
     if not failures:
         return 0.0
+    # An exponent of 10 is beyond the longest backoff; a larger one could overflow.
     seconds = min(_FIRST_BACKOFF * 2.0 ** min(failures - 1, 10), _LONGEST_BACKOFF)
     return max(0.0, seconds - max(0.0, now - last_failure))
 

@@ -114,6 +114,7 @@ class JobIndexes:
                 break
             indexes.append(index)
         for index in indexes:
+            # Still free until a pod takes it, as its creation may fail.
             heapq.heappush(self._free, index)
         return indexes
 

@@ -271,6 +271,9 @@ class Controllers:
         self._is_settling = True
         try:
             while (
+                # One step at a time, in this order. Pods are adopted before their owner
+                # is synced, which would otherwise create others in their place; and
+                # each step may cause earlier ones.
                 self._ownership.adopt()
                 or self._collect()
                 or self.storage.offer()

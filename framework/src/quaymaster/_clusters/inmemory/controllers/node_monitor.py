@@ -252,6 +252,8 @@ def _health_taints(node: Node) -> list[Taint]:
 
 def _rate(nodes: int, unready: int) -> float:
     """Return how many nodes of a zone are tainted per second."""
+    # ``ComputeZoneState``. A zone without any ready node keeps the normal rate, unlike
+    # one in which some are ready.
     is_ill = unready >= _FEWEST_UNHEALTHY and unready / nodes >= _UNHEALTHY_SHARE
     if is_ill and unready < nodes:
         return _REDUCED_PER_SECOND if nodes > _LARGE_ZONE else 0.0

@@ -82,6 +82,8 @@ def pod_of_template(
             finalizers=metadata.finalizers,
             owner_references=(owner_reference(owner),),
         ),
+        # One spec for all pods of a template: what is computed from a spec is kept by
+        # its identity.
         spec=_WITHOUT_NODE.of_spec(spec) if spec.node_name else spec,
         node_name=spec.node_name,
     )

@@ -46,6 +46,7 @@ class History:
 
     def of(self, labels: Mapping[str, str]) -> str:
         """Return the hash of the template that a pod with these labels was made of."""
+        # StatefulSets put their name before the hash, and DaemonSets do not.
         revision = labels.get(REVISION_LABEL, "").rpartition("-")[2]
         return revision if revision in self._templates else self._first
 

@@ -24,6 +24,8 @@ def deployment_limits(strategy: DeploymentStrategy, replicas: int) -> tuple[int,
     rolling = strategy.rolling_update or RollingUpdateDeployment()
     surge = scaled(rolling.max_surge, replicas)
     unavailable = scaled(rolling.max_unavailable, replicas, rounds_up=False)
+    # ``ResolveFenceposts``: rounding may leave 0 for both, with which no update could
+    # begin.
     if surge == unavailable == 0:
         unavailable = 1
     return surge, min(unavailable, replicas)
@@ -37,6 +39,7 @@ def daemon_limits(strategy: DaemonSetUpdateStrategy, pods: int) -> tuple[int, in
         pods: The number of nodes that should have a pod.
     """
     rolling = strategy.rolling_update or RollingUpdateDaemonSet()
+    # Both are rounded up, unlike those of Deployments.
     surge = scaled(rolling.max_surge, pods)
     unavailable = scaled(rolling.max_unavailable, pods)
     if surge == unavailable == 0:

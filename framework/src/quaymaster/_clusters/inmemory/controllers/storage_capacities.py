@@ -150,6 +150,7 @@ class StorageCapacities:
 
     def _deduct(self, capacity: CSIStorageCapacity, size: int) -> _Deduction:
         left = _bytes(capacity.capacity)
+        # A volume may be larger than what is published, which is only an estimate.
         taken = min(left, size)
         maximum = capacity.maximum_volume_size
         # No volume can be larger than what is left.

@@ -189,6 +189,7 @@ def _taints_in(pool: PoolId, slices: Iterable[ResourceSlice]) -> _Taints:
                 taint for taint in device.taints if taint.effect == NO_EXECUTE
             )
             if taints:
+                # Two slices of a pool may list one device by mistake; the first counts.
                 taints_by_device.setdefault(DeviceId(*pool, device.name), taints)
     return taints_by_device
 

@@ -54,6 +54,8 @@ class PodCounts:
         self.revision += 1
         if len(classes.groups) >= _MOST_GROUPS:
             classes.drop(next(iter(classes.groups)))
+        # Classes distinguish pods only by the labels that queries read. Grouping by all
+        # labels would make a class of each pod of a Job, whose labels contain a uid.
         if not classes.knows_keys_of(query):
             classes.reclassify(query, self._nodes)
         return classes.group(query, self._nodes)

@@ -86,6 +86,8 @@ class ExistingPodTerms:
                 self._index.add(existing.term.selector, existing)
                 changed = True
             group.add(row, count)
+            # Terms without a pod are removed: a template that is gone would otherwise
+            # be compared with each pod for ever.
             if not group.rows:
                 del self._groups[existing]
                 self._index.remove(existing.term.selector, existing)

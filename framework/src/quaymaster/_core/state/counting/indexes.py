@@ -32,6 +32,8 @@ class SelectorIndex(Generic[T]):
             return
         narrowest = _narrowest(selector)
         if narrowest is None:
+            # Exists, NotIn and the like select by no pair of a label and a value, so
+            # such selectors are always candidates.
             self._others[item] = None
             return
         for value in narrowest.values:

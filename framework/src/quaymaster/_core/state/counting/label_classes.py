@@ -59,6 +59,8 @@ class LabelClasses:
         """Group all pods again, also by the labels of a query."""
         for requirement in query.selector.requirements:
             self._keys[requirement.key] = None
+        # All pods are read again, though only for a selector with a label that no
+        # earlier query had.
         self._classes.clear()
         self._by_labels = LabelIndex()
         for info in nodes:

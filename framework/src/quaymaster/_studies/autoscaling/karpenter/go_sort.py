@@ -188,6 +188,8 @@ class _Sorting:
     def _break_patterns(self, a: int, b: int) -> None:
         length = b - a
         mask = (1 << length.bit_length()) - 1
+        # Go's xorshift begins with the length, so the order is repeatable in spite of
+        # its name.
         random = length
         middle = a + (length // 4) * 2
         for place in (middle - 1, middle, middle + 1):

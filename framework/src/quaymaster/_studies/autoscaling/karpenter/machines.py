@@ -172,6 +172,8 @@ class Stock:
         for price in sorted(by_price):
             there = [pair for pair in by_price[price] if self._has(pair, now)]
             if there:
+                # As the kwok provider: a draw among equal prices. AWS does not always
+                # launch the cheapest spot capacity.
                 return self._chance.choice(there)
         return None
 

@@ -79,6 +79,8 @@ class Provisioner:
         """Begin a round soon: when no more pods come for some time."""
         now, options = self._clock.now(), self._options
         if self._idle is None:
+            # Counted from the first trigger, so that a stream of new pods cannot put a
+            # round off for ever.
             self._latest = now + options.batch_max_duration
         else:
             self._idle.cancel()
@@ -107,6 +109,8 @@ class Provisioner:
 
     def _run(self) -> None:
         self._idle = None
+        # As ``Synced`` (state/cluster.go): while a claim has no ``providerID``, its
+        # node would be missing from the state, and its pods would get a second one.
         if self._lifecycle.is_launching:
             self._try_later()
             return

@@ -70,6 +70,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     def _bounded(
         cls, key: str, operator: str, number: int, min_values: int | None
     ) -> "Requirement":
+        # Nothing is larger than this, and one more would wrap around in Go.
         if operator == "Gt" and number == _MAX_INT:
             return cls(key)
         gte = {"Gt": number + 1, "Gte": number}.get(operator)

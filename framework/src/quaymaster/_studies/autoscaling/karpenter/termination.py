@@ -175,5 +175,8 @@ def _is_overdue(pod: Pod, deadline: float | None, now: float) -> bool:
 
 def _rank(pod: Pod) -> int:
     """Return in which group a pod is evicted."""
+    # Plain pods, those of DaemonSets, then critical ones in the same order. Each group
+    # ends before the next is evicted, so that logging and networking outlive the pods
+    # that need them.
     is_critical = pod.spec.priority_class_name in _CRITICAL
     return 2 * is_critical + is_daemon_pod(pod)

@@ -134,11 +134,15 @@ class Consolidation:
         if not trial.claims:
             return Command(candidates=candidates, moves=trial.moves)
         count = len(trial.claims)
+        # Two smaller nodes in place of a large one are not considered, even if they
+        # would be cheaper (``computeConsolidation``).
         if count > 1:
             text = f"Can't remove without creating {count} candidates"
             self._refuse(candidates, text)
             return None
         [claim] = trial.claims
+        # Before types are removed by their price: ``minValues`` is counted from the
+        # cheapest type on.
         types = order_by_price(
             claim.instance_types, claim.requirements, self._well_known
         )
@@ -248,6 +252,7 @@ def cheaper_types(
     types = [
         each
         for each in claim.instance_types
+        # The dearest offering of a type, as the cloud may launch any of them.
         if launch_prices(each, requirements, well_known)[1] < price
     ]
     check = satisfies_min_values(types, claim.requirements)

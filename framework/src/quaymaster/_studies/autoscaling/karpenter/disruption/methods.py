@@ -162,6 +162,8 @@ class Method:
 
 def in_order(candidates: Iterable[Candidate]) -> Sequence[Candidate]:
     """Return nodes by price for each unit of cost, the highest first."""
+    # By savings and not by disruption cost alone: most documentation still describes
+    # that older order.
     return sort_slice(candidates, lambda each: -each.ratio)
 
 

@@ -69,14 +69,20 @@ def multi_node_command(
         report: Gets events.
         well_known: Labels that each new node may have.
     """
+    # These are indexes, so a command has at least two nodes. Single nodes have a method
+    # of their own.
     least, most = 1, min(_MOST, len(candidates) - 1)
     best: Command | None = None
     scores: Mapping[str, Score] = {}
     while least <= most:
+        # A count that fails hides larger ones that would succeed, as in
+        # ``firstNConsolidationOption`` (multinodeconsolidation.go).
         middle = (least + most) // 2
         command = _valid(candidates[: middle + 1], consolidation, well_known)
         verdict = None if command is None else verdict_on(command, totals)
         if verdict is not None and verdict.holds:
+            # A command without pools of the policy Balanced keeps the scores of an
+            # earlier, smaller one, as upstream.
             best, scores = command, verdict.scores or scores
             least = middle + 1
         else:

@@ -22,6 +22,8 @@ from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 __all__ = ["DisruptionQueue"]
 
 _LOOK_SECONDS: Final = 1.0
+# A command waits 80 ms for each node of all commands, but at least 10 minutes and at
+# most an hour (``GetMaxRetryDuration``, disruption/queue.go).
 _SHORTEST: Final = 600.0
 _LONGEST: Final = 3600.0
 _PER_NODE: Final = 0.08

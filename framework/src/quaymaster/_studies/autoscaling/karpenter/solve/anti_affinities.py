@@ -70,6 +70,8 @@ def running_anti_affinities(
                 if each is None:
                     each = RunningAntiAffinity(constraint, constraint.make())
                     by_identity[constraint.identity] = each
+                # By pod and not as a sum: a solve leaves out the pods that it moves,
+                # whose domains are then free for others.
                 each.domains[pod.uid] = node.labels.get(term.topology_key)
         state.cache["anti-affinities"] = by_identity
     running: Mapping[object, RunningAntiAffinity] = state.cache["anti-affinities"]

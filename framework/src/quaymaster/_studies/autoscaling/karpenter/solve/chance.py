@@ -22,6 +22,8 @@ class Chance:
 
     def choice(self, values: Collection[str]) -> str:
         """Return one of some values."""
+        # Without a seed the smallest value is taken, so that explanations repeat. In
+        # Karpenter the iteration order of Go's maps decides.
         if self._random is None or len(values) == 1:
             return min(values)
         return self._random.choice(sorted(values))

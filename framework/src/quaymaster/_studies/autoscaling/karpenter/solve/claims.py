@@ -169,6 +169,9 @@ class OpenClaim:
     def try_pod(self, data: PodData, *, relax_min_values: bool) -> Joining | Refusal:
         """Return what the claim would be like with a pod, or why it cannot join."""
         pod, taints = data.pod, self.template.taints
+        # The order of these checks is that of ``CanAdd`` (nodeclaim.go): taints,
+        # volumes, labels, topology, types. It decides which error users read, since the
+        # first refusal is the only one.
         if taints and not tolerates_all(taints, pod.spec.tolerations):
             return Refusal(lambda: untolerated_text(taints, pod.spec.tolerations))
         types = self._with_room_for_volumes(data) if data.volumes else self.types
@@ -181,6 +184,8 @@ class OpenClaim:
         requirements = self.requirements.copy()
         requirements.add(data.requirements)
         result: Joining | Refusal = Refusal.of("")
+        # These places are alternatives. The first that works is taken, though a later
+        # one might leave cheaper types.
         for places in data.volume_alternatives or (None,):
             result = self._try_place(
                 data, types, requirements, places, relax_min_values
@@ -268,6 +273,8 @@ class OpenClaim:
         """
         total = added(self._requests, data.requests)
         type_filter = self.template.type_filter
+        # A necessary condition only. Labels and topology are left to ``try_pod``, which
+        # costs far more.
         return any(
             type_filter.index.have_room(
                 added(total, group.overhead) if group.overhead else total,
@@ -284,6 +291,8 @@ class OpenClaim:
         self._requests = added(self._requests, data.requests)
         for driver, claims in data.volumes.items():
             self._volumes[driver] = self._volumes.get(driver, frozenset()) | claims
+        # Before the pod is counted: no group counts in the host of a new claim until
+        # its first pod has joined.
         self._topology.register_hosts([self._host])
         self._topology.record(data.pod, self.template.taints, joining.requirements)
         for usage in self._ports:
@@ -295,9 +304,13 @@ class OpenClaim:
     def completed(self, chance: Chance) -> ProposedClaim:
         """Return the claim as it would be made."""
         requirements = self.requirements.copy()
+        # The host is a placeholder that only the topology needs. With it no real node
+        # would match.
         requirements.remove(HOSTNAME)
         if self._offerings:
             names = [offering.reservation_id for offering in self._offerings]
+            # Reservations are held for this claim alone, so it must not be launched as
+            # anything else.
             requirements.replace(Requirement.of(CAPACITY_TYPE, "In", (RESERVED,)))
             requirements.add(
                 [Requirement.of(self._options.reservation_label, "In", names)]
@@ -319,6 +332,8 @@ class OpenClaim:
     def _total_requests(self) -> ResourceList:
         """Return what the pods request, and the least that DaemonSets need."""
         total = request_list(self.pods)
+        # The type is not chosen yet. More than the least of all types could rule out
+        # types on which the pods do fit.
         least: ResourceList = {}
         for group in self.template.type_filter.groups:
             if group.types & self.types:

@@ -123,6 +123,9 @@ class DaemonPods:
         """Return whether a DaemonSet runs on the nodes of a type."""
         pod = self._pods[number]
         pod = replace(pod, spec=with_tolerated_preferences(pod.spec))
+        # Kept, and below too, as ``isDaemonPodCompatible`` (scheduler.go) changes the
+        # pod itself: what was given up for one type or pool stays given up for all that
+        # come later.
         self._pods[number] = pod
         if not tolerates_all(taints, pod.spec.tolerations):
             return False

@@ -78,6 +78,9 @@ class ExistingNodes:
     def place(self, data: PodData) -> bool:
         """Place a pod on the first node that it fits on, if any; return whether so."""
         pod = data.pod
+        # The first that fits, without a score, as in ``addToExistingNode``
+        # (scheduler.go). kube-scheduler will choose by its own scores, so the pod may
+        # end on another node.
         for place in self._table.candidates(
             data.requirements, data.requests, pod.spec.tolerations, self._mask
         ):
@@ -157,6 +160,7 @@ class ExistingNodes:
     def _add(self, place: int, data: PodData, requirements: Requirements) -> None:
         node = self._nodes[place]
         node.pods.append(data.pod)
+        # The facts are shared by all solves of a state.
         node.free = node.free.copy()
         subtract_from(node.free, data.requests)
         node.requirements = requirements

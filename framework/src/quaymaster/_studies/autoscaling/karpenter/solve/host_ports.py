@@ -50,6 +50,7 @@ def _port(ip: str, port: int, protocol: str) -> HostPort:
         address = ipaddress.ip_address(ip)
     except ValueError:
         return HostPort(ip, port, protocol, False)
+    # Go's ``net.IP`` treats ``::ffff:1.2.3.4`` and ``1.2.3.4`` as one address.
     mapped = getattr(address, "ipv4_mapped", None) or address
     return HostPort(str(mapped), port, protocol, mapped.is_unspecified)
 

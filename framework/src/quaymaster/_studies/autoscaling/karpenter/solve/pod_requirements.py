@@ -28,11 +28,16 @@ def _build(spec: PodSpec, *, with_preferences: bool) -> Requirements:
         return requirements
     preferred = affinity.preferred_during_scheduling_ignored_during_execution
     if with_preferences and preferred:
+        # The heaviest preference counts as if it were required until it is relaxed, and
+        # lighter ones do not count at all. Among equal weights the order of Go's
+        # unstable sort decides.
         heaviest = sort_slice(preferred, lambda term: -term.weight)[0]
         conditions = heaviest.preference.match_expressions
         requirements.add(Requirements.from_conditions(conditions))
     required = affinity.required_during_scheduling_ignored_during_execution
     if required and required.node_selector_terms:
+        # The terms are alternatives, but only the first is tried. A relaxation drops
+        # it, and the next takes its place.
         first = required.node_selector_terms[0]
         requirements.add(Requirements.from_conditions(first.match_expressions))
     return requirements

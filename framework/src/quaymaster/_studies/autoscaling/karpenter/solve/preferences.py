@@ -130,6 +130,8 @@ def _tolerating_preferences(spec: PodSpec) -> PodSpec | None:
     return replace(spec, tolerations=(*spec.tolerations, _TOLERATE_PREFERENCES))
 
 
+# In the order of ``Relax`` (preferences.go). A required term goes before any
+# preference, as terms are alternatives and give nothing up.
 _RELAXATIONS: Final[Sequence[Callable[[PodSpec], PodSpec | None]]] = (
     without_first_term,
     _without_pod_preference,

@@ -40,6 +40,9 @@ class PodQueue:
         """Return the next pod; None if all are placed, or no other one can be."""
         if not self._pods:
             return None
+        # The pod was in front before, with as many pods behind it: a whole round has
+        # placed none. More than one round can be useful, as a pod may follow another by
+        # affinity.
         if self._length_before.get(self._pods[0].uid) == len(self._pods):
             return None
         return self._pods.popleft()

@@ -262,6 +262,8 @@ class _Scheduler:
         """Place a pod, with fewer and fewer preferences; return why it fails."""
         while True:
             refusal = self._add(self._data[pod.uid])
+            # Preferences are not given up for reserved capacity, which may become free,
+            # nor for what no preference can change (``trySchedule``).
             if refusal is None or refusal.is_deferral or refusal.is_final:
                 return refusal
             less = relaxed(pod, tolerates_preferences=self._supply.prefers_no_pods)
@@ -290,6 +292,8 @@ class _Scheduler:
 
     def _join(self, data: PodData) -> bool:
         """Let a pod join the first claim that it fits, those with few pods first."""
+        # The claim with the fewest pods grows first. Beyond 12 elements Go's sort is
+        # not stable, and its order among equals decides which claim gets the pod.
         self._claims = sort_slice(self._claims, lambda claim: len(claim.pods))
         for claim in self._claims:
             if not claim.has_room(data):
@@ -303,11 +307,15 @@ class _Scheduler:
     def _open(self, data: PodData) -> Refusal | None:
         """Make a claim of the first pool that can hold a pod."""
         refusals: dict[str, Refusal] = {}
+        # By weight, then by name from z to a. The first pool that can make a node does;
+        # the prices of pools are not compared.
         for template in self._supply.templates:
             refusal = self._open_of(template, data)
             if refusal is None:
                 return None
             refusals[template.name] = refusal
+            # A pool of less weight must not take the pod while it waits for reserved
+            # capacity.
             if refusal.is_deferral:
                 break
         return Refusal(
@@ -360,6 +368,9 @@ class _Scheduler:
         remaining = self._remaining[name]
         if remaining:
             types = claim.template.type_filter.index.members(claim.types)
+            # The cloud may launch the largest type, so the limit of the pool must have
+            # room for it. What it leaves unused is given back in the next round
+            # (``subtractMax``).
             most: Amounts = largest(each.capacity for each in types)
             self._remaining[name] = subtracted(remaining, most)
 

@@ -52,6 +52,7 @@ class Topology:
         self._state = state
         self._nodes = nodes
         self._constraints = constraints
+        # Pods of this solve are counted where they are placed, not where they run now.
         self._excluded = {pod.uid: pod for pod in pods}
         self._groups: dict[object, TopologyGroup] = {}
         self._inverse: dict[object, TopologyGroup] = {}
@@ -140,6 +141,8 @@ class Topology:
     def _selecting_inverse(self, pod: Pod) -> list[TopologyGroup]:
         """Return the anti-affinities of other pods that keep a pod away."""
         count, selecting = self._selecting.get(pod.uid, (-1, []))
+        # Groups are only ever added, so their number says whether a list is still
+        # right.
         if count != len(self._inverse):
             selecting = [g for g in self._inverse.values() if g.selects(pod)]
             self._selecting[pod.uid] = len(self._inverse), selecting

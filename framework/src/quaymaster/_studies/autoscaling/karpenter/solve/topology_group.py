@@ -172,6 +172,7 @@ class TopologyGroup:
 
     def _least(self, domains: Requirement) -> int:
         """Return the smallest number of pods in the domains of a pod."""
+        # A new host, without pods, can always be made.
         if self.key == HOSTNAME:
             return 0
         counts = [count for domain, count in self.counts.items() if domains.has(domain)]
@@ -214,6 +215,9 @@ class TopologyGroup:
         both = pod_domains.intersection(node_domains)
         of_node = [domain for domain in self.counts if both.has(domain)]
         of_pod = [domain for domain in self.counts if pod_domains.has(domain)]
+        # Up to two domains, of which the pod may only allow one. The second loop of
+        # ``nextDomainAffinity`` (topologygroup.go) does not look whether the first has
+        # found something.
         return [
             self._chance.choice(options) for options in (of_node, of_pod) if options
         ]
@@ -221,6 +225,8 @@ class TopologyGroup:
     def _away(self, pod_domains: Requirement, node_domains: Requirement) -> list[str]:
         host = self._host(node_domains)
         if host is not None:
+            # What the pod requires of its host is not read here, unlike below, as in
+            # ``nextDomainAntiAffinity`` (topologygroup.go).
             return [] if self.counts.get(host, 0) else [host]
         if node_domains.operator == "In" and len(node_domains.values) < len(
             self._empty

@@ -233,6 +233,9 @@ class TypeIndex:
         for layer in self._layers:
             with_offering = layer.offered(requirements)
             offered |= with_offering
+            # A type counts as large enough only where an offering for these
+            # requirements has the resources: offerings may change the resources of
+            # their type.
             if with_offering & among:
                 fitting |= with_offering & layer.fitting(requests)
         return FilteredTypes(
