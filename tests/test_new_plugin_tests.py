@@ -13,7 +13,7 @@ from tests.kit.internals.packages import POINTS, PluginNames, package_files
 from tests.kit.nightly import sampled
 from tests.kit.packages import install
 
-STEP = 6
+STEP = 12
 """The long suite checks one of so many packages; the nightly one checks the rest."""
 SINGLE = list(itertools.combinations(POINTS, 1))
 TWO_OR_THREE = [

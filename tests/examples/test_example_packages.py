@@ -13,14 +13,10 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = [
     path.parent for path in sorted((ROOT / "docs/examples").glob("*/pyproject.toml"))
 ]
-COMPLETE = "coscheduling"
-"""The package whose contract is also checked in its environment. The quick tests check
-the contracts of all packages; at night, all are checked in their environments.
-"""
-
-AT_NIGHT = {"capacity-scheduling", "learned-policy", "openb"}
-"""Packages that the long tests leave to the nightly ones, with 13 CPU seconds each. The
-quick and the long tests play their own tests in the environment of the workspace.
+AT_NIGHT = {"capacity-scheduling", "learned-policy", "openb", "order"}
+"""Packages that the long tests leave to the nightly ones, with 13 to 19 CPU seconds
+each. The quick and the long tests play their own tests in the environment of the
+workspace.
 """
 
 _MARK = re.compile(r"pytest\.mark\.(\w+)")
@@ -89,14 +85,11 @@ def test_package_is_green_in_a_fresh_environment(
     installed: tuple[FreshEnvironment, Path],
 ) -> None:
     environment, package = installed
-    if package.name == COMPLETE:
-        environment.check(package)
-    else:
-        environment.check_without_contract(package)
+    environment.check_tests(package)
 
 
 @pytest.mark.nightly
-def test_contract_of_a_package_holds_in_a_fresh_environment(
+def test_package_passes_all_checks_in_a_fresh_environment(
     installed: tuple[FreshEnvironment, Path],
 ) -> None:
     environment, package = installed

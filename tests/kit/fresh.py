@@ -93,25 +93,21 @@ class FreshEnvironment:
             AssertionError: A check failed.
         """
         self.run("pytest", "-q", "-p", FEW, folder=folder)
-        self._check_sources(folder)
+        self.run("mypy", folder=folder)
+        self.run("ruff", "check", ".", folder=folder)
+        self.run("ruff", "format", "--check", ".", folder=folder)
         self.run("quaymaster", "plugins", "check", ".", folder=folder)
 
-    def check_without_contract(self, folder: Path) -> None:
-        """Run the checks of a package, but for the costly suite of its contract.
+    def check_tests(self, folder: Path) -> None:
+        """Run the tests of a package, but for the costly suite of its contract.
 
         Args:
             folder: The copied folder of an installed package, see `copy`.
 
         Raises:
-            AssertionError: A check failed.
+            AssertionError: A test failed.
         """
         self.run("pytest", "-q", "-p", FEW, "-k", "not test_contract", folder=folder)
-        self._check_sources(folder)
-
-    def _check_sources(self, folder: Path) -> None:
-        self.run("mypy", folder=folder)
-        self.run("ruff", "check", ".", folder=folder)
-        self.run("ruff", "format", "--check", ".", folder=folder)
 
     def _done(self, command: Sequence[str], folder: Path) -> str:
         ours = ("PYTHONPATH", "PYTEST_", "VIRTUAL_ENV")

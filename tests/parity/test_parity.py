@@ -30,17 +30,15 @@ combine the other families.
 """
 
 _FEW: Final = 40
-"""The number of cases of a family that the long suite plays by scalar hooks."""
+"""The number of first cases of a family that the long suite plays by scalar hooks, one
+of two or, with two versions, one of four.
+"""
 
 _STEP: Final = 15
 """Besides the first cases, every case with this distance is played without a cache.
 ``python -m tests.parity check --path plain`` plays all of them.
 """
 
-_EVEN_FEW: Final = slice(_FIRST, _FEW, 2)
-_ODD_FEW: Final = slice(_FIRST + 1, _FEW, 2)
-_EVEN: Final = slice(_FIRST, None, 2)
-_ODD: Final = slice(_FIRST + 1, None, 2)
 _LAST: Final = slice(_FEW, None)
 """The cases that scalar hooks play at night."""
 
@@ -53,26 +51,35 @@ _LONG_RUNS: Final[Sequence[tuple[str, slice, Path]]] = (
 def _runs() -> Iterator[ParameterSet]:
     """Yield the runs of all families.
 
-    The long suite plays each case, but only with one of the versions if there are
-    records of several; the nightly suite plays it with the others.
+    The long suite plays every second case, with one of the versions if there are
+    records of several; the nightly suite plays the rest.
     """
     for family in DEVICE_FAMILIES:
-        yield from _first_runs(family, "1.36")
-        yield from _long_runs(family, "1.36")
-        yield _run(family, "1.36", "even-twin", _EVEN, "twin", mark="long")
-        yield _run(family, "1.36", "odd-twin", _ODD, "twin", mark="long")
-        part = slice(_FIRST, _FEW)
-        yield _run(family, "1.36", "rest-scalar", part, "scalar", mark="long")
-        yield _run(family, "1.36", "last-scalar", _LAST, "scalar", mark="nightly")
+        yield from _version_runs(family, "1.36", parts=2, chosen=0)
     for family, (index, version) in product(FAMILIES, enumerate(KUBERNETES_VERSIONS)):
-        even, odd = ("nightly", "long") if index % 2 else ("long", "nightly")
-        yield from _first_runs(family, version)
-        yield from _long_runs(family, version)
-        yield _run(family, version, "even-twin", _EVEN, "twin", mark=even)
-        yield _run(family, version, "odd-twin", _ODD, "twin", mark=odd)
-        yield _run(family, version, "even-scalar", _EVEN_FEW, "scalar", mark=even)
-        yield _run(family, version, "odd-scalar", _ODD_FEW, "scalar", mark=odd)
-        yield _run(family, version, "last-scalar", _LAST, "scalar", mark="nightly")
+        yield from _version_runs(family, version, parts=4, chosen=2 * index)
+
+
+def _version_runs(
+    family: str, version: str, *, parts: int, chosen: int
+) -> Iterator[ParameterSet]:
+    """Yield the runs of the records of one version.
+
+    Args:
+        family: The family.
+        version: The version.
+        parts: Into how many parts the cases after the first are divided.
+        chosen: The part that the long suite plays.
+    """
+    yield from _first_runs(family, version)
+    yield from _long_runs(family, version)
+    for index in range(parts):
+        mark = "long" if index == chosen else "nightly"
+        part, few = (slice(_FIRST + index, end, parts) for end in (None, _FEW))
+        name = f"part{index}"
+        yield _run(family, version, f"{name}-twin", part, "twin", mark=mark)
+        yield _run(family, version, f"{name}-scalar", few, "scalar", mark=mark)
+    yield _run(family, version, "last-scalar", _LAST, "scalar", mark="nightly")
 
 
 def _first_runs(family: str, version: str) -> Iterator[ParameterSet]:

@@ -1,6 +1,6 @@
 """Decisions with and without a cache are equal, for every workload of upstream.
 
-Each workload that upstream measures is played on at most 200 nodes, with fewer pods; at
+Each workload that upstream measures is played on at most 120 nodes, with fewer pods; at
 night, on at most 500. Every decision is made a second time, by scalar hooks alone.
 """
 

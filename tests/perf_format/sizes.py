@@ -16,7 +16,7 @@ from tests.kit.internals.perf import (
 
 __all__ = ["MANY_NODES", "NODES", "PODS", "scaled", "total"]
 
-NODES, MANY_NODES = 200, 500
+NODES, MANY_NODES = 120, 500
 """The scheduler stops early, at enough feasible nodes, in clusters of more than 100."""
 PODS = 80
 CROWDED_PODS = 240

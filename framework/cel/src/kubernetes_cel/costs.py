@@ -20,6 +20,7 @@ from kubernetes_cel.values import MAP_TYPES, Optional, Value
 
 __all__ = ["READ_ONCE", "SIMPLE", "TRAVERSED", "call_cost", "call_cost_1_36"]
 
+# 10 for the list (``ListCreateBaseCost``) and 1 for the call.
 _LIST_CALL: Final = 11
 """The cost of a call that returns a list."""
 
@@ -77,16 +78,22 @@ def _inner_size(value: Value) -> int:
 
 
 def _read(size: int, times: int = 1) -> int:
+    # ``StringTraversalCostFactor`` is 0.1, and ``RegexStringLengthCostFactor`` below is
+    # 0.25 (cel-go, common/cost.go).
     return math.ceil(size * times * 0.1)
 
 
 def _search(text: int, pattern: int) -> int:
+    # One more than the length: a product with an empty text would be 0 whatever the
+    # pattern.
     return math.ceil((1.0 + text) * 0.1) * math.ceil(pattern * 0.25)
 
 
 def _traversal(value: Value) -> int:
     kind = type(value)
     if kind is str:
+        # Bytes and rounded down, while other costs count code points and round up:
+        # ``traversalCost`` (library/cost.go) does so.
         return int(len(value.encode("utf-8", "surrogatepass")) * 0.1)
     if kind is bytes:
         return int(len(value) * 0.1)
@@ -101,6 +108,8 @@ def _self_comparison(values: Value) -> int:
     if type(values) is not list:
         raise CelPanicError
     size = _size(values)
+    # ``trackListSelfCompare`` (cel-go, ext/lists.go): the first element decides for
+    # all.
     factor = 2.1 if size and type(values[0]) in (str, bytes) else 2.0
     return int(size * size * factor) + _LIST_CALL
 

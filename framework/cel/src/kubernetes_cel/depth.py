@@ -22,6 +22,7 @@ def deep_calls() -> Iterator[None]:
     """Allow as many nested calls as the deepest expression needs."""
     with _LOCK:
         before = sys.getrecursionlimit()
+        # Never lowered: another part of the process may have raised it.
         sys.setrecursionlimit(max(before, _CALLS))
         try:
             yield

@@ -53,6 +53,9 @@ def _takes(expected: Type, value: Value) -> bool:
         return True
     if expected.name != TYPE_NAMES[type(value)]:
         return False
+    # Only the first member, here and below, as ``defaultIsAssignableRuntimeType``
+    # (cel-go, common/types/types.go). A list of mixed types finds an overload by its
+    # first element, and the error comes later.
     if expected.kind is Kind.LIST and value:
         return _takes(expected.parameters[0], value[0])
     if expected.kind is Kind.MAP and value:

@@ -21,6 +21,7 @@ __all__ = ["CallEstimate", "Part", "estimated_call"]
 _UNIT: Final = just(1)
 _LIST_CALL: Final = just(11)
 _ADDRESS: Final = Range(4, 16)
+# ``MaxNameFormatRegexSize`` and, below, ``MaxFormatSize`` (apiserver, cel/limits.go).
 _FORMAT_PATTERN: Final = 128 * 0.25
 _FORMAT: Final = Range(1, 64)
 _SIMPLE_EQUALS: Final = frozenset(

@@ -207,6 +207,7 @@ class _Estimation:
         if node.target is not None:
             total = self.cost(node.target)
             target = self._part(node.target)
+        # The neutral element of `union`.
         called = Range(MAX_UINT, 0)
         size: Range | None = None
         for overload in overloads:

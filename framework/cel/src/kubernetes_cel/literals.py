@@ -33,6 +33,7 @@ _LOW_SURROGATE, _HIGH_SURROGATE = 0xD800, 0xDFFF
 
 def _body(text: str) -> tuple[str, bool]:
     """Return the text between the quotes, and whether it is raw."""
+    # As ``newlineNormalizer`` (cel-go, parser/unescape.go).
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     raw = text[0] in "rR"
     if raw:

@@ -91,6 +91,7 @@ def quantify(step: Step, *, decisive: bool) -> Evaluate:
                 if _passes(predicate, frame) == decisive:
                     return decisive
             except CelEvaluationError as error:
+                # The first error counts, and only if no later member decides.
                 pending = pending or error
         if pending is not None:
             raise pending

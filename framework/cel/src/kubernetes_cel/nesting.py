@@ -10,6 +10,7 @@ from kubernetes_cel.errors import CelCompilationError
 
 __all__ = ["Nesting"]
 
+# The default ``maxRecursionDepth`` of cel-go's parser.
 _DEEPEST: Final = 250
 
 

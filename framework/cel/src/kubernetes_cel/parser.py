@@ -104,6 +104,8 @@ class _Parser:
         """Build a balanced tree of the terms of a chain."""
         if len(terms) == 1:
             return terms[0]
+        # Balanced as by ``logicManager`` (cel-go, parser/helper.go): long chains stay
+        # below the limit of nesting.
         middle = len(offsets) // 2
         left = self._tree(function, terms[: middle + 1], offsets[:middle])
         right = self._tree(function, terms[middle + 1 :], offsets[middle + 1 :])
@@ -158,6 +160,8 @@ class _Parser:
             while self._tokens.accept(sign.text):
                 count += 1
             node = self._member()
+            # An even number of signs cancels out here already, so it has no type to
+            # check and no cost: ``!!'a'`` is valid (cel-go, parser.go).
             if count % 2 == 0:
                 return node
             height = self._nesting.height(node)

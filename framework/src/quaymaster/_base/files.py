@@ -36,6 +36,7 @@ def write_whole(file: Path | str, content: bytes, *, mode: int = ANYBODY) -> Non
         path.write_bytes(content)
         return
     target = path.resolve()
+    # Names have at most 255 bytes.
     draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
     try:
         try:
@@ -48,6 +49,7 @@ def write_whole(file: Path | str, content: bytes, *, mode: int = ANYBODY) -> Non
             raise
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(file)) from error
+    # Only now is the new name certain to survive a crash.
     _keep_name(target.parent)
 
 

@@ -58,6 +58,8 @@ def notice_dead_peer(connection: socket.socket) -> None:
         connection.setsockopt(tcp, socket.TCP_KEEPIDLE, _SECONDS_OF_SILENCE)
         connection.setsockopt(tcp, socket.TCP_KEEPINTVL, _SECONDS_OF_PROBE)
         connection.setsockopt(tcp, socket.TCP_KEEPCNT, _PROBES)
+        # Probes are sent only while the connection is idle. This one ends it if sent
+        # bytes are not acknowledged.
         connection.setsockopt(tcp, socket.TCP_USER_TIMEOUT, seconds * 1000)
 
 

@@ -102,6 +102,9 @@ COSTLY = (
     "Leads",
     "Licences",
     "Aisles",
+    "ZoneQuota",
+    "Approves",
+    "Neighbours",
 )
 
 

@@ -60,11 +60,11 @@ def test_list_with_few_groups_still_begins_with_the_lightest_plan() -> None:
 
 
 @pytest.mark.long
-def test_plan_of_thirty_groups_is_found_although_its_list_does_not_end() -> None:
+def test_plan_of_forty_groups_is_found_although_its_list_does_not_end() -> None:
     pod = make_pod(requests={"cpu": "1700m", "memory": "9Gi"})
     answer = plan(
         [make_deployment(name="web", replicas=40, pod=pod)],
-        groups=[group(*shape) for shape in shapes(30)],
+        groups=[group(*shape) for shape in shapes(40)],
         config=CONFIG,
         registry=REGISTRY,
         max_trials=20,

@@ -17,6 +17,8 @@ from kubernetes_cel.values import MAX_INT, MIN_INT
 
 __all__ = ["Amount", "parse_amount"]
 
+# ``maxInt64Factors`` of resource.Quantity. Beyond these digits upstream computes with
+# another class, ``infDecAmount``, which rounds and compares otherwise.
 _MOST_DIGITS: Final = 18
 _MOST_BINARY_DIGITS: Final = 14
 _NANO: Final = -9
@@ -159,6 +161,7 @@ def _decimal(whole: str, fraction: str, exponent: int) -> Amount:
 
 def _binary(whole: str, fraction: str, power: int) -> Amount:
     digits = len(whole or "0")
+    # ``ParseQuantity``: 15 - digits - power * 3 / 10 - 1 must not be negative.
     if not fraction and digits + power * 3 // 10 <= _MOST_BINARY_DIGITS:
         return Amount(int(whole or "0") << power)
     amount = _long(int((whole or "0") + fraction) << power, -len(fraction))

@@ -56,6 +56,9 @@ def _matching(
         if len(text.encode()) > longest:
             return False
         if prefix and len(text) > 1 and text.endswith("-"):
+            # ``maskTrailingDash`` (apimachinery, api/validation/generic.go): a
+            # generated suffix will follow the dash, so the prefix is checked without
+            # it.
             text = f"{text[:-2]}a"
         return compiled.fullmatch(text) is not None
 

@@ -129,6 +129,7 @@ def _is_local_multicast(ip: IP) -> bool:
 
 def _is_global_unicast(ip: IP) -> bool:
     address = ip.address
+    # As Go's ``IsGlobalUnicast``: private addresses count as global.
     return address != _BROADCAST and not (
         address.is_unspecified
         or address.is_loopback

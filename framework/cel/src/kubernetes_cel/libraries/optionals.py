@@ -11,6 +11,7 @@ from kubernetes_cel.values import NONE, Duration, Optional, Timestamp, Uint, Val
 
 __all__ = ["OVERLOADS"]
 
+# Go's zero time, the first moment of year 1.
 _FIRST_MOMENT: Final = Timestamp(-62135596800 * 10**9)
 _WITH_ZEROS: Final = frozenset({bool, int, Uint, float, str, bytes, list, dict})
 

@@ -150,6 +150,8 @@ def _in_zone(moment: Timestamp, zone: str) -> datetime.datetime:
         if match is None:
             raise CelEvaluationError(f"invalid time zone offset {zone!r}")
         hours, minutes = int(match[1]) * 60, int(match[2])
+        # By the text and not by the number of hours, as -00:30 has none (cel-go,
+        # ``timeZone``).
         offset = hours - minutes if zone.startswith("-") else hours + minutes
         return _datetime(seconds + offset * 60)
     if zone in ("", "UTC", "Local"):

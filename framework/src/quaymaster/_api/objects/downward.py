@@ -32,6 +32,7 @@ def check_field_reference(reference: Part, fields: Sequence[str]) -> None:
         reference.expect(False, "fieldPath", "the version v1", version)
         return
     text = reference.text("fieldPath")
+    # An old name of the field (pkg/apis/core/v1/conversion.go).
     if text == "spec.host":
         text = "spec.nodeName"
     subscript = _SUBSCRIPT.fullmatch(text)

@@ -54,6 +54,8 @@ def pod_limit_list(
             if is_pod_level_resource(name):
                 total[name] = effective.get(name, _ZERO)
     if overhead and spec.overhead:
+        # Without a limit a pod is unlimited, and the overhead alone would be a limit
+        # (``PodLimits``, component-helpers/resource/helpers.go).
         add_to(total, {k: v for k, v in spec.overhead.items() if total.get(k)})
     return total
 

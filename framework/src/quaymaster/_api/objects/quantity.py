@@ -217,6 +217,7 @@ def _parse(text: str) -> Quantity:
     amount = int(whole + fraction) * factor
     nanos = _shifted(amount, power - len(fraction) + 9)
     if style is QuantityFormat.BINARY_SI:
+        # Binary amounts only, as ``ParseQuantity`` does.
         nanos = min(nanos, _MAX_INT64 * _NANO)
         if nanos < _NANO:
             style = QuantityFormat.DECIMAL_SI

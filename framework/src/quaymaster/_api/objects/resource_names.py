@@ -42,6 +42,8 @@ def is_extended_resource(name: str) -> bool:
     """Return whether a resource is not Kubernetes' own, such as ``nvidia.com/gpu``."""
     if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
         return False
+    # With the prefix that quotas give it, which makes the longest valid name nine
+    # characters shorter.
     match = _QUALIFIED_NAME.fullmatch("requests." + name)
     return (
         match is not None and len(match["prefix"]) <= 253 and len(match["name"]) <= 63

@@ -52,6 +52,8 @@ def sum_up(
             amounts = complete(container)
             add_to(total, amounts)
             add_to(sidecars, amounts)
+            # A plain init container runs beside the sidecars that started before it, so
+            # the order of init containers counts.
             raise_to(peak, sidecars)
         else:
             running = complete(container).copy()

@@ -73,6 +73,8 @@ class Selector:
     ) -> None:
         self.matches_nothing = matches_nothing
         self.requirements: tuple[Requirement, ...] = (
+            # Sorted, so that selectors with equal requirements are equal whatever the
+            # order of the input.
             () if matches_nothing else tuple(sorted(set(requirements)))
         )
         # Most requirements have one value: these use the fast path.

@@ -195,6 +195,7 @@ def _is_left_to_kernel(connection: socket.socket) -> bool:
 
 def _timeval(seconds: float) -> bytes:
     whole = int(seconds)
+    # 1 µs more, as 0 would mean no deadline.
     return struct.pack("ll", whole, int((seconds - whole) * 1e6) + 1)
 
 

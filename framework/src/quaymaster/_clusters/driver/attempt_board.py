@@ -78,6 +78,7 @@ class AttemptBoard:
 
     def end(self) -> None:
         """Mark that the attempt has ended."""
+        # While an attempt lasts, this byte is a digit.
         self._map[0] = 0
         if self.notable and self._uid in self.notable:
             self.notable.discard(self._uid)
@@ -92,6 +93,7 @@ class AttemptBoard:
 
     def end_hook(self, mark: bytes) -> None:
         """Mark that this hook has ended, unless a later one has begun."""
+        # Hooks on other threads may overlap, and the slot has the latest one.
         if self._map[_HALF : _HALF + len(mark)] == mark:
             self._map[_HALF] = 0
 

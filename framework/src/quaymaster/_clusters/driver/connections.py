@@ -262,6 +262,8 @@ class _Wire:
         except _NOT_NOW:
             count = 0
         except OSError as error:
+            # If the first write fails, nothing has left: the request may be sent over
+            # another connection without doubt.
             self.lose(_why(error), is_sent=not is_first)
             return
         was_left, self._rest = not is_first, self._rest[count:]
@@ -287,6 +289,8 @@ class _Wire:
                 self.lose("the connection was closed before a response arrived")
                 return
         done, self._done = self._done, None
+        # A reply that nothing was sent for, or one that comes before its request has
+        # left, makes the next reply on this connection ambiguous.
         if done is None or reply.is_last or not data or self._rest:
             self.close()
         if done is not None:

@@ -20,6 +20,7 @@ from quaymaster._clusters.driver.frames import Lane, Note, Reference, Request, R
 
 __all__ = ["Events"]
 
+# ``finishTime`` and ``refreshTime`` of client-go (tools/events).
 _SECONDS_TO_FINISH: Final = 360.0
 _SECONDS_TO_REFRESH: Final = 1800.0
 _SECONDS_TO_LOOK: Final = 30.0

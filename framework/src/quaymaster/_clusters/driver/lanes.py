@@ -166,6 +166,8 @@ class Lanes:
         pending = _Pending(request, self._now())
         queue = self._queues[request.lane]
         if request.key:
+            # Requests of one pod are sent one after the other, as those on different
+            # connections may overtake each other.
             before = self._by_key.get(request.key)
             if before is not None:
                 if request.lane is Lane.BIND:
@@ -273,6 +275,7 @@ class Lanes:
             pending.doubts += 1
             if not self._again(pending, _seconds(reply)):
                 self._refuse(pending, reply, is_in_doubt=request.method != "GET")
+        # An earlier try, whose response was lost, has deleted it.
         elif code == _NOT_FOUND and request.method == "DELETE" and pending.doubts:
             self._answer(pending, Response(request.call, _OK))
         else:

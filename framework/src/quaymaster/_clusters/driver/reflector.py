@@ -308,6 +308,7 @@ class Reflector:
     def _take_line(self, line: bytes) -> None:
         event = EVENTS.decode(line)
         if event.type == "ERROR":
+            # What came before the error counts.
             self._sent.flush()
             raise _EventError(self._path, STATUSES.decode(event.object))
         if event.type not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):

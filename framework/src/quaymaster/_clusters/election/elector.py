@@ -96,6 +96,8 @@ def election_client(
     ``tools/leaderelection/resourcelock``): one hanging request does not lose the lease.
     """
 
+    # A client that waits as the server requests could miss the deadline; the election
+    # has a period of its own.
     def refuse_to_wait(seconds: float) -> NoReturn:
         message = f"the server requests a delay of {seconds:g} seconds"
         raise ApiError(access.name, message, code=_TOO_MANY)

@@ -56,6 +56,8 @@ class Fence:
 
     def open(self, started: float) -> bool:
         """Open it for the first time; see `renew`."""
+        # From before the request was sent, since the server may have renewed the lease
+        # any time after that.
         self._until = started + self._length
         return self.may_write()
 

@@ -35,8 +35,10 @@ from quaymaster._core.config.settings import LeaderElection
 
 __all__ = ["Answer", "Ask", "Clocks", "Pause", "Rules", "Steps"]
 
+# ``JitterFactor`` of client-go (tools/leaderelection).
 _JITTER: Final = 1.2
 _NOT_FOUND: Final = 404
+# As client-go: a lease must have a duration, and no candidate waits for this one.
 _RELEASED_SECONDS: Final = 1
 
 _log = logging.getLogger(__name__)
@@ -175,6 +177,8 @@ class Rules:
 
     def _tried(self, started: float) -> _Tried:
         """Try once to acquire or renew the lease."""
+        # One write instead of a read and a write. It fails if another has written, and
+        # the longer way follows.
         may_be_quick = self._is_mine and self._is_valid(started)
         if may_be_quick and (yield from self._updated()):
             return True
@@ -189,6 +193,8 @@ class Rules:
         stored = self._read(answer)
         if stored is None:
             return False
+        # The time of our own observation counts, and never the time in the lease: the
+        # clocks of machines differ.
         if self._seen is None or stored.spec != self._seen.spec:
             self._seen_at = self._now()
         self._seen, self._gone_since = stored, None

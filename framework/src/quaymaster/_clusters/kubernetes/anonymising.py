@@ -161,6 +161,8 @@ def anonymised(trees: Sequence[Tree], kinds: KindSet) -> list[Tree]:
     uids: set[str] = set()
     collect = _Substitutes(name=_adder(names), uid=_adder(uids), time=_unchanged)
     for tree in read:
+        # This pass only collects. Aliases keep the order of names, as it decides ties,
+        # so all names are needed first.
         _Renaming(collect, tree).whole()
     compound, stems = _put_together(read)
     uid_aliases = UidAliases(uids)

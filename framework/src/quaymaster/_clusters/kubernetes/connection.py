@@ -146,6 +146,8 @@ class Connection:
             closed = isinstance(
                 error.__cause__, (ConnectionError, http.client.BadStatusLine)
             )
+            # The server may close an idle connection at this very moment. Only a
+            # request that changes nothing may be sent twice.
             if not (is_kept and closed and request.only_reads):
                 raise
         return self._tried(request, shown)

@@ -72,6 +72,7 @@ def ask_program(access: Access, config: ExecConfig) -> Issued:
     }
     where = f"{access.exec_where} ({config.command})"
     try:
+        # Standard error is not captured, as programs prompt their users there.
         done = subprocess.run(
             [config.command, *config.args],
             env=environment,

@@ -116,6 +116,9 @@ def list_pages(
         try:
             page = client.get(path, query)
         except ApiError as error:
+            # A continue token ends with etcd's compaction, after some minutes. Pages of
+            # two versions together would not be the state of any moment, so all is read
+            # once more.
             if error.code == _GONE and "continue" in query:
                 return [client.get(path, always)]
             raise

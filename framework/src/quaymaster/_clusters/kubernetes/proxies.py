@@ -40,6 +40,7 @@ def proxy_for(server: SplitResult, proxy_url: str) -> SplitResult | None:
     """
     if proxy_url:
         return urlsplit(proxy_url)
+    # As Go's ``httpproxy``, whatever NO_PROXY says.
     if _is_here(server.hostname or ""):
         return None
     if urllib.request.proxy_bypass(server.netloc):

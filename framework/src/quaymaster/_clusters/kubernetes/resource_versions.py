@@ -27,6 +27,8 @@ def compare_versions(version: str, other: str) -> int | None:
         return 0
     if not (_is_number(version) and _is_number(other)):
         return None
+    # Without leading zeros, the longer number is larger. No conversion: a server may
+    # send any number of digits.
     return 1 if (len(version), version) > (len(other), other) else -1
 
 

@@ -36,5 +36,6 @@ def snapshot_content(items: list[Tree], name: str) -> bytes:
     document = {"apiVersion": "v1", "kind": "List", "items": items}
     content = msgspec.json.encode(document)
     if name.endswith(GZIP_ENDING):
+        # Without a time, equal objects make equal files.
         return gzip.compress(content, mtime=0)
     return content + b"\n"

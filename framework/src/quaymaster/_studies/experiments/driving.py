@@ -115,6 +115,7 @@ class _Drive:
         if ahead <= 0:
             return
         end = self._clock.now() + ahead
+        # Only so that the clock stops at this moment.
         timer = self._clock.call_at(end, lambda: None)
         self._pass_time_until(end)
         timer.cancel()
@@ -151,6 +152,7 @@ class _Drive:
             step = run.attempt()
             if step is None:
                 return
+            # A pod with a nominated node waits for its victims to end.
             if step.outcome in _TURNED_AWAY and not step.nominated_node:
                 self._turn_away(step)
             for note in self._step:

@@ -93,6 +93,7 @@ class Fairness(LifeMetric):
 
 def _indices(name: str, numbers: Iterable[float]) -> Mapping[str, float | None]:
     values = list(numbers)
+    # 0 if all are 0: then no index is defined.
     squares = sum(value * value for value in values)
     jain = sum(values) ** 2 / (len(values) * squares) if squares else None
     max_min = min(values) / max(values) if squares else None

@@ -137,6 +137,7 @@ def _owner(obj: ApiObject) -> _Identity | None:
 def _arrives(obj: ApiObject, settled: Container[_Identity | None]) -> bool:
     """Return whether an object arrives later than at the beginning."""
     if (
+        # It creates its Jobs at its own times.
         isinstance(obj, CronJob)
         or obj.kind not in POD_KINDS
         or (isinstance(obj, Pod) and obj.node_name)

@@ -38,6 +38,8 @@ def random_failures(
         ChangeError: No node matches the selector of an entry.
     """
     processes = [
+        # A stream for each domain: one more node in the input does not change when
+        # the others fail.
         _disruptions(
             entry, names, random_stream(seed, "node failures", str(number), name)
         )
@@ -94,6 +96,7 @@ class _Failure:
     def apply(self, simulation: Simulation) -> Effect:
         """Make the change, now; see `ClusterChange.apply`."""
         present = {node.name for node in simulation.cluster.list(Node).items}
+        # Entries may overlap: a node that another one has failed is its to return.
         present -= simulation.cluster.silent_nodes
         domain = self.domain
         domain.failed = [name for name in domain.names if name in present]

@@ -73,6 +73,7 @@ def check_first_run(experiment: Experiment, *, verify: int = 0) -> RunCheck:
     if not found:
         return RunCheck(cell=cell)
     cause = _CLOCK
+    # With the same order of sets, the same result: the order was the cause.
     if not _between(experiment, first, made(1)):
         cause = _SETS
     elif not _between(experiment, made(1, seeded=True), made(1, seeded=True)):

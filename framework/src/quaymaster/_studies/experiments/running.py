@@ -147,6 +147,7 @@ def _made(
             departures_first=experiment.departures_first,
             period=experiment.period,
         )
+        # Once more, since arrivals may be made one by one.
         state = run.observe()
     _check_reads(experiment, cell, source, watch)
     return RunResult(

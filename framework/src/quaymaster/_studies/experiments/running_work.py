@@ -209,6 +209,7 @@ class RunningWork:
             running.timer.cancel()
         self._spent[life.pod.uid] = _spent(running, completed=life.has_completed)
         if not life.has_completed:
+            # What earlier pods had saved stays saved.
             before = _full_work(running.pod) - running.plan.work
             saved = before + running.plan.saved(running.done)
             works = self._saved[_identity(life.pod)]

@@ -39,6 +39,7 @@ def t_quantile(confidence: float, degrees: int) -> float:
         high *= 2
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
+        # No number lies in between.
         if middle in (low, high):
             break
         if two_sided_p(middle, degrees) > 1 - confidence:

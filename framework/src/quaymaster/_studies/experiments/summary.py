@@ -175,6 +175,8 @@ def _corrected(differences: Sequence[Difference]) -> Sequence[Difference]:
         ]
         highest = 0.0
         for rank, (p, place) in enumerate(sorted(places)):
+            # Holm's method: a larger probability never becomes smaller than one before
+            # it.
             highest = max(highest, min(1.0, p * (len(places) - rank)))
             corrected[place] = highest
     return [

@@ -49,6 +49,7 @@ SUBMITTED_SECONDS_ANNOTATION: Final = f"{BATCH_DOMAIN}/submitted-seconds"
 """On a pod: when its job was submitted, by the clock of the trace."""
 
 _LABELS: Final = ("user", "group", "executable", "queue", "partition")
+# The headers do not give the memory of the machine, so it never decides.
 _MEMORY_OF_ONE_NODE: Final = "1Pi"
 _KIB: Final = 1024
 

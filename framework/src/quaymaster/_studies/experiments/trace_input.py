@@ -101,6 +101,7 @@ class TraceInput(ExperimentInput):
             message = "expected a table of machines, or the parameter nodes"
             raise RecordError(", ".join(map(str, paths)), message)
         tasks = self._chosen(paths, _tasks(events))
+        # With earlier tasks left out, nothing would happen until then.
         begin = 0.0 if not self.first else tasks[0].at
         arrivals = [*later, *_arrivals(tasks)]
         return Workload(

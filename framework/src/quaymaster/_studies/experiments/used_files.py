@@ -45,6 +45,7 @@ class UsedFiles:
         """Return the hash of a file; empty if it does not exist."""
         try:
             stat = path.stat()
+            # All runs of a sweep use mostly the same files.
             version = stat.st_mtime_ns, stat.st_size
             entry = self._hashes.get(path)
             if entry is None or entry[0] != version:

@@ -107,6 +107,7 @@ class _Pool:
             target=_serve, args=(theirs, self._experiment, self._verify), daemon=True
         )
         process.start()
+        # Open in the parent, it would keep `recv` waiting when the process dies.
         theirs.close()
         worker = _Worker(process, ours, self._waiting.popleft())
         self._busy[ours] = worker
@@ -142,6 +143,7 @@ class _Pool:
         number = worker.number
         self._deaths[number] += 1
         if self._deaths[number] < MOST_TRIES:
+            # First, so that a run that ends processes is found early.
             self._waiting.appendleft(number)
             return None
         code = worker.process.exitcode

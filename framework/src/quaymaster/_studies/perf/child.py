@@ -58,6 +58,7 @@ def run_apart(
     )
     with _deaf_to_interrupts():
         process.start()
+    # Open in the parent, it would keep `recv` waiting when the process dies.
     theirs.close()
     try:
         return _listen(ours, workload, on_progress)

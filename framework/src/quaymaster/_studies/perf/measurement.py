@@ -220,6 +220,7 @@ class Meter:
         measured = self._open
         if measured is None:
             return
+        # Between the ticks of the clock: most attempts take less than one.
         now = self._clock.exact()
         metadata = pod.metadata
         began = self._began.pop(metadata.uid, None)
@@ -306,4 +307,5 @@ def _rates(
 
 def _percentile(ranked: Sequence[float], percent: int) -> float:
     """Return the percentile of sorted values: that share of them is not larger."""
+    # Not interpolated, as upstream (scheduler_perf/util.go).
     return ranked[math.ceil(len(ranked) * percent / 100) - 1]

@@ -216,6 +216,8 @@ def _prepared(node: Node, operation: CreateNodes, number: int, index: int) -> No
     allocatable = operation.node_allocatable_strategy
     labels = operation.label_node_prepare_strategy
     unique = operation.unique_node_label_strategy
+    # One of these only, and in this order (``getNodePreparer``,
+    # scheduler_perf/executor.go).
     if allocatable is not None:
         status = node.status
         amounts = {

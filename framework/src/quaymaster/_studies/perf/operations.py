@@ -49,6 +49,7 @@ __all__ = ["Player"]
 ObjT = TypeVar("ObjT", bound=ApiObject)
 _Call = Callable[[], None]
 
+# ``runChurnOp`` (scheduler_perf/executor.go).
 _CHURN_MILLISECONDS: Final = 500
 
 
@@ -255,6 +256,8 @@ class Player:
             for call in calls:
                 call()
             return
+        # The rate is a part of the workload: faster calls would find the scheduler with
+        # another queue.
         is_over = self._world.every(1 / operation.update_per_second, calls)
         if not self._world.wait_until(is_over):
             raise WorkloadError("the updates take too long")

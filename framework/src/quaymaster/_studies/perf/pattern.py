@@ -64,6 +64,8 @@ def make_pattern(texts: ObjectTexts) -> Pattern | None:
     except YamlError:
         return None
     pattern = Pattern(marked, real)
+    # A check on real values: an output may decide what the YAML around it means, such
+    # as an anchor or a second key.
     return pattern if pattern.tree(values) == real else None
 
 

@@ -24,6 +24,8 @@ __all__ = ["World"]
 _BURST: Final = 100
 """How many pods the client creates before the scheduler gets as many turns."""
 
+# Upstream's default timeout of ten minutes (``createPodsOp``,
+# scheduler_perf/executor.go).
 _PATIENCE_SECONDS: Final = 600.0
 # The number of bound pods between two progress reports.
 _PROGRESS: Final = 256

@@ -95,6 +95,7 @@ def _parts(node: Node, pods: Sequence[Pod]) -> Iterable[tuple[Pod, Decimal]]:
     """Return the part of its node that each pod has."""
     offer = offered(node)
     parts = [_part(requested(pod), offer) for pod in pods]
+    # The pods of an overcommitted node pay its price together, and not more.
     whole = max(sum(parts, Decimal(0)), Decimal(1))
     return [(pod, part / whole) for pod, part in zip(pods, parts, strict=True)]
 

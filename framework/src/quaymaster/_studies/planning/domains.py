@@ -178,8 +178,12 @@ class _Even:
         if not number:
             return not self.demand
         slack = (number - 1) * self.skew
+        # If the fullest domain has m pods, each other one has m - skew at least: m *
+        # number - slack <= demand. For the emptiest the same holds with the signs
+        # changed.
         most = (self.demand + slack) // number
         least = max(0, -((slack - self.demand) // number))
+        # The emptiest domain then counts as one without pods.
         if number < self.min_domains:
             most, least = min(most, self.skew), 0
         if any(room < least for room, _ in domains):

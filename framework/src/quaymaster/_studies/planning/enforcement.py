@@ -135,6 +135,8 @@ def is_enforced(simulation: Simulation, scheduler_name: str, rule: Rule) -> bool
     """
     law = _law_of_room(rule.resource) if isinstance(rule, RoomFor) else rule
     last = len(law.broken) - 1
+    # The pods that keep the rule are tried too: a profile that rejects every pod would
+    # seem to enforce it.
     return _placed(simulation, scheduler_name, law.kept) == [True] * len(law.kept) and (
         _placed(simulation, scheduler_name, law.broken) == [True] * last + [False]
     )

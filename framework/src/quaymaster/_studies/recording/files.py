@@ -28,6 +28,7 @@ from quaymaster._studies.recording.lines import (
 __all__ = ["RecordError", "RecordFile", "RecordWriter", "is_record"]
 
 _GZIP: Final = b"\x1f\x8b"
+# zlib reads and writes a gzip header only with 16 added.
 _GZIP_BITS: Final = zlib.MAX_WBITS | 16
 _BLOCK: Final = 1 << 18
 _ENDING: Final = ".gz"
@@ -137,6 +138,7 @@ class RecordFile:
             size += len(content)
             is_inside, block = not unzip.eof, unzip.unused_data or unzip.unconsumed_tail
             compressed -= len(block)
+            # In each round, so that a small file cannot fill the memory first.
             self._check_size(compressed, size)
             has_more = is_inside and len(content) == _BLOCK
             if unzip.eof:
@@ -199,6 +201,7 @@ class RecordWriter:
         if not self._has_unflushed:
             return
         if self._zip is not None:
+            # Ends the block but not the member, so that readers see the lines.
             self._put(self._zip.flush(zlib.Z_SYNC_FLUSH))
         try:
             self._file.flush()
@@ -253,6 +256,7 @@ def _mend(path: Path) -> None:
             file.write(line if zipped is None else zipped.compress(line))
         if zipped is not None:
             file.write(zipped.flush())
+    # All or nothing: the record stays whole if this process is killed meanwhile.
     mended.replace(path)
 
 

@@ -63,6 +63,7 @@ class Followed:
     def notices(self, access: Access) -> Iterator[Notice]:
         """Yield notices about objects that could not be read."""
         name, where = resource_of(self.kind).full_name, access.name
+        # A server that does not know the kind has no objects of it.
         if self.trouble and self.code != _NOT_FOUND:
             message = f"{name} could not be followed in the end: {self.trouble}"
             if self.code == _FORBIDDEN:

@@ -113,6 +113,8 @@ class Following:
                 del self.assumed[new.uid]
             else:
                 node = self.assumed[new.uid].outcome.node
+                # The pod was changed before its binding was seen. The scheduler had
+                # assumed it by then.
                 new = replace(new, node_name=node)
                 entry = attrs.evolve(entry, new=new)
         self.world.apply(entry)
@@ -122,6 +124,7 @@ class Following:
     ) -> None:
         self.most_nodes = max(self.most_nodes, len(self.world.list(Node).items))
         ask(outcome, pod, moments)
+        # Later decisions counted on this one, even though its binding came later.
         if outcome.node and outcome.seen > number:
             bound = bound_as(outcome, pod)
             self.assumed[outcome.uid] = Moved(outcome, (bound,))

@@ -120,6 +120,8 @@ class Judge:
         if not preferred or verdict.decided.nominated_node in ("", preferred):
             return verdict
         for index in range(1, min(sides, _MOST_DRAWS)):
+            # Preemption begins at a drawn node, so each side of the dice may have other
+            # candidates.
             self._dice.index = index
             other = self._decided(pod, "")
             if other.decided.nominated_node == preferred:

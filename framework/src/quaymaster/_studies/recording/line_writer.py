@@ -110,6 +110,7 @@ class LineWriter:
             else (Stored(tree, None, version), None)
         )
         if old is not None and old.uid != new.uid:
+            # Another object with the same name: its deletion was never seen.
             self._write(Deleted(at=at, kind=name, key=key, missed=True))
             old = None
         if old is None:

@@ -121,6 +121,7 @@ def record(
     access = attrs.evolve(
         access, reread=partial(find_access, kubeconfig=kubeconfig, context=context)
     )
+    # Before the file is created: without these rights there is nothing to record.
     _check_reads(access)
     declared = tuple(kinds)
     earlier = _recorded_before(Path(file), KindSet(declared), access.name, anonymise)
@@ -253,6 +254,7 @@ class _Recorder:
         )
 
         def report(message: Message) -> None:
+            # Raised inside the reflector, as nothing else can stop a thread that reads.
             if gone.is_set():
                 raise GoneError
             self._messages.put(message)
@@ -265,6 +267,8 @@ class _Recorder:
         number, reached = followed.number, [""]
 
         def mark() -> None:
+            # Bookmarks that change nothing would be most of the lines of a quiet
+            # cluster.
             if reflector.version != reached[0]:
                 reached[0] = reflector.version
                 report(Reached(number, reached[0]))
@@ -326,6 +330,8 @@ class _Recorder:
     def _changed(self, followed: "Followed", change: object) -> None:
         kind, now = followed.kind, self._now()
         if isinstance(change, Gone):
+            # Its name in the record is that of this table: an anonymous name cannot be
+            # made from a key alone.
             key = followed.keys.pop(change.key, "")
             self._line_writer.drop(now, kind, key, missed=True)
             return

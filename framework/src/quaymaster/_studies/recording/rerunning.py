@@ -365,6 +365,8 @@ class _Followed:
         if new is None:
             self._cluster.delete(entry.kind, entry.key)
         elif entry.old is None:
+            # A volume that comes with its claim was provisioned for the recorded
+            # decision.
             if not (isinstance(new, PersistentVolume) and new.spec.claim_ref):
                 self._cluster.create(_fresh(new))
         elif not isinstance(new, PersistentVolumeClaim | PersistentVolume):

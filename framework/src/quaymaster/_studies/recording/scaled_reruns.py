@@ -82,6 +82,7 @@ class ReturningPods:
 
     def _notice(self) -> None:
         """Read the changes in the same moment, once they are complete."""
+        # Watches call within the change, when the cluster must not be changed.
         self._cluster.clock.call_later(0.0, self._read, background=True)
 
     def _read(self) -> None:

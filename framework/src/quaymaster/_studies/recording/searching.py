@@ -87,6 +87,7 @@ class Search:
                 return lag.width
         entries = (bound_as(outcome, pod),) if outcome.node else ()
         subject, made, coming = Moved(outcome, entries), doubts.made(), doubts.coming()
+        # The queue fixes the whole order, so there is nothing to search.
         if all(precedes(moved.outcome, outcome) for moved in made) and all(
             precedes(outcome, moved.outcome) for moved in coming
         ):
@@ -163,10 +164,12 @@ class Search:
     def _may_be_next(self, moved: Moved, subject: Moved) -> bool:
         if moved.outcome.rank == subject.outcome.rank:
             return self._agrees(moved.outcome)
+        # No order has made ours decide so, so the recorded decision may be anywhere.
         if moved.outcome.rank in self._differing:
             return True
         if not self._left:
             return False
+        # The number of orders grows as a factorial.
         self._left -= 1
         return self._is_decided_so(moved.outcome)
 

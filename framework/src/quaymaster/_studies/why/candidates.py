@@ -84,6 +84,7 @@ def candidates(
     if pod.spec.scheduler_name not in profiles:
         return list(other_schedulers(editing, pod.spec, profiles))
     gates = list(opened_gates(editing, pod.spec))
+    # The queue does not try a gated pod, so no node has rejected it yet.
     if gates:
         return gates
     attempts = run.scheduler.past_attempts.of(pod.key)
@@ -167,6 +168,7 @@ def _of_nodes(pod: Pod, cluster: InMemoryCluster, pending: int) -> Iterator[Cand
     open_first = sorted(
         nodes.values(), key=lambda node: _is_closed(pod, node, cluster.kubernetes)
     )
+    # Only a few nodes are tried for a label: a closed one would need two changes.
     yield from labelled_nodes(pod.spec, open_first)
     if is_agent(pod):
         return  # it needs its own node, whatever other nodes there are

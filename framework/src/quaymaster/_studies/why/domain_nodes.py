@@ -91,6 +91,7 @@ def _candidate(add: partial[SuggestedChange], least: int, most: int) -> Candidat
         kind=ChangeKind.ADD_NODE,
         effect=Effect.ADDS_ROOM,
         levels=most - least + 1,
+        # Level 0 is the largest change, as the search goes from there to smaller ones.
         at=lambda level: add(most - level),
     )
 

@@ -67,6 +67,8 @@ class GroupChanges:
         group is tried alone, first with one change and then with two.
         """
         changes = self._together(groups)
+        # Each group gets its single changes before any pair is tried. There are many
+        # pairs, and the last groups would have no simulations left.
         for size in (1, 2):
             left = [group for group in groups if group not in changes]
             for number, group in enumerate(left):

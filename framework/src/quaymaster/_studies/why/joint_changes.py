@@ -54,6 +54,8 @@ def joint_change(
     for candidate in more_nodes(list(chain.from_iterable(groups)), run.cluster):
         # Pods may have other names in each simulation: what counts is whether their
         # workload has any pending pod left.
+        # Level 0 has the most nodes: workloads that are still pending then are not
+        # placed by fewer.
         pending = trials.pending(candidate.at(0).apply(trials.given.objects))
         placed = [number for number, owner in enumerate(owners) if not pending[owner]]
         if len(placed) < 2:

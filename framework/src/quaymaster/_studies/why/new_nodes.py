@@ -93,6 +93,7 @@ def _series(nodes: Sequence[Node], models: Sequence[Node], most: int) -> Candida
         models: The nodes to copy.
         most: The most copies of each.
     """
+    # A single node is offered before, by `added_nodes`.
     least = 2 if len(models) == 1 else 1
     return Candidate(
         kind=ChangeKind.ADD_NODE,

@@ -132,6 +132,8 @@ def _renamed(obj: ApiObject, node: Node, new: str) -> ApiObject:
         metadata.setdefault("annotations", {}).setdefault(MIRROR, new)
     if metadata["name"] == obj.name:
         metadata["name"] = f"{obj.name}-{new}"
+    # The slices of a pool are one set: with the old name, the copy would belong to the
+    # devices of the old node.
     pool = tree["spec"].get("pool") if isinstance(obj, ResourceSlice) else None
     if pool and pool["name"] != new:
         pool["name"] = f"{pool['name']}-{new}"
@@ -146,6 +148,7 @@ def _replaced(value: Json, old: tuple[str, ...], new: str) -> Json:
     """
     if isinstance(value, dict):
         tree = {key: _replaced(each, old, new) for key, each in value.items()}
+        # A zone of a NodeResourceTopology: on a new node, nothing is in use.
         if "available" in tree and "allocatable" in tree:
             tree["available"] = tree["allocatable"]
         return tree

@@ -30,6 +30,8 @@ def changed_policies(editing: Editing, spec: PodSpec) -> Iterator[Candidate]:
             continue
         if constraint.node_taints_policy != _HONOR:
             yield _honoring(editing, constraint, index)
+        # Only the ReplicaSets of Deployments label their pods with a hash of the
+        # template.
         if editing.subject.kind == "Deployment" and not constraint.match_label_keys:
             yield _of_one_revision(editing, constraint, index)
 

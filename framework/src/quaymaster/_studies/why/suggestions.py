@@ -313,6 +313,8 @@ def smallest(
     best = tried(0)
     if best is None:
         return None
+    # Bisection is right here since each level changes less than the one before: if one
+    # is not enough, none after it is.
     low, high = 0, candidate.levels
     while high - low > 1:
         middle = (low + high) // 2

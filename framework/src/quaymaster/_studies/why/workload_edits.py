@@ -143,6 +143,8 @@ def _of_class(editing: Editing, pod: Pod, name: str) -> SuggestedChange:
 
 
 def _with_class(spec: PodSpec, *, name: str) -> PodSpec:
+    # Cleared, as the admission of priorities rejects values that are not those of
+    # the class.
     return msgspec.structs.replace(
         spec, priority_class_name=name, priority=None, preemption_policy=None
     )

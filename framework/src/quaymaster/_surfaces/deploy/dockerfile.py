@@ -15,6 +15,7 @@ __all__ = ["dockerfile_of", "requirements_of"]
 _PYTHON: Final = "3.13"
 _OWN: Final = "quaymaster"
 _EXTRAS: Final = "default,kubernetes"
+# A number, since a kubelet cannot check ``runAsNonRoot`` for a name.
 _NOBODY: Final = "65532:65532"
 
 

@@ -37,6 +37,8 @@ def adapted(
         tree["profiles"] = profiles
     names = [profile.get("schedulerName") or UPSTREAM_SCHEDULER for profile in profiles]
     lease = {"resourceName": name, "resourceNamespace": namespace}
+    # By sharing its lease, kube-scheduler and this one never schedule the same pods at
+    # once, and may take turns.
     if UPSTREAM_SCHEDULER in names:
         namespace, name = UPSTREAM_LEASE
         lease = {"resourceName": name, "resourceNamespace": namespace}

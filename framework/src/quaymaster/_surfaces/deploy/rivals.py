@@ -87,6 +87,7 @@ def _leader(patient: Patient) -> str:
         return ""
     if spec is None or not _is_held(spec, patient.now()):
         return ""
+    # Identities have the form HOST_UUID; writers of events are named by their host.
     return (spec.holder_identity or "").rpartition("_")[0]
 
 

@@ -40,6 +40,7 @@ def _strategy(plan: Plan) -> Tree:
         return {"type": "Recreate"}  # two at once would both schedule
     return {
         "type": "RollingUpdate",
+        # The new replica stands by before an old one gives up the lease.
         "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0},
     }
 
@@ -58,6 +59,7 @@ def _pod_spec(plan: Plan) -> Tree:
         **spec,
         "automountServiceAccountToken": True,
         "enableServiceLinks": False,
+        # live.py drains for 20 s of them.
         "terminationGracePeriodSeconds": 30,
         "topologySpreadConstraints": [spread],
         "securityContext": {
@@ -86,6 +88,7 @@ def _container(plan: Plan) -> Tree:
             f"--secure-port={PORT}",
         ],
         "ports": [{"name": _PORT_NAME, "containerPort": PORT, "protocol": "TCP"}],
+        # Up to five minutes for the first lists of a large cluster.
         "startupProbe": _probe("/livez", period=5, failures=60),
         "livenessProbe": _probe("/livez", period=10, failures=8),
         "readinessProbe": _probe("/readyz", period=5, failures=3),

@@ -147,6 +147,8 @@ class ExtenderServer(TimedServer):
         else:
             return HTTPStatus.OK, parts
         failed = HTTPStatus.INTERNAL_SERVER_ERROR
+        # The response of filter has a field for errors, and that of prioritize has
+        # none, so only its status can show one.
         return HTTPStatus.OK if verb == "filter" else failed, [filter_error(problem)]
 
     def set_busy(self, connection: socket, is_busy: bool) -> None:

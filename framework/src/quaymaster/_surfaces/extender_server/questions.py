@@ -30,6 +30,8 @@ class Questions:
         answer: Future[T] = Future()
         self._waiting.append((call, answer))  # type: ignore[arg-type]  # of its own call
         self._service.wake()
+        # After the call was queued: either `stop` rejects it there, or it is rejected
+        # here. Checked before, it could wait for ever.
         if self._is_over:
             self._refuse()
         return answer
@@ -37,6 +39,8 @@ class Questions:
     def serve(self) -> None:
         """Run calls until `stop` is called."""
         while not self._is_over:
+            # Reloads and timers first, so that no answer comes from an older
+            # configuration.
             self._service.catch_up()
             if self._waiting:
                 self._answer(*self._waiting.popleft())

@@ -191,6 +191,7 @@ class ExtenderService:
         self, algorithm: Algorithm, pod: Pod, requested: RequestedNodes
     ) -> Sequence[tuple[str, int]]:
         attempt = Attempt.begin(CycleState(), pod, self._nodes())
+        # Score plugins may read what PreFilter has stored in the state.
         outcome = algorithm.pre_filter.run(attempt)
         if outcome.status is not None:
             raise ServiceError(outcome.status.message)

@@ -54,6 +54,8 @@ class Gate:
         user = self._user(authorization, client)
         if user is None:
             return _status(HTTPStatus.UNAUTHORIZED, "Unauthorized")
+        # After the authentication, as in upstream's chain of filters: an invalid token
+        # is rejected even for these paths.
         if path in ALWAYS_ALLOWED or MASTERS in user.groups:
             return None
         return self._unless_allowed(user, method.lower(), path)

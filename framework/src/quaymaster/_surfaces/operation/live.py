@@ -137,6 +137,7 @@ class KubernetesScheduler:
         """
         self.lead()
         if not self.stopping.is_set():
+            # Before the first pod is queued.
             hold_suspects(self.scheduler.queue, self.cluster)
             self.scheduler.start()
             self.cluster.attend(self.clock)

@@ -125,6 +125,7 @@ class CachedReviewer:
 
     def user_of(self, token: str) -> User | None:
         """See `Reviewer`."""
+        # The token itself is not kept in memory.
         key = hashlib.sha256(token.encode()).digest()
         return self._users.get(key, lambda: self._reviewer.user_of(token))
 

@@ -59,6 +59,8 @@ class _PageHandler(TimedHandler):
         server = cast("PageServer", self.server)
         target = urlsplit(self.path)
         authorization = _decoded(self.headers.get("Authorization", ""))
+        # Probes need no slot. A kubelet would otherwise restart a scheduler whose pages
+        # are only busy.
         if target.path in ALWAYS_ALLOWED and not authorization:
             self._answer(server, target, authorization)
         elif server.slots.acquire(blocking=False):

@@ -177,6 +177,8 @@ def _data(name: str, packed: str) -> str:
 
 
 def _packed(content: bytes) -> str:
+    # Without a time, so that equal runs make equal pages. In base64, no text can end
+    # the script element around it.
     return base64.b64encode(gzip.compress(content, mtime=0)).decode()
 
 

@@ -189,11 +189,16 @@ class _Guard:
         """Return what is answered at once; None if the request may pass."""
         host = request.headers.get("host", "")
         name, colon, port = host.rpartition(":")
+        # A foreign page may have its name resolved to this machine (DNS rebinding). Its
+        # requests still have that name.
         if (name if colon and port.isdecimal() else host) not in _HOSTS:
             return _plain("this page is not served under that name", 403)
+        # Cookies do not distinguish ports, so two such pages would overwrite each
+        # other's.
         cookie = f"quaymaster-{port}"
         given = request.query_params.get("token", "")
         if request.url.path == "/" and given and self._is_token(given):
+            # So that the token stays neither in the address bar nor in the history.
             home = RedirectResponse("/", status_code=303)
             home.set_cookie(cookie, self._token, httponly=True, samesite="strict")
             return home

@@ -123,6 +123,8 @@ class Trial:
         cache = self._scheduler.cache
         assumed = replace(pod, node_name=node)
         cache.assume(assumed)
+        # Undone in the opposite order: the plugins unreserve while the pod is still
+        # assumed, as in ``unreserveAndForget`` (schedule_one.go).
         self._undo.append(lambda: cache.forget(assumed))
         self._undo.append(lambda: stations.unreserve(state, assumed, node))
         status = stations.reserve(state, assumed, node)

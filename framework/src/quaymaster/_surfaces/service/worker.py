@@ -80,6 +80,7 @@ class Worker(LoopServer):
             for server in self.servers:
                 server.close()
             asyncio.get_running_loop().call_later(_LEAVING_SECONDS, self._end)
+        # If the parent was killed, nothing else would end this process.
         is_orphan = os.getppid() != self._parent
         return await super().on_tick(counter) or is_orphan
 

@@ -98,6 +98,7 @@ class Workers:
 
     def _fork(self, app: ASGIApp, opened: socket.socket) -> int:
         """Start a worker, and return its process id."""
+        # Otherwise buffered text would be written by both processes.
         sys.stdout.flush()
         sys.stderr.flush()
         child = os.fork()
@@ -116,6 +117,7 @@ class Workers:
         except Exception:
             _log.exception("a worker failed")
         finally:
+            # Not `sys.exit`: exit handlers and buffers belong to the parent.
             os._exit(code)
 
 

@@ -78,6 +78,7 @@ def split_documents(content: bytes | mmap.mmap) -> Iterator[Piece]:
     Raises:
         YamlError: The caller must read the whole stream with the slow reader.
     """
+    # A document's text may depend on what is before it, such as a directive.
     if _SPECIAL.search(content) is not None or content[-1:] != b"\n":
         return
     shapes = Shapes()

@@ -28,6 +28,7 @@ from quaymaster._clusters.inmemory.admission.placement_checks import check_node_
 __all__ = ["check_device_taint", "check_resource_slice"]
 
 _EFFECTS: Final = ("None", "NoSchedule", "NoExecute")
+# ``ResourceSliceMaxDevices`` and other constants of k8s.io/api, resource/v1/types.go.
 _MOST_DEVICES: Final = 128
 _MOST_DEVICES_OF_ADVANCED_FEATURES: Final = 64
 _MOST_COUNTER_SETS: Final = 8

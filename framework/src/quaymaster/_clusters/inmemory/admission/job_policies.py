@@ -31,6 +31,7 @@ _MAX_RULES: Final = 20
 _MAX_PATTERNS: Final = 20
 _MAX_EXIT_CODES: Final = 255
 _MAX_INDEXES_LENGTH: Final = 64 * 1024
+# ``strconv.Atoi`` accepts a plus sign.
 _NUMBER: Final = re.compile(r"\+?[0-9]+", re.ASCII)
 
 

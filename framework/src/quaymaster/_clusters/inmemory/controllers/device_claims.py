@@ -39,6 +39,7 @@ from quaymaster._clusters.inmemory.controllers.group_claims import (
 __all__ = ["DeviceClaimController"]
 
 _FINALIZER: Final = "resource.kubernetes.io/delete-protection"
+# ``ResourceClaimReservedForMaxSize`` (k8s.io/api, resource/v1/types.go).
 _MOST_CONSUMERS: Final = 256
 
 Mark = Callable[[type[ApiObject], str], None]

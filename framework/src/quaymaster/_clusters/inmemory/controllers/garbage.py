@@ -66,6 +66,8 @@ class PodGarbageController:
     def _look_later(self) -> None:
         if self._timer is None:
             clock = self._cluster.clock
+            # At whole multiples, since upstream looks at its own pace, whatever
+            # happens.
             turns = math.floor(clock.now() / _CHECK_SECONDS) + 1
             self._timer = clock.call_at(turns * _CHECK_SECONDS, self._look)
 

@@ -111,6 +111,8 @@ def _claim_of(
 ) -> ResourceClaim:
     base = f"{owner.name}-{name}-"
     if len(base) > _LONGEST_BASE:
+        # Both are cut, in proportion: cut at its end, the base would lose the name of
+        # the claim. There is no dash before the generated part, as upstream.
         of_owner = len(owner.name) * _LONGEST_BASE // len(base)
         of_claim = len(name) * _LONGEST_BASE // len(base)
         base = f"{owner.name[:of_owner]}-{name[:of_claim]}"

@@ -116,7 +116,10 @@ class Interruptions:
         for number, rule in enumerate(self._rules):
             if rule.at is not None or not rule.covers(claim):
                 continue
+            # Drawn for each claim alone: one more node does not change when the others
+            # are taken back.
             chance = random.Random(f"{self._seed}/{number}/{claim.name}")
+            # The rate with which a node is taken back within an hour with this chance.
             hazard = -math.log1p(-rule.per_hour) / _HOUR
             self._interrupt_later(claim.name, rule, chance.expovariate(hazard))
 

@@ -109,6 +109,8 @@ class StateNode:
     def provider_id(self) -> str:
         """The ID of the machine."""
         if self.node is not None:
+            # Nodes that Karpenter has not made may have no ID. Their names serve then
+            # (``UpdateNode``, cluster.go).
             return self.node.spec.provider_id or self.node.name
         assert self.claim is not None  # a state node has one of them
         return self.claim.status.provider_id
@@ -132,6 +134,8 @@ class StateNode:
             taints = claim.spec.taints
         else:
             taints = node.spec.taints
+        # The pods that wait for this node would otherwise seem not to tolerate it, and
+        # get another one.
         if claim is not None and (not self.is_initialized or self.is_rebooting):
             return lasting_taints(taints, claim.spec.startup_taints)
         return taints
@@ -156,6 +160,9 @@ class StateNode:
     def _amounts(self, field: str) -> Amounts:
         """Return amounts of the node; until it is ready, missing ones of the claim."""
         node, claim = self.node, self.claim
+        # A kubelet reports devices as 0 until their drivers run. Counted so, the node
+        # would not have room for the pods that it was made for, and they would get
+        # another one.
         own = amounts_of(getattr(node.status, field)) if node is not None else {}
         if claim is None or self.is_initialized:
             return own

@@ -127,6 +127,7 @@ def _expect_same_kind(left: str, right: str) -> None:
 def _length(arguments: _Arguments) -> int:
     (value,) = arguments
     if isinstance(value, str):
+        # Bytes, as Go counts.
         return len(value.encode())
     if isinstance(value, Sequence | Mapping):
         return len(value)

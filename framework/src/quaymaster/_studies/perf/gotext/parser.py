@@ -94,6 +94,8 @@ class Parser:
         (name,) = declared
         if not is_new and name not in names.variables:
             raise GoTemplateError(action.line, f"undefined variable '${name}'")
+        # A variable that depends on the index, or changes, makes later outputs depend
+        # on it, too.
         if not is_new or expression.uses_index:
             self.is_regular = False
         names.variables[name] = expression

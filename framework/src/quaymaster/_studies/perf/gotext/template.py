@@ -239,6 +239,7 @@ def _items(node: Loop, value: Value) -> Sequence[tuple[Value, Value]]:
     if isinstance(value, int) and not isinstance(value, bool):
         return [(number, number) for number in range(value)]
     if isinstance(value, Mapping):
+        # ``text/template`` sorts the keys.
         return [(key, value[key]) for key in sorted(value)]
     if isinstance(value, Sequence) and not isinstance(value, str):
         return list(enumerate(value))

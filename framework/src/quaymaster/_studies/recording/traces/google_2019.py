@@ -144,6 +144,7 @@ def _type(row: Row, names: Sequence[str]) -> str:
 
 def _node_name(row: Row) -> str:
     machine = row.text("machine_id")
+    # 0 is a task without a machine, and -1 a dedicated machine.
     return f"machine-{machine}" if machine not in ("", "0", "-1") else ""
 
 

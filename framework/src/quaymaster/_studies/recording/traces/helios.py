@@ -56,6 +56,7 @@ def events(files: Mapping[str, Sequence[Path]]) -> Iterator[TraceEvent]:
     """Yield the events of the trace, unordered."""
     rows = list(_JOBS.rows(files[_JOBS.stem]))
     times = [row.moment("submit_time") for row in rows]
+    # The minimum, as the log is not sorted.
     begin = min(times, default=0.0)
     days = list(_CLUSTERS.rows(files[_CLUSTERS.stem]))
     if days:

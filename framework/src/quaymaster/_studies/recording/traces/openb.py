@@ -69,6 +69,8 @@ def _pod(row: Row) -> TracePod:
     }
     annotations = {}
     if gpus:
+        # The request counts in the resources of nodes; the annotations say how it is
+        # divided among GPUs.
         requests[_GPU] = str(gpus * milli)
         annotations = {_COUNT: str(gpus), _GPU: str(milli)}
     spec = [part for part in row.text("gpu_spec").split("|") if part]

@@ -220,4 +220,5 @@ def _is_table(path: Path, tables: Sequence[AnyTable]) -> bool:
 
 def _opened(path: Path) -> IO[str]:
     open_: Callable[..., IO[str]] = gzip.open if path.suffix == ".gz" else open
+    # A byte order mark would be part of the first column's name.
     return open_(path, "rt", encoding="utf-8-sig", newline="")

@@ -120,6 +120,8 @@ def pool_totals(
         name = candidate.pool.name
         listed[name] = listed.get(name, 0.0) + candidate.price
     return {
+        # The prices of candidates alone, if those of all claims are unknown
+        # (``computeNodePoolTotals``).
         name: PoolTotals(costs.get(name, 0.0) or price, disruption.get(name, 0.0))
         for name, price in listed.items()
     }

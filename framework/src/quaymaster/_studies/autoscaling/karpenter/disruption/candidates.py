@@ -170,6 +170,8 @@ class CandidateFinder:
     def _made(self, node: StateNode, claim: NodeClaim, pool: NodePool) -> Candidate:
         labels = node.labels
         instance_type = type_of(self._state, pool.name, labels)
+        # The cost of disruption is of all pods, and the others below are of those that
+        # need another node.
         cost = sum(
             eviction_cost(pod, reads_deletion_cost=self._reads_deletion_cost)
             for pod in node.pods
@@ -197,6 +199,8 @@ class CandidateFinder:
             return "nodeclaim does not have an associated node"
         if node.marked_for_deletion:
             return "node is deleting or marked for deletion"
+        # Before the nomination, which is renewed as long as pods wait for a node that
+        # starts.
         if not node.is_initialized:
             if not node.is_registered:
                 return "node isn't initialized nor registered"

@@ -54,6 +54,8 @@ class Reservations:
         self._held: dict[str, set[str]] = {}
         for offering in offerings:
             name = offering.reservation_id
+            # Pools may share a reservation, and their types may have been read at
+            # different times. The least is certainly free.
             left = self._capacity.get(name, offering.reservation_capacity)
             self._capacity[name] = min(left, offering.reservation_capacity)
         for name, count in credits.items():
