@@ -132,6 +132,8 @@ class Attempt:
             _most(group, shape, question)
             for group, shape in zip(question.groups, shapes.shapes, strict=True)
         )
+        # More than any plan has nodes: the smallest difference in price then outweighs
+        # all differences in number.
         self._scale = Scale(question.groups, sum(self._highs) + 1)
 
     def run(self) -> Outcome:

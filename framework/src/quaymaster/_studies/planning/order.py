@@ -193,6 +193,8 @@ class Order:
             ),
             0,
         )
+        # From the best number on, each branch goes one way only, so that no number is
+        # opened twice. That lists all numbers in order, since the bound is convex.
         if branch.step >= 0 and last < self._highs[depth]:
             heapq.heappush(heap, self._child(parent, last + 1, 1))
         if branch.step <= 0 and last > self._least(parent, depth):

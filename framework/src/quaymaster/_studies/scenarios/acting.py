@@ -242,6 +242,7 @@ class Actor:
         names = [node.name for node in chosen_nodes(text, there, f"{action} {text}")]
         if count is None or count >= len(names):
             return names
+        # In the order of the nodes: which ones are drawn is random, and not when.
         picked = self._nodes.choice(len(names), size=count, replace=False)
         return [names[index] for index in np.sort(picked).tolist()]
 

@@ -146,6 +146,7 @@ def _endless(repeat: Repeat, stream: np.random.Generator) -> Iterator[float]:
 def _constant(process: Constant) -> Iterator[float]:
     every, turn = process.every.total_seconds(), 0
     while True:
+        # Not a running sum, which would gather rounding errors.
         yield turn * every
         turn += 1
 
@@ -164,6 +165,8 @@ def _bursts(process: Bursts, stream: np.random.Generator) -> Iterator[float]:
         drawn = stream.uniform(0.0, spread, process.size) if spread else None
         offsets = [0.0] * process.size if drawn is None else drawn.tolist()
         waiting = sorted([*waiting, *(begin + offset for offset in offsets)])
+        # A burst may last longer than the interval. Its last arrivals come among those
+        # of the next one.
         due = [time for time in waiting if time < begin + every]
         waiting = waiting[len(due) :]
         yield from due

@@ -33,6 +33,7 @@ def evictions_of(
         losses += [(victim.pod, victim.at, "Drained") for victim in effect.evicted]
         losses += [(key, effect.at, "Lost") for key in effect.lost]
         losses += [(victim.pod, victim.at, "Lost") for victim in effect.timed_out]
+    # A drain evicts by the API as well, and must not count twice.
     drained = {(key, round(at, 6)) for key, at, cause in losses if cause == "Drained"}
     losses += [
         (each.pod, each.at, "Scaled")

@@ -322,6 +322,8 @@ class _Run:
         times = [self._due[0][0]] if self._due else []
         if due is not None:
             times.append(simulation.now + due - simulation.cluster.clock.now())
+        # A moment ahead at least: a timer that is due now would keep the clock where it
+        # is.
         return max(min(times, default=float("inf")), simulation.now + _MOMENT)
 
     def _finish(self) -> None:
@@ -331,6 +333,7 @@ class _Run:
         else:
             while self._due:
                 self._go_on(self._due[0][0])
+            # An assertion about a later time needs the history until then.
             self._go_on(max(map(_last_time, scenario.assertions), default=0.0))
             self._simulation.settle()
         self._history.catch_up()
@@ -346,6 +349,8 @@ class _Run:
         self._report_progress()
 
     def _call_at(self, time: float, call: Callable[[], None]) -> None:
+        # By the number, calls at the same time keep their order, and are never
+        # compared.
         heapq.heappush(self._due, (time, next(self._sequence), call))
 
     def _is_over(self, time: float) -> bool:
