@@ -206,6 +206,7 @@ class KarpenterController:
         )
         self._history = ReasonHistory()
         self._pod_events = PodEvents(cluster)
+        # From here on: what was changed above is part of the input, and not an event.
         version = cluster.resource_version
         self._pods = cluster.watch(Pod, version, self._changed)
         self._claims = cluster.watch(NodeClaim, version, self._changed)

@@ -94,6 +94,9 @@ class _Store:
                 present = change.prices.get(str(offering.requirements))
                 if present is not None and present[1] == overlay.weight:
                     return True
+        # Compared with the last overlay only, as upstream
+        # (``isCapacityUpdateConflicting``, store.go). So of three with one weight, the
+        # first and the third may change the same resource, and the first one wins.
         same_weight = change.last_weight == overlay.weight
         return same_weight and any(
             name in change.last_capacity for name in overlay.spec.capacity

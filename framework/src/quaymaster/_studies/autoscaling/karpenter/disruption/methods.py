@@ -234,6 +234,7 @@ def _is_approved(command: Command, task: _Task) -> bool:
     return verdict.holds
 
 
+# ``commandValidationDelay`` (consolidation.go).
 _VALIDATION_SECONDS: Final = 15.0
 
 DRIFT: Final = Method(

@@ -62,6 +62,8 @@ class Trial:
         listed = list(self.problems.items())
         shown = "".join(f"{key} => {why} " for key, why in listed[:_SHOWN_ERRORS])
         left = len(listed) - _SHOWN_ERRORS
+        # With exactly five errors, upstream names 0 others, too
+        # (``NonPendingPodSchedulingErrors``, scheduler.go).
         others = f" and {left} other(s)" if left >= 0 else ""
         return f"not all pods would schedule, {shown}{others}"
 
@@ -199,6 +201,7 @@ class Survey:
                 for pod in pods:
                     if pod.key not in expected:
                         problems[pod.key] = text
+        # Pods that are pending already would be so without the command as well.
         unplaced = {pod.key for pod in pending}
         return Trial(
             claims=result.new_claims,

@@ -107,6 +107,8 @@ def _places_of_volume(volume: PersistentVolume) -> list[Requirements]:
         if is_local:
             # The pod may move, so the machine of a local volume does not count.
             conditions = tuple(c for c in conditions if c.key != HOSTNAME)
+        # A term with only a host name stays, as an alternative without conditions.
+        # Without it, the other terms would be required.
         if conditions or (is_local and term.match_expressions):
             places.append(Requirements.from_conditions(conditions))
     return places
