@@ -24,7 +24,7 @@ from quaymaster.objects import ApiValue
 from quaymaster.testing import clusters, make_metadata, make_node
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["OWN", "RACK_MISTAKES", "Racks", "Requeues"]
+__all__ = ["OFTEN_FULL", "OWN", "RACK_MISTAKES", "Racks", "Requeues"]
 
 
 class RackSpec(ApiValue, frozen=True, kw_only=True):
@@ -55,6 +55,11 @@ OWN = clusters(
     objects=st.builds(
         _rack, st.sampled_from(["n0", "n1", "n2", "n3"]), st.integers(0, 4)
     )
+)
+
+
+OFTEN_FULL = clusters(
+    objects=st.builds(_rack, st.sampled_from(["n0", "n1"]), st.integers(0, 1))
 )
 
 

@@ -39,8 +39,14 @@ from tests.kit.planted.queues import (
 )
 from tests.kit.planted.quotas import OWN as QUOTA_CLUSTERS
 from tests.kit.planted.quotas import QUOTA_MISTAKES, NodeLoads, TenantQuota, ZoneQuota
+from tests.kit.planted.racks import (
+    OFTEN_FULL,
+    RACK_MISTAKES,
+    Permits,
+    Racks,
+    Requeues,
+)
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
-from tests.kit.planted.racks import RACK_MISTAKES, Permits, Racks, Requeues
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
@@ -71,7 +77,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
     (Prices, PRICE_CLUSTERS),
     (Zones, ZONE_CLUSTERS),
-    (Racks, RACK_CLUSTERS),
+    (Racks, OFTEN_FULL),
     (Requeues, RACK_CLUSTERS),
     (Permits, RACK_CLUSTERS),
     (Slots, SLOT_CLUSTERS),
