@@ -35,6 +35,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.removal import (
     Removable,
     RemovalTrial,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
+    SeenCluster,
+    SeenNode,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.similarity import are_similar
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import Unremovable
@@ -60,6 +64,8 @@ __all__ = [
     "Removable",
     "RemovalTrial",
     "ScaledGroup",
+    "SeenCluster",
+    "SeenNode",
     "Template",
     "TrialCluster",
     "Unremovable",

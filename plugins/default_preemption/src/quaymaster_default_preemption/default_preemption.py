@@ -10,6 +10,7 @@ Mirrors ``DefaultPreemption`` (kube-scheduler 1.36.2,
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from quaymaster import (
@@ -233,19 +234,29 @@ class DefaultPreemption:
             text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
             return _prefixed(Status.from_error(text))
         nodes = len(self._handle.snapshot)
-        reasons: Counter[str] = Counter()
-        for status, count in search.counted().items():
-            for reason in status.reasons:
-                reasons[reason] += count
-        if untried := nodes - len(search.statuses):
-            reasons[_NOT_HELPFUL] += untried
-        text = unfit_message(nodes, reasons)
-        return PostFilterResult(
-            # The empty nomination clears an earlier one: room is no longer kept for a
-            # pod that nothing helps.
-            _prefixed(Status.unschedulable(text)),
-            nominating=_nominate(""),
-        )
+        untried = nodes - len(search.statuses)
+        return _unfit(nodes, untried, tuple(search.counted().items()))
+
+
+# Pods that wait for a node are tried again and again with the same outcome. To render
+# it took a quarter of this hook.
+@lru_cache(maxsize=256)
+def _unfit(
+    nodes: int, untried: int, counts: tuple[tuple[Status, int], ...]
+) -> PostFilterResult:
+    """Return the result without a candidate: why each node is none."""
+    reasons: Counter[str] = Counter()
+    for status, count in counts:
+        for reason in status.reasons:
+            reasons[reason] += count
+    if untried:
+        reasons[_NOT_HELPFUL] += untried
+    return PostFilterResult(
+        # The empty nomination clears an earlier one: room is no longer kept for a pod
+        # that nothing helps.
+        _prefixed(Status.unschedulable(unfit_message(nodes, reasons))),
+        nominating=_nominate(""),
+    )
 
 
 def _nominate(node_name: str) -> NominatingInfo:

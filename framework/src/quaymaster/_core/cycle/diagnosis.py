@@ -5,7 +5,7 @@ Mirrors ``Diagnosis``, ``NodeToStatus`` and ``FitError`` (Kubernetes v1.36,
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -25,7 +25,7 @@ from quaymaster._core.state.arrays import (
 )
 from quaymaster._core.state.node_table import NodeTable
 
-__all__ = ["Diagnosis", "PluginRejections", "Rejections", "picked"]
+__all__ = ["Diagnosis", "PluginRejections", "Rejections", "counted", "picked"]
 
 _UNRESOLVABLE = Status.unresolvable()
 
@@ -54,6 +54,10 @@ class Rejections(Protocol):
     def lasts(self) -> bool:
         """Whether rows and codes can still be computed after the attempt."""
 
+    @property
+    def counts(self) -> Mapping[int, int]:
+        """The number of rows with each code."""
+
     def __len__(self) -> int: ...
 
     def status(self, code: int, /) -> Status:
@@ -81,6 +85,7 @@ class PluginRejections:
         self._places: RowArray | None = None
         self._rows: RowArray | None = None
         self._codes: npt.NDArray[np.integer[Any]] | BoolArray | None = None
+        self._counts: Mapping[int, int] | None = None
 
     def __len__(self) -> int:
         return self._count
@@ -104,6 +109,13 @@ class PluginRejections:
         if self._codes is None:
             self._codes = self._verdicts.codes[self._positions]
         return self._codes
+
+    @property
+    def counts(self) -> Mapping[int, int]:
+        """The number of rows with each code."""
+        if self._counts is None:
+            self._counts = counted(self.codes)
+        return self._counts
 
     @property
     def _positions(self) -> RowArray:
@@ -151,7 +163,6 @@ class Diagnosis(msgspec.Struct, eq=False):
     extender_plugins: frozenset[str] = frozenset()
     filtered: int | None = None
     _by_node: Mapping[str, Status] | None = None
-    _tallies: Sequence[Mapping[int, int]] | None = None
     _plugin_statuses: tuple[Status, ...] = ()
     _explicit: dict[str, Status] = {}
     _batches: list[Rejections] = []
@@ -164,7 +175,7 @@ class Diagnosis(msgspec.Struct, eq=False):
     def reject_batch(self, rejections: Rejections) -> None:
         """Add the rejections of many nodes at once."""
         self._batches.append(rejections)
-        self._by_node = self._tallies = None
+        self._by_node = None
 
     def override(self, rejections: Rejections) -> None:
         """Add rejections, and drop earlier ones of the same nodes."""
@@ -215,6 +226,11 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     def rows_with(self, *codes: int) -> RowArray:
         """Return the rows whose status has one of these codes, ascending."""
+        if len(self._batches) == 1 and not self._explicit:
+            [batch] = self._batches
+            # One batch with all nodes, as in a full cluster, has the answer itself.
+            if len(batch) == self.size:
+                return _with_codes(batch, codes)
         flags: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
         rows = self.nodes.rows if self.placement is None else self.placement
         flags[rows] = self.absent.code in codes
@@ -349,10 +365,8 @@ class Diagnosis(msgspec.Struct, eq=False):
         return frozenset(plugins - {""})
 
     def _tallied(self) -> Iterator[tuple[Rejections, Mapping[int, int]]]:
-        """Return each batch with the number of nodes per code; it is counted once."""
-        if self._tallies is None:
-            self._tallies = [_counted(batch) for batch in self._batches]
-        return zip(self._batches, self._tallies, strict=True)
+        """Yield each batch with the number of nodes per code."""
+        return ((batch, batch.counts) for batch in self._batches)
 
 
 def picked(rows: Rows, positions: RowArray) -> RowArray:
@@ -384,6 +398,10 @@ class _Less:
     def codes(self) -> npt.NDArray[np.integer[Any]] | BoolArray:
         return self._batch.codes[self._left]
 
+    @cached_property
+    def counts(self) -> Mapping[int, int]:
+        return counted(self.codes)
+
     def status(self, code: int) -> Status:
         return self._batch.status(code)
 
@@ -393,14 +411,13 @@ def _less(batch: Rejections, apart: BoolArray) -> Rejections:
     return batch if len(left) == len(batch) else _Less(batch, left)
 
 
-def _counted(batch: Rejections) -> Mapping[int, int]:
-    """Count the nodes that got each code."""
-    codes = batch.codes
+def counted(codes: npt.NDArray[np.integer[Any]] | BoolArray) -> Mapping[int, int]:
+    """Count the rejected nodes with each code."""
     if codes.dtype == np.bool_:
-        return {1: len(batch)}  # all rows of a batch are rejected
+        return {1: len(codes)}  # all rows of a batch are rejected
     if len(codes) == 1:  # most batches of clusters with few nodes
         return {codes.item(): 1}
-    if len(batch) <= _FEW_REJECTIONS:
+    if len(codes) <= _FEW_REJECTIONS:
         return Counter(sorted(codes.tolist()))
     if codes.min() >= 0 and codes.max() <= _SMALL_CODE:
         # `np.unique` sorts the codes, which takes twice as long.
@@ -411,12 +428,22 @@ def _counted(batch: Rejections) -> Mapping[int, int]:
     return dict(zip(unique.tolist(), counts.tolist(), strict=True))
 
 
+def _with_codes(batch: Rejections, codes: Collection[int]) -> RowArray:
+    """Return the rows of a batch whose status has one of some codes, in a new array."""
+    counts = batch.counts
+    matching = [code for code in counts if batch.status(code).code in codes]
+    if len(matching) == len(counts):
+        return batch.rows.copy()
+    rows: RowArray = batch.rows[np.isin(batch.codes, matching)]
+    return rows
+
+
 def _distinct(batch: Rejections) -> Iterable[int]:
     """Return each code that some node got."""
     codes = batch.codes
     if len(codes) <= _FEW_REJECTIONS and codes.dtype != np.bool_:
         return set(codes.tolist())
-    return _counted(batch)
+    return batch.counts
 
 
 def _statuses(batch: Rejections, codes: Iterable[int]) -> Mapping[int, Status]:

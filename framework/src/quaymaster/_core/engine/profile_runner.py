@@ -7,8 +7,8 @@ extender needs no queue: its pods wait in another scheduler.
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from quaymaster._api.objects import Pod
@@ -41,6 +41,7 @@ from quaymaster._core.runtime.guards import HookGuards, HookTimer, Watch
 from quaymaster._core.runtime.marked_hooks import MarkedHooks
 from quaymaster._core.runtime.metrics import SchedulerMetrics
 from quaymaster._core.runtime.slow_hooks import SlowHooks
+from quaymaster._core.runtime.unobserved_hooks import UnobservedHooks
 from quaymaster._core.state.cache import Cache
 from quaymaster._core.state.snapshot import Snapshot
 
@@ -213,20 +214,12 @@ class ProfileRunner:
         now, start = self.clock.now, self._start
         return trace.on(topic, lambda: now() - start)
 
-    @contextmanager
-    def hooks_unobserved(self) -> Iterator[None]:
-        """Run a block whose calls of hooks are not observed.
+    def hooks_unobserved(self) -> AbstractContextManager[None]:
+        """Return a context in which calls of hooks are not observed.
 
         They are not reported to observers, and not counted in metrics of plugins.
         """
-        # In place: compiled hooks refer to this list.
-        observers = self._observers[:]
-        self._observers.clear()
-        try:
-            with self.plugin_metrics.paused():
-                yield
-        finally:
-            self._observers[:] = observers
+        return UnobservedHooks(self._observers, self.plugin_metrics)
 
     def stored_pod(self, key: str) -> Pod | None:
         """Return a pod from the informers, or None."""

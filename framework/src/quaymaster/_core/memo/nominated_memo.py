@@ -8,6 +8,7 @@ import numpy as np
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.status import Status
+from quaymaster._core.cycle.diagnosis import counted
 from quaymaster._core.cycle.nominated import Ahead
 from quaymaster._core.state.arrays import BoolArray, Int32Array, RowArray, Rows
 from quaymaster._core.state.node_table import NodeTable
@@ -52,6 +53,11 @@ class NominatedRejections:
         """The code of each rejected row."""
         by_row = self._by_row
         return np.array([by_row[row] for row in sorted(by_row)], dtype=np.int32)
+
+    @cached_property
+    def counts(self) -> Mapping[int, int]:
+        """The number of rows with each code."""
+        return counted(self.codes)
 
     def status(self, code: int) -> Status:
         """Return the status of a code, with its plugin."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final
 
 import attrs
+import msgspec
 
 from quaymaster._api.objects import Pod, PodSpec, SpecKey
 from quaymaster._core.contract.cycle_state import CycleState
@@ -43,6 +44,9 @@ _MOST_SKIPS: Final = 1 << 12
 # Chosen, not measured: in clusters of any size, a few Deployments that take turns find
 # their memos again.
 _FEWEST: Final = 16
+
+# The number of single pods whose signature is kept.
+_MOST_PODS: Final = 1 << 12
 
 
 @attrs.define(eq=False)
@@ -109,6 +113,7 @@ class Signatures:
         self._kept_skips: deque[CachedSkips] = deque(maxlen=_MOST_SKIPS)
         self._memos: dict[tuple[Hashable, ...], SignatureMemo] = {}
         self.shared = SharedMemos()
+        self._signed: dict[str, _SignedPod] = {}
         self._attempt: Attempt | None = None
         self._memo: SignatureMemo | None = None
         # The pods of a template share their spec, so they are signed only once. The key
@@ -177,11 +182,41 @@ class Signatures:
             if memo is not None:
                 return memo
         last.skips, last.was_tried = _nothing, False
-        memo = self._recall(pod)
+        memo = self._memo_of_same(pod, traits) or self._recall(pod)
         if memo is not None:
             last.traits, last.memo = traits, weakref.ref(memo)
             last.forgotten = self._forgotten
+            self._keep(pod, traits, last.memo)
         return memo
+
+    def _memo_of_same(
+        self, pod: Pod, traits: tuple[object, ...]
+    ) -> SignatureMemo | None:
+        """Return the memo that was found for this version of the pod, or None.
+
+        A pending pod is tried again and again, and other pods share its spec: with 500
+        pending pods, to sign each of them again took a sixth of a failing attempt.
+        """
+        signed = self._signed.get(pod.metadata.uid)
+        if signed is None or signed.forgotten != self._forgotten:
+            return None
+        # Identity: an equal spec may have another signature only if a plugin breaks the
+        # rules, but to compare specs takes longer than to sign the pod.
+        is_same = signed.spec() is pod.spec and signed.traits == traits
+        return signed.memo() if is_same else None
+
+    def _keep(
+        self,
+        pod: Pod,
+        traits: tuple[object, ...],
+        memo: Callable[[], SignatureMemo | None],
+    ) -> None:
+        signed, uid = self._signed, pod.metadata.uid
+        if uid not in signed and len(signed) >= _MOST_PODS:
+            del signed[next(iter(signed))]
+        # Weak: a spec is freed with its last pod.
+        spec = weakref.ref(pod.spec)
+        signed[uid] = _SignedPod(spec, traits, memo, self._forgotten)
 
     def outdated(self, attempt: Attempt) -> Iterator[str]:
         """Yield an error for each cached fragment that the plugin no longer returns."""
@@ -251,6 +286,22 @@ class Signatures:
         while len(self._memos) >= max(_FEWEST, _BYTES // size):
             del self._memos[next(iter(self._memos))]
         return SignatureMemo(signature, plugins, signed - plugins)
+
+
+class _SignedPod(msgspec.Struct, eq=False):
+    """A version of a pod with its memo.
+
+    Attributes:
+        spec: Returns its spec, or None if it was freed.
+        traits: The other data that it was signed by.
+        memo: Returns the memo of the signature, or None if it was dropped.
+        forgotten: How often all memos had been dropped by then.
+    """
+
+    spec: Callable[[], PodSpec | None]
+    traits: tuple[object, ...]
+    memo: Callable[[], SignatureMemo | None]
+    forgotten: int
 
 
 class _LastSigned:

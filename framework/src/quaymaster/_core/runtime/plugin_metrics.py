@@ -8,8 +8,7 @@ that a simulation has them, too.
 import logging
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import attrs
@@ -243,17 +242,13 @@ class PluginMetrics:
         self._families: dict[str, _Family] = {}
         self._is_paused = False
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Run a block in which the scheduler's thread counts nothing.
+    def set_paused(self, is_paused: bool) -> bool:
+        """Set whether the scheduler's thread counts nothing; return what it was.
 
         It is for calls of hooks that make no decision, such as an explanation.
         """
-        was_paused, self._is_paused = self._is_paused, True
-        try:
-            yield
-        finally:
-            self._is_paused = was_paused
+        was_paused, self._is_paused = self._is_paused, is_paused
+        return was_paused
 
     def add(
         self,

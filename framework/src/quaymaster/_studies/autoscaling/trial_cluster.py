@@ -29,6 +29,7 @@ from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._core.state.node_table import NodeTable
 
 __all__ = ["Fork", "TrialCluster"]
 
@@ -85,6 +86,11 @@ class TrialCluster:
     def catch_up(self) -> None:
         """Read the changes of the cluster."""
         self._runner.read_changes()
+
+    @property
+    def table(self) -> NodeTable:
+        """The nodes as columns, with the logs of their changes."""
+        return self._snapshot.nodes
 
     def nodes(self) -> Sequence[Node]:
         """Return the nodes, in the order in which they are tried."""
@@ -149,23 +155,21 @@ class TrialCluster:
 
     def why_not(self, pod: Pod, node_name: str) -> Status | None:
         """Return why a pod cannot be on a node, or None if it can."""
-        row = self._snapshot.nodes.row_of(node_name)
-        if row is None:
+        info = self._snapshot.get(node_name)
+        if info is None:
             return _MISSING
         attempt, algorithm = self._attempt(pod)
         prepared = algorithm.filters.prepare(attempt)
         is_plain = prepared.status is None and prepared.node_names is None
         if is_plain and not pod.status.nominated_node_name:
             # One node is judged without the memos: these judge all nodes that have
-            # changed, which takes three times as long in trials that change many.
-            passed = algorithm.filters.passing(attempt, np.array([row], dtype=np.intp))
-            if isinstance(passed, Status):
-                return passed
-            is_rejected = not attempt.nodes.count(passed)
-            return attempt.diagnosis[node_name] if is_rejected else None
+            # changed, which takes three times as long in trials that change many. As
+            # one row of the table it took twice as long, and no pods are nominated
+            # here, so that no other pods are to be imagined there.
+            return algorithm.filter.run(attempt.state, attempt.pod, info)
         outcome = self._feasible(pod)
         if not isinstance(outcome, FitError):
-            if row in self._snapshot.nodes.row_numbers(outcome.rows):
+            if info.row in self._snapshot.nodes.row_numbers(outcome.rows):
                 return None
         elif outcome.diagnosis is None:
             return outcome.status

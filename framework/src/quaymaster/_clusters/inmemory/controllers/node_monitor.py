@@ -34,6 +34,7 @@ from quaymaster._clusters.inmemory.controllers.node_conditions import (
     ready_status,
     zone_key,
 )
+from quaymaster._clusters.inmemory.controllers.zone_nodes import ZoneNodes
 from quaymaster._core.contract.clock import Timer
 
 __all__ = ["NodeMonitor"]
@@ -90,6 +91,7 @@ class NodeMonitor:
         # In the order in which they stopped being ready.
         self._unready: dict[str, None] = {}
         self._recovered: dict[str, None] = {}
+        self._zones = ZoneNodes()
         self._limits: defaultdict[str, _Limit] = defaultdict(_Limit)
         self._timer: Timer | None = None
         self.observers: dict[str, HealthObserver] = {}
@@ -100,16 +102,22 @@ class NodeMonitor:
             return
         if new is None:
             if old is not None:
+                self._zones.drop(old.name)
                 self._unready.pop(old.name, None)
                 self.observers.pop(old.name, None)
-        elif is_not_ready(new):
-            self._unready[new.name] = None
         else:
-            self._unready.pop(new.name, None)
-            if ready_status(new) == "True" and _health_taints(new):
-                self._recovered[new.name] = None
+            self._zones.put(new, counts=_EXEMPT not in new.labels)
+            self._note_health(new)
         if self._unready or self._recovered:
             self._look_again(self._cluster.clock.now())
+
+    def _note_health(self, node: Node) -> None:
+        if is_not_ready(node):
+            self._unready[node.name] = None
+            return
+        self._unready.pop(node.name, None)
+        if ready_status(node) == "True" and _health_taints(node):
+            self._recovered[node.name] = None
 
     def pod_evicted(self, pod: Pod) -> None:
         """Pass an evicted pod to the observer of its node, if any."""
@@ -133,19 +141,15 @@ class NodeMonitor:
         if not self._unready:
             self._set_rates(self._limits, _EVICTIONS_PER_SECOND)
             return
-        zones = self._zones()
-        unready = {
-            zone: sum(node.name in self._unready for node in nodes)
-            for zone, nodes in zones.items()
-        }
-        if all(unready[zone] == len(nodes) for zone, nodes in zones.items()):
-            self._suspend(zones)
+        sizes, unready = self._zones.sizes(), self._zones.count(self._unready)
+        if all(unready[zone] == size for zone, size in sizes.items()):
+            self._suspend(sizes)
             return
         self._swap_taints()
         waiting = self._waiting()
         due = []
-        for zone in {**zones, **waiting}:
-            size = len(zones.get(zone, ()))
+        for zone in {**sizes, **waiting}:
+            size = sizes.get(zone, 0)
             rate = _rate(size, unready.get(zone, 0))
             self._set_rates((zone,), rate)
             names = waiting.get(zone, ())
@@ -209,14 +213,6 @@ class NodeMonitor:
             if not _health_taints(node):
                 names[zone_key(node)].append(name)
         return names
-
-    def _zones(self) -> dict[str, list[Node]]:
-        """Return the nodes that count, by zone."""
-        zones: defaultdict[str, list[Node]] = defaultdict(list)
-        for node in self._nodes.values():
-            if _EXEMPT not in node.labels:
-                zones[zone_key(node)].append(node)
-        return zones
 
     def _desired_taint(self, name: str) -> Taint:
         is_unknown = ready_status(self._nodes[name]) == "Unknown"

@@ -10,13 +10,17 @@ from typing import Final
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Node, Pod
+from quaymaster._api.objects import Pod
 from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._studies.autoscaling.cloud import Cloud
 from quaymaster._studies.autoscaling.cluster_autoscaler.balancing import Resize
 from quaymaster._studies.autoscaling.cluster_autoscaler.buffer_pods import is_buffer_pod
 from quaymaster._studies.autoscaling.cluster_autoscaler.buffers import Buffers
+from quaymaster._studies.autoscaling.cluster_autoscaler.capacity import (
+    Capacity,
+    CapacityReader,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import (
     PodEquivalenceGroup,
 )
@@ -73,6 +77,7 @@ class Growth:
         seen: Its pods, as the loop has seen them.
         cloud: The groups.
         trial: The nodes and pods, as the loop has seen them.
+        capacity: Adds up the nodes of the trial.
         states: The states of the groups.
         options: The options of the autoscaler.
         planner: Finds scale-ups.
@@ -90,6 +95,7 @@ class Growth:
     seen: SeenCluster
     cloud: Cloud
     trial: TrialCluster
+    capacity: CapacityReader
     states: GroupStates
     options: ClusterAutoscalerOptions
     planner: ScaleUpPlanner
@@ -150,20 +156,20 @@ class Growth:
         if self.options.salvo_scale_up:
             self._salvo(pods, templates, now)
         else:
-            self._help(pods, self.trial.nodes(), templates, now)
+            self._help(pods, self.capacity.read(), templates, now)
         return not is_early
 
     def to_min_sizes(
-        self, nodes: Sequence[Node], templates: Mapping[str, Template], now: float
+        self, capacity: Capacity, templates: Mapping[str, Template], now: float
     ) -> None:
         """Grow the groups that are below their smallest size.
 
         Args:
-            nodes: The nodes of the cluster, with those that are expected.
+            capacity: What the nodes of the cluster and those that are expected have.
             templates: What new nodes look like, by group.
             now: The time, in seconds since the epoch.
         """
-        resizes = self.planner.to_min_sizes(nodes, templates, now)
+        resizes = self.planner.to_min_sizes(capacity, templates, now)
         for resize in resizes:
             self._resize(resize, "the group is below its smallest size", now)
         if resizes:
@@ -211,7 +217,7 @@ class Growth:
     def _help(
         self,
         pods: Sequence[Pod],
-        nodes: Sequence[Node],
+        capacity: Capacity,
         templates: Mapping[str, Template],
         now: float,
     ) -> ScaleUp:
@@ -220,17 +226,19 @@ class Growth:
         Mirrors ``provisioningrequest/orchestrator/wrapper_orchestrator.go``.
         """
         if not self.requests.is_enabled:
-            return self._grow(pods, nodes, templates, now)
+            return self._grow(pods, capacity, templates, now)
         own = [pod for pod in pods if is_request_pod(pod)]
         others = [pod for pod in pods if not is_request_pod(pod)]
         is_turn = bool(own) and (self._is_turn_of_requests or not others)
         self._is_turn_of_requests = not is_turn
         if not is_turn:
-            return self._grow(others, nodes, templates, now)
+            return self._grow(others, capacity, templates, now)
         plan = self._provisioning.provision(
             own,
             now,
-            lambda left: self._grow(left, nodes, templates, now, all_or_nothing=True),
+            lambda left: self._grow(
+                left, capacity, templates, now, all_or_nothing=True
+            ),
         )
         if plan.outcome is ScaleUpOutcome.SUCCESSFUL:
             self.last = now
@@ -239,7 +247,7 @@ class Growth:
     def _grow(
         self,
         pods: Sequence[Pod],
-        nodes: Sequence[Node],
+        capacity: Capacity,
         templates: Mapping[str, Template],
         now: float,
         *,
@@ -247,7 +255,7 @@ class Growth:
     ) -> ScaleUp:
         """Scale up once."""
         plan = self.planner.plan(
-            pods, nodes, templates, now, all_or_nothing=all_or_nothing
+            pods, capacity, templates, now, all_or_nothing=all_or_nothing
         )
         if self.log is not None:
             self.log.note_plan(plan, templates, now)
@@ -288,10 +296,10 @@ class Growth:
         self, pods: Sequence[Pod], templates: Mapping[str, Template], now: float
     ) -> None:
         """Scale up several times, until no pod is left or nothing helps."""
-        left, every = {pod.uid: pod for pod in pods}, [*self.trial.nodes()]
-        number = 0
+        left, number = {pod.uid: pod for pod in pods}, 0
         while left:
-            plan = self._help([*left.values()], every, templates, now)
+            capacity = self.capacity.read()
+            plan = self._help([*left.values()], capacity, templates, now)
             if plan.outcome is not ScaleUpOutcome.SUCCESSFUL or not plan.helped:
                 return
             for pod in plan.helped:
@@ -302,7 +310,6 @@ class Growth:
                     suffix = f"{each}-salvo-{number}"
                     template = templates[resize.group].named(suffix)
                     self.trial.add_node(template.node, template.pods)
-                    every.append(template.node)
                     new.add(template.node.name)
             for pod in plan.helped:
                 if self.trial.place_anywhere(pod, new.__contains__) is None:

@@ -21,6 +21,7 @@ from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.autoscaling.cloud import Cloud
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
 from quaymaster._studies.autoscaling.cluster_autoscaler.buffers import Buffers
+from quaymaster._studies.autoscaling.cluster_autoscaler.capacity import CapacityReader
 from quaymaster._studies.autoscaling.cluster_autoscaler.deletion import (
     Deletions,
     EvictFn,
@@ -120,6 +121,7 @@ class ClusterAutoscaler:
         self._options = options
         self._seen = SeenCluster(cluster, cloud, options)
         self.trial = TrialCluster(cluster, config, registry, counts=self._counts)
+        self._capacity = CapacityReader(self.trial)
         self._templates = Templates(cloud, self.trial, options)
         self._states = GroupStates(cloud, options)
         prices = {name: each.price_per_hour for name, each in cloud.groups.items()}
@@ -131,7 +133,7 @@ class ClusterAutoscaler:
             self.log = ScaleUpLog(cloud, self._states, self.trial, why, start)
         drainability = self.drainability = Drainability(options, self._find)
         self.down = ScaleDownPlanner(
-            self._seen, self.trial, cloud, drainability, options
+            self._seen, self.trial, self._capacity, cloud, drainability, options
         )
         self._soft_taints = SoftTaints(cluster, cloud, options)
         self._deletions = Deletions(
@@ -159,6 +161,7 @@ class ClusterAutoscaler:
             seen=self._seen,
             cloud=cloud,
             trial=self.trial,
+            capacity=self._capacity,
             states=self._states,
             options=options,
             planner=planner,
@@ -240,14 +243,13 @@ class ClusterAutoscaler:
             return
         with self.trial.fork():
             starting = self._add_expected_nodes(templates, now)
-            enforces = self._options.enforce_node_group_min_size
-            every = self.trial.nodes() if enforces else ()
+            capacity = self._capacity.read()
             is_quiet = self._growth.help_pods(ready, templates, now)
             if self._options.scale_down_enabled:
                 going = {*in_deletion}
                 self._scale_down(starting, going, deletions, now, may_delete=is_quiet)
-            if enforces:
-                self._growth.to_min_sizes(every, templates, now)
+            if self._options.enforce_node_group_min_size:
+                self._growth.to_min_sizes(capacity, templates, now)
 
     def _cluster_size(self) -> int:
         return len(self._cluster.list(Node).items)

@@ -3,9 +3,13 @@
 Mirrors ``resourcequotas/tracker.go``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from quaymaster._api.objects import Node
+from quaymaster._studies.autoscaling.cluster_autoscaler.capacity import (
+    Capacity,
+    amounts_of,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
@@ -18,21 +22,18 @@ class Quota:
 
     Args:
         options: The limits.
-        nodes: The nodes of the cluster.
+        capacity: What the nodes of the cluster have.
         removes: Whether nodes are removed; by default they are added.
     """
 
     def __init__(
         self,
         options: ClusterAutoscalerOptions,
-        nodes: Iterable[Node],
+        capacity: Capacity,
         *,
         removes: bool = False,
     ) -> None:
-        used: dict[str, int] = {"cpu": 0, "memory": 0}
-        for node in nodes:
-            for name, amount in _amounts(node).items():
-                used[name] += amount
+        used = capacity.amounts
         limits = {"cpu": options.cores_total, "memory": options.memory_total}
         self._left = {
             name: max(0, used[name] - least if removes else most - used[name])
@@ -42,14 +43,14 @@ class Quota:
     def allowed(self, node: Node, count: int) -> int:
         """Return how many of some nodes are within the limits."""
         for name in self.exceeded(node, count):
-            count = min(count, self._left[name] // _amounts(node)[name])
+            count = min(count, self._left[name] // amounts_of(node)[name])
         return count
 
     def exceeded(self, node: Node, count: int = 1) -> Sequence[str]:
         """Return the resources of which some nodes have too much."""
         return [
             name
-            for name, amount in _amounts(node).items()
+            for name, amount in amounts_of(node).items()
             if amount > 0 and self._left[name] < amount * count
         ]
 
@@ -57,14 +58,6 @@ class Quota:
         """Count some nodes, unless they exceed a limit; return whether they fit."""
         if self.exceeded(node, count):
             return False
-        for name, amount in _amounts(node).items():
+        for name, amount in amounts_of(node).items():
             self._left[name] -= amount * count
         return True
-
-
-def _amounts(node: Node) -> Mapping[str, int]:
-    capacity = node.status.capacity
-    return {
-        name: max(0, capacity[name].value) if name in capacity else 0
-        for name in ("cpu", "memory")
-    }

@@ -11,6 +11,7 @@ import attrs
 
 from quaymaster._studies.autoscaling.cloud import Cloud
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
+from quaymaster._studies.autoscaling.cluster_autoscaler.capacity import CapacityReader
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
 )
@@ -86,6 +87,7 @@ class ScaleDownPlanner:
     Args:
         seen: The nodes and pods of the cluster.
         trial: The cluster, with what the loop has tried on it.
+        capacity: Adds up the nodes of the trial.
         cloud: The groups.
         drainability: Judges the pods.
         options: The options of the autoscaler.
@@ -99,12 +101,14 @@ class ScaleDownPlanner:
         self,
         seen: SeenCluster,
         trial: TrialCluster,
+        capacity: CapacityReader,
         cloud: Cloud,
         drainability: Drainability,
         options: ClusterAutoscalerOptions,
     ) -> None:
         self._seen = seen
         self._trial = trial
+        self._capacity = capacity
         self._cloud = cloud
         self._options = options
         self._removal = RemovalTrial(trial, drainability)
@@ -201,7 +205,7 @@ class ScaleDownPlanner:
         options = self._options
         if not options.cores_total[0] and not options.memory_total[0]:
             return None
-        return Quota(options, self._trial.nodes(), removes=True)
+        return Quota(options, self._capacity.read(), removes=True)
 
     def _find_unneeded(
         self, destinations: _Destinations, budgets: RemainingBudgets, now: float

@@ -10,12 +10,13 @@ from random import Random
 
 import attrs
 
-from quaymaster._api.objects import Node, Pod
+from quaymaster._api.objects import Pod
 from quaymaster._studies.autoscaling.cloud import Cloud
 from quaymaster._studies.autoscaling.cluster_autoscaler.balancing import (
     Resize,
     balanced,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.capacity import Capacity
 from quaymaster._studies.autoscaling.cluster_autoscaler.equivalence import (
     PodEquivalenceGroup,
     equivalence_groups,
@@ -116,7 +117,7 @@ class ScaleUpPlanner:
     def plan(
         self,
         pods: Sequence[Pod],
-        nodes: Sequence[Node],
+        capacity: Capacity,
         templates: Mapping[str, Template],
         now: float,
         *,
@@ -126,13 +127,13 @@ class ScaleUpPlanner:
 
         Args:
             pods: The pods that need nodes.
-            nodes: The nodes of the cluster, with those that are expected.
+            capacity: What the nodes of the cluster and those that are expected have.
             templates: What new nodes look like, by group.
             now: The time, in seconds since the epoch.
             all_or_nothing: Whether a scale-up must help all pods.
         """
         kinds = equivalence_groups(pods)
-        quota = Quota(self._options, nodes)
+        quota = Quota(self._options, capacity)
         valid, skipped = self._valid_groups(templates, quota, now)
         schedulable = {
             group: self._schedulable(kinds, group, templates[group]) for group in valid
@@ -140,7 +141,7 @@ class ScaleUpPlanner:
         options = [
             option
             for group in valid
-            if (option := self._option(group, schedulable, templates, nodes, now))
+            if (option := self._option(group, schedulable, templates, capacity, now))
             and not (all_or_nothing and len(option.pods) < len(pods))
         ]
         best = best_option(options, templates, self._expanders, self._chance)
@@ -148,7 +149,7 @@ class ScaleUpPlanner:
             if options:
                 _reject_all(kinds, schedulable, _FILTERED_OUT)
             return _failure(ScaleUpOutcome.NO_OPTIONS, kinds, skipped, options)
-        count = self._capped(best.nodes, len(nodes))
+        count = self._capped(best.nodes, capacity.nodes)
         if count < 1:
             return _failure(ScaleUpOutcome.ERROR, kinds, skipped, options)
         count = quota.allowed(templates[best.group].node, count)
@@ -170,10 +171,10 @@ class ScaleUpPlanner:
         )
 
     def to_min_sizes(
-        self, nodes: Sequence[Node], templates: Mapping[str, Template], now: float
+        self, capacity: Capacity, templates: Mapping[str, Template], now: float
     ) -> Sequence[Resize]:
         """Return the groups that are below their smallest size, with that size."""
-        quota, resizes = Quota(self._options, nodes), []
+        quota, resizes = Quota(self._options, capacity), []
         for name, group in self._cloud.groups.items():
             size = self._cloud.sizes[name]
             if size >= group.min_size or self._why_not_ready(name, now):
@@ -240,7 +241,7 @@ class ScaleUpPlanner:
         group: str,
         schedulable: Mapping[str, Sequence[PodEquivalenceGroup]],
         templates: Mapping[str, Template],
-        nodes: Sequence[Node],
+        capacity: Capacity,
         now: float,
     ) -> Expansion | None:
         """Estimate how many nodes of a group the pods need."""
@@ -252,7 +253,7 @@ class ScaleUpPlanner:
             self._trial,
             kinds,
             templates[group],
-            self._node_limit([group, *similar], len(nodes)),
+            self._node_limit([group, *similar], capacity.nodes),
             with_arithmetic=self._options.fastpath_binpacking_enabled,
         )
         if not result.nodes or not result.pods:
