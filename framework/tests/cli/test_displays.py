@@ -398,7 +398,7 @@ def test_missing_packages_are_named_with_the_remedy(
         "find_spec",
         lambda name: None if name == package else find_spec(name) or object(),
     )
-    expected = rf"{package} \(pip install 'quaymaster\[arrow\]'"
+    expected = rf"^not installed: {package}; pip install 'quaymaster\[arrow\]'"
     with pytest.raises(MissingPackageError, match=expected):
         placed("default/web").to_pandas()
 

@@ -1,21 +1,20 @@
 """Strict order, backfilling and ageing priorities, in a cluster of one node."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
 from quaymaster import Pod
-from quaymaster.config import ConfigErrors, Kubernetes, parse_config
+from quaymaster.config import ConfigErrors, parse_config
 from quaymaster.scheduler import PluginRegistry
 from quaymaster.simulation import Run
-from quaymaster.testing import make_node, make_pod, make_pod_group, profile_config
+from quaymaster.testing import make_node, make_pod, profile_config
 
 from quaymaster_order import (
     REQUESTED_SECONDS,
     AgeingSort,
     ConservativeBackfilling,
     EasyBackfilling,
-    FeatureGateError,
     HeadOfLine,
 )
 
@@ -39,13 +38,10 @@ def registry() -> PluginRegistry:
 
 
 @contextmanager
-def cluster(
-    plugin: type, *nodes: str, gates: Sequence[str] = (), **args: object
-) -> Iterator[Run]:
+def cluster(plugin: type, *nodes: str, **args: object) -> Iterator[Run]:
     """A run with nodes of ten CPUs."""
     plugins = registry()
-    kubernetes = Kubernetes(version="1.37", feature_gates=dict.fromkeys(gates, True))
-    config = parse_config(config_of(plugin, **args), plugins, kubernetes=kubernetes)
+    config = parse_config(config_of(plugin, **args), plugins)
     capacity = {"cpu": "10", "memory": "16Gi", "pods": "110"}
     made = [make_node(name=name, capacity=capacity) for name in nodes or ("node",)]
     with Run(made, config=config, registry=plugins) as run:
@@ -230,86 +226,3 @@ def test_ageing_sort_sorts_pods_again_as_they_age() -> None:
         assert run.peek().pod.name == "long"  # type: ignore[union-attr]  # it is queued
         run.advance(100)
         assert run.peek().pod.name == "short"  # type: ignore[union-attr]  # as above
-
-
-GROUPS = "GenericWorkload"
-COMPOSITES = (GROUPS, "TopologyAwareWorkloadScheduling", "CompositePodGroup")
-
-
-def gang(name: str, count: int, cpu: int, seconds: int) -> list[Pod]:
-    return [
-        job(f"{name}-{number}", cpu, seconds, scheduling_group=name)
-        for number in range(count)
-    ]
-
-
-def test_a_gang_is_one_entry_of_the_line() -> None:
-    with cluster(HeadOfLine, gates=[GROUPS]) as run:
-        arrive(run, job("a", 6, 100))
-        run.create(make_pod_group(name="gang", min_count=3))
-        arrive(run, *gang("gang", 3, 3, 50), job("small", 1, 10))
-        assert starts(run) == {
-            "a": 0,
-            "gang-0": 100,
-            "gang-1": 100,
-            "gang-2": 100,
-            "small": 100,
-        }
-
-
-def test_a_gang_waits_behind_the_head() -> None:
-    with cluster(HeadOfLine, gates=[GROUPS]) as run:
-        arrive(run, job("a", 6, 100), job("wide", 8, 50))
-        run.create(make_pod_group(name="gang", min_count=2))
-        arrive(run, *gang("gang", 2, 1, 50))
-        assert starts(run) == {"a": 0, "wide": 100, "gang-0": 100, "gang-1": 100}
-
-
-@pytest.mark.long
-def test_a_gang_counts_with_the_cpus_of_all_its_pods() -> None:
-    with cluster(HeadOfLine, gates=[GROUPS], orderBy="F1") as run:
-        arrive(run, job("a", 10, 100), job("head", 10, 100))
-        run.create(make_pod_group(name="gang", min_count=4))
-        arrive(run, *gang("gang", 4, 2, 50), job("alone", 3, 50))
-        times = starts(run)
-        assert times["alone"] <= times["gang-0"] == times["gang-3"]
-        placed = [p.pod for p in run.result().placements]
-        assert placed.index("default/alone") < placed.index("default/gang-0")
-
-
-def test_a_deleted_gang_leaves_the_line() -> None:
-    with cluster(HeadOfLine, gates=[GROUPS]) as run:
-        arrive(run, job("a", 6, 100))
-        run.create(make_pod_group(name="gang", min_count=2))
-        pods = gang("gang", 2, 5, 50)
-        arrive(run, *pods, job("small", 1, 10))
-        for pod in pods:
-            run.delete(pod)
-        run.attempt()
-        assert starts(run) == {"a": 0, "small": 0}
-
-
-def test_without_the_feature_gate_pods_of_a_group_are_entries_of_their_own() -> None:
-    with cluster(HeadOfLine) as run:
-        arrive(run, job("a", 6, 100), job("wide", 8, 50), *gang("gang", 2, 1, 10))
-        assert starts(run) == {"a": 0, "wide": 100, "gang-0": 100, "gang-1": 100}
-
-
-@pytest.mark.parametrize(
-    ("plugin", "gates"),
-    [
-        (EasyBackfilling, [GROUPS]),
-        (ConservativeBackfilling, [GROUPS]),
-        (HeadOfLine, COMPOSITES),
-    ],
-    ids=["EASY", "conservative", "groups of groups"],
-)
-def test_a_feature_gate_that_an_order_does_not_support_is_an_error(
-    plugin: type, gates: Sequence[str]
-) -> None:
-    message = f"plugin '{plugin.__name__}': does not support the feature gate"
-    with (
-        pytest.raises(FeatureGateError, match=message),
-        cluster(plugin, gates=gates),
-    ):
-        pass

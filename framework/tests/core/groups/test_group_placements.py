@@ -5,8 +5,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from quaymaster import ApiObject, CycleState, NodeTable, Pod, Status, hookimpl
+from quaymaster import (
+    ApiObject,
+    CycleState,
+    NodeTable,
+    Pod,
+    Status,
+    hookimpl,
+)
 from quaymaster.columns import RowArray
+from quaymaster.config import ConfigErrors
 from quaymaster.hookspecs import PodGroupAssignments, PodGroupInfo, PodGroupPlacement
 from quaymaster.testing import SchedulerHarness, make_node, make_pod
 from tests.kit.group_cluster import (
@@ -226,6 +234,13 @@ def test_fault_of_a_plugin_is_the_error_of_the_group(problem: str, text: str) ->
     assert (status, reason) == ("False", "SchedulerError")
     assert message.startswith(text)
     assert nodes_by_pod(harness) == {}
+
+
+def test_only_one_plugin_may_divide_the_nodes() -> None:
+    # The profile has TopologyPlacement, too, and upstream runs only the first.
+    expected = "placementGenerate: expected at most 1 enabled plugin, got "
+    with pytest.raises(ConfigErrors, match=expected):
+        settled(cpu_nodes("a"), plugins={"Mine": Halves}, config=config_with("Mine"))
 
 
 class Spy:

@@ -297,6 +297,25 @@ def test_the_document_describes_every_question(client: Client) -> None:
     assert found["security"] == [{"token": []}]
 
 
+@pytest.mark.parametrize(
+    ("path", "question"),
+    [
+        ("/v1/fit", fit_question({"line": "cpu=1"})),
+        ("/v1/explain", {"line": "cpu=1"}),
+        ("/v1/simulate", {"objects": [manifest()]}),
+    ],
+)
+def test_the_document_has_the_fields_of_the_answer(
+    client: Client, path: str, question: Mapping[str, object]
+) -> None:
+    _, document = client.ask("/openapi.json", method="GET", headers={})
+    response = document["paths"][path]["post"]["responses"]["200"]
+    schema = response["content"]["application/json"]["schema"]
+    status, answer = client.ask(path, question)
+    assert status == 200
+    assert set(answer) == set(schema["properties"])
+
+
 def test_health_reports_the_loaded_objects(client: Client) -> None:
     assert client.ask("/healthz", method="GET", headers={}) == (
         200,

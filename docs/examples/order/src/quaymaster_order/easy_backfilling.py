@@ -13,10 +13,13 @@ from quaymaster import (
     Status,
     hookimpl,
 )
+from quaymaster.hookspecs import PlaceGroup, PodGroupInfo
+from quaymaster.objects import PodGroup
 
 from quaymaster_order.args import EasyBackfillingArgs
-from quaymaster_order.backfilling import Backfilling, Easy
-from quaymaster_order.gangs import refuse_gate
+from quaymaster_order.backfilling import Backfilling
+from quaymaster_order.easy import Easy
+from quaymaster_order.gangs import refuse_composites
 from quaymaster_order.line import Line
 from quaymaster_order.rooms import Rooms
 
@@ -27,7 +30,7 @@ class EasyBackfilling:
     """As HeadOfLine, with a reservation for the first pod that others may not delay."""
 
     Args: ClassVar[type[EasyBackfillingArgs]] = EasyBackfillingArgs
-    reads = ()
+    reads = (PodGroup,)
     writes = ()
     opens_gates_itself = True
     contract_opt_outs: ClassVar[Mapping[str, str]] = {
@@ -37,9 +40,7 @@ class EasyBackfilling:
     }
 
     def __init__(self, args: EasyBackfillingArgs, handle: Handle) -> None:
-        # Reservations are for single pods.
-        remedy = "switch it off, or use HeadOfLine"
-        refuse_gate(handle, "EasyBackfilling", "GenericWorkload", remedy)
+        refuse_composites(handle, "EasyBackfilling")
         self._line = Line(args, handle, lambda: self._backfilling.forget())
         rooms = Rooms(handle)
         margin = args.margin.total_seconds()
@@ -71,15 +72,17 @@ class EasyBackfilling:
         return Status.unschedulable()
 
     @hookimpl
+    def pod_group_post_filter(self, group: PodGroupInfo, place: PlaceGroup) -> Status:
+        self._backfilling.group_rejected(group, place)
+        return Status.unschedulable()
+
+    @hookimpl
     def reserve(self, pod: Pod) -> Status | None:
-        status = self._line.place(pod)
-        if status is None:
-            self._backfilling.placed(pod)
-        return status
+        return self._backfilling.reserve(pod)
 
     @hookimpl
     def unreserve(self, pod: Pod) -> None:
-        self._backfilling.lost(pod)
+        self._backfilling.unreserve(pod)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:

@@ -11,9 +11,10 @@ from quaymaster import (
     Status,
     hookimpl,
 )
+from quaymaster.objects import PodGroup
 
 from quaymaster_order.args import HeadOfLineArgs
-from quaymaster_order.gangs import refuse_gate
+from quaymaster_order.gangs import refuse_composites
 from quaymaster_order.line import Line
 
 __all__ = ["HeadOfLine"]
@@ -23,7 +24,7 @@ class HeadOfLine:
     """Gates all pods but the first, which waits until it fits."""
 
     Args: ClassVar[type[HeadOfLineArgs]] = HeadOfLineArgs
-    reads = ()
+    reads = (PodGroup,)
     writes = ()
     opens_gates_itself = True
     contract_opt_outs: ClassVar[Mapping[str, str]] = {
@@ -33,8 +34,7 @@ class HeadOfLine:
     }
 
     def __init__(self, args: HeadOfLineArgs, handle: Handle) -> None:
-        # A group of groups would have to be one entry, with the pods of all of them.
-        refuse_gate(handle, "HeadOfLine", "CompositePodGroup", "switch it off")
+        refuse_composites(handle, "HeadOfLine")
         self._line = Line(args, handle)
 
     @hookimpl

@@ -1,6 +1,7 @@
 """What orders read of a pod: its size, its requested time, when it was created."""
 
 import math
+from collections.abc import Sequence
 
 import attrs
 from quaymaster import Pod
@@ -23,16 +24,18 @@ SUBMITTED_SECONDS = "batch.quaymaster.io/submitted-seconds"
 
 @attrs.frozen(kw_only=True)
 class BatchJob:
-    """A pod that waits for its turn.
+    """A pod, or the pods of a PodGroup, that waits for its turn.
 
     Attributes:
-        pod: The pod.
+        pod: The pod; of a PodGroup, the one that arrived first.
         number: Its number in the order of arrival.
         created: When it was created, in seconds since the Unix epoch.
         submitted: The same in seconds since the scheduler started; or the annotation
             with the time in a trace.
         requested_seconds: How long it may run; infinite if it does not say.
         cpus: The CPUs that it requests.
+        priority: Its priority.
+        members: The jobs of the single pods of a PodGroup, in the order of arrival.
     """
 
     pod: Pod
@@ -41,6 +44,13 @@ class BatchJob:
     submitted: float
     requested_seconds: float
     cpus: float
+    priority: int
+    members: tuple["BatchJob", ...] = ()
+
+    @property
+    def parts(self) -> Sequence["BatchJob"]:
+        """The jobs of its single pods."""
+        return self.members or (self,)
 
     @classmethod
     def of(cls, pod: Pod, number: int, started: float, now: float) -> "BatchJob":
@@ -62,6 +72,7 @@ class BatchJob:
             submitted=max(0.0, created - started) if submitted is None else submitted,
             requested_seconds=requested_seconds(pod),
             cpus=pod_requests(pod).milli_cpu / 1000,
+            priority=pod.priority,
         )
 
     def waited(self, now: float) -> float:

@@ -3,8 +3,8 @@
 Only the pod at the head, and pods that it lets pass, leave PreEnqueue. All others are
 gated, so that a change of the cluster costs no attempt for each of them.
 
-With Kubernetes' feature gate GenericWorkload, a PodGroup is one entry of the line. It
-stays at the head until all of its pods that have arrived have nodes.
+With Kubernetes' feature gate GenericWorkload, a PodGroup is one entry of the line, once
+enough of its pods exist. It stays at the head until all of them have nodes.
 """
 
 import heapq
@@ -14,6 +14,7 @@ from typing import Final
 
 from quaymaster import Handle, Pod, Status
 from quaymaster.hookspecs import SortKey
+from quaymaster.objects import PodGroup
 
 from quaymaster_order.args import HeadOfLineArgs
 from quaymaster_order.gangs import Gangs
@@ -37,8 +38,6 @@ class Line:
 
     Attributes:
         head: The job at the head; None if no pod waits.
-        allowed: The uid of the pod that may pass the head, or empty. No PodGroup
-            passes it.
     """
 
     def __init__(
@@ -69,8 +68,11 @@ class Line:
         self._heap: list[tuple[SortKey, int, int, BatchJob]] = []
         self._tickets = itertools.count()
         self.head: BatchJob | None = None
-        self.allowed = ""
+        # The name of the entry that may pass the head, or empty.
+        self._allowed = ""
         handle.informers.on_change(Pod, self._changed)
+        if self._gangs.exist:
+            handle.informers.on_change(PodGroup, self._group_changed)
 
     def begin(self) -> None:
         """Choose the first head: all pods that exist have arrived."""
@@ -78,9 +80,35 @@ class Line:
         if self.head is None:
             self._advance()
 
-    def waits(self, job: BatchJob) -> bool:
-        """Whether a job still waits."""
-        return self._name(job.pod) in self._waiting
+    def newest(self, job: BatchJob) -> BatchJob | None:
+        """Return a job as it is now; None if it does not wait any longer."""
+        return self._waiting.get(self._name(job.pod))
+
+    def member(self, pod: Pod) -> BatchJob | None:
+        """Return the job of a waiting pod of a PodGroup; None for other pods."""
+        return self._gangs.member(pod)
+
+    def least(self, job: BatchJob) -> int:
+        """Return how many pods of a job have to start together."""
+        return self._gangs.least(self._gangs.key(job.pod)) if job.members else 1
+
+    def is_in_group(self, pod: Pod) -> bool:
+        """Whether a pod is in a PodGroup."""
+        return bool(self._gangs.key(pod))
+
+    def is_head(self, pod: Pod) -> bool:
+        """Whether a pod is at the head, or its PodGroup is."""
+        head = self.head
+        return head is not None and self._name(head.pod) == self._name(pod)
+
+    def is_passing(self, pod: Pod) -> bool:
+        """Whether a pod or its PodGroup may pass the head."""
+        return self._allowed == self._name(pod)
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the job that might pass the head does not wait any longer."""
+        return not self._allowed
 
     def behind(self) -> Iterator[BatchJob]:
         """Return the waiting jobs apart from the head, in the order of arrival."""
@@ -114,30 +142,28 @@ class Line:
 
     def is_open(self, pod: Pod) -> bool:
         """Whether a pod is at the head, or may pass it."""
-        return self._is_head(pod) or pod.uid == self.allowed
+        return self.is_head(pod) or self.is_passing(pod)
 
     def rank(self, pod: Pod) -> tuple[int]:
         """Return the sort key of a pod that may be tried: the head comes first.
 
         The queue compares tuples of numbers fastest.
         """
-        return (_HEAD if self._is_head(pod) else _BEHIND,)
+        return (_HEAD if self.is_head(pod) else _BEHIND,)
 
     def place(self, pod: Pod) -> Status | None:
         """Note that a pod has a node; reject it if it is not its turn."""
         if not self.is_open(pod):
             # The head has changed since this pod left PreEnqueue.
             return self._behind_head()
-        name = self._name(pod)
-        job = self._waiting.get(name)
+        if self._gangs.key(pod):
+            # The nodes of a group are tried first, and each pod loses its node again.
+            # So its pods leave the line when they are bound.
+            return None
+        job = self._waiting.pop(pod.uid, None)
         if job is not None:
-            self._placed[pod.uid] = self._gangs.member(pod) or job
-            rest = self._gangs.leave(pod)
-            if rest is not None:
-                self._replace(job, rest)
-                return None
-            del self._waiting[name]
-        self._leave(name)
+            self._placed[pod.uid] = job
+        self._leave(pod.uid)
         return None
 
     def replace(self, pod: Pod) -> None:
@@ -145,17 +171,17 @@ class Line:
         job = self._placed.pop(pod.uid, None)
         if job is None:
             return
-        if self._gangs.key(pod):
-            # All pods of a group that fit get their nodes at its turn.
-            self._take_head(self._join(job))
-            return
         self._put(job)
         if self.head is None:
             self._advance()
 
+    def let(self, job: BatchJob | None) -> None:
+        """Let a job pass the head, or none."""
+        self._allowed = "" if job is None else self._name(job.pod)
+
     def open(self, job: BatchJob) -> None:
         """Let a job pass the head, and have it tried."""
-        self.allowed = job.pod.uid
+        self.let(job)
         self._handle.activate([job.pod])
 
     def retry_head(self) -> None:
@@ -169,11 +195,10 @@ class Line:
         if new is None or new.node_name or new.is_terminating or new.is_finished:
             pod = new or old
             assert pod is not None, "a change has an object"
-            self._forget(pod)
-            if self.head is not None and self._gangs.key(self.head.pod):
-                # A failed attempt for a group wakes it again and again, so that it may
-                # be backing off when there is room.
-                self.retry_head()
+            self._forget(pod, is_gone=new is None or new.is_finished)
+            has_ended = old is not None and old.node_name and not old.is_finished
+            if has_ended and (new is None or new.is_finished):
+                self._retry_group()
         elif old is not None and old.uid != new.uid:
             self._forget(old)
         else:
@@ -181,35 +206,60 @@ class Line:
             if job is not None:
                 self._update(job, new)
 
-    def _forget(self, pod: Pod) -> None:
+    def _retry_group(self) -> None:
+        """Have a PodGroup at the head tried again: there is more room.
+
+        After each failed attempt a group backs off, whatever happens meanwhile.
+        """
+        if self.head is not None and self.head.members:
+            self.retry_head()
+
+    def _forget(self, pod: Pod, *, is_gone: bool = True) -> None:
+        """Remove a pod that does not wait any longer.
+
+        Args:
+            pod: The pod.
+            is_gone: Whether it was deleted or has ended, and is not just bound.
+        """
         self._placed.pop(pod.uid, None)
         name = self._name(pod)
         job = self._waiting.get(name)
-        if job is None or (self._gangs.key(pod) and not self._gangs.member(pod)):
+        is_member = bool(self._gangs.key(pod))
+        if job is None or (is_member and not self._gangs.member(pod)):
             return
         rest = self._gangs.leave(pod)
-        if rest is not None:
+        without = pod.uid if is_gone else ""
+        if rest is not None and self._gangs.is_complete(name, without=without):
             self._replace(job, rest)
         else:
-            del self._waiting[name]
-            self._leave(name)
+            self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        """Remove an entry from the line."""
+        self._gangs.dissolve(name)
+        del self._waiting[name]
+        self._leave(name)
+
+    def _group_changed(self, old: PodGroup | None, new: PodGroup | None) -> None:
+        """Remove a PodGroup that was deleted, or that has too few pods now.
+
+        If it is complete later, it comes back with its first pod in PreEnqueue.
+        """
+        group = new or old
+        assert group is not None, "a change has an object"
+        is_complete = new is not None and self._gangs.is_complete(group.key, group=new)
+        if group.key in self._waiting and not is_complete:
+            self._remove(group.key)
 
     def _update(self, job: BatchJob, pod: Pod) -> None:
         """Replace the job of a pod that has changed."""
         if not has_other_key(job.pod, pod):
             return
         newer = BatchJob.of(pod, job.number, self._started, job.created)
-        if self._gangs.key(pod):
-            self._join(newer)
-        else:
-            self._replace(job, newer)
-
-    def _join(self, job: BatchJob) -> BatchJob:
-        """Add a pod to its PodGroup; return the job of the group."""
-        before = self._waiting.get(self._name(job.pod))
-        whole = self._gangs.join(job)
-        self._replace(before, whole)
-        return whole
+        name = self._gangs.key(pod)
+        if name:
+            job, newer = self._waiting[name], self._gangs.join(name, [newer])
+        self._replace(job, newer)
 
     def _replace(self, job: BatchJob | None, newer: BatchJob) -> None:
         self._put(newer)
@@ -220,18 +270,33 @@ class Line:
     def _add(self, pod: Pod) -> BatchJob | None:
         """Return the job of a waiting pod; None if the pod is not for this line."""
         job = self._waiting.get(self._name(pod))
-        is_gang = bool(self._gangs.key(pod))
-        if job is not None and not (is_gang and self._gangs.member(pod) is None):
+        key = self._gangs.key(pod)
+        if job is not None and not (key and self._gangs.member(pod) is None):
             return job
         if pod.spec.scheduling_gates:
             return None
-        self._numbers += 1
-        now = self._handle.clock.now()
-        own = BatchJob.of(pod, self._numbers, self._started, now)
-        if is_gang:
-            return self._join(own)
+        if key:
+            return self._add_group(key, pod)
+        own = self._job(pod)
         self._put(own)
         return own
+
+    def _add_group(self, key: str, pod: Pod) -> BatchJob | None:
+        """Add a pod of a PodGroup, with all others; return the job of the group."""
+        if not self._gangs.is_complete(key):
+            return None
+        # All at once: the job of the group is made once, and not after each pod.
+        jobs = [self._job(other) for other in self._gangs.newcomers(pod)]
+        before = self._waiting.get(key)
+        whole = self._gangs.join(key, jobs)
+        self._replace(before, whole)
+        return whole
+
+    def _job(self, pod: Pod) -> BatchJob:
+        """Return the job of a pod that has arrived."""
+        self._numbers += 1
+        now = self._handle.clock.now()
+        return BatchJob.of(pod, self._numbers, self._started, now)
 
     def _put(self, job: BatchJob) -> None:
         self._waiting[self._name(job.pod)] = job
@@ -254,8 +319,8 @@ class Line:
 
     def _leave(self, name: str) -> None:
         """Note that an entry has left the line."""
-        if self.allowed == name:
-            self.allowed = ""
+        if self._allowed == name:
+            self._allowed = ""
         if self.head is not None and self._name(self.head.pod) == name:
             self._advance()
 
@@ -271,7 +336,7 @@ class Line:
 
     def _take_head(self, job: BatchJob) -> None:
         self.head = job
-        self.allowed = ""
+        self._allowed = ""
         self._on_new_head()
 
     def _first(self) -> BatchJob | None:
@@ -287,15 +352,11 @@ class Line:
 
     def _key(self, job: BatchJob, now: float) -> SortKey:
         """Return the key of a job: higher priorities come first, as in Kubernetes."""
-        return -job.pod.priority, self._policy.key(job, now, self._usage)
+        return -job.priority, self._policy.key(job, now, self._usage)
 
     def _name(self, pod: Pod) -> str:
         """Return the name of the entry of a pod: its uid, or the key of its group."""
         return self._gangs.key(pod) or pod.uid
-
-    def _is_head(self, pod: Pod) -> bool:
-        head = self.head
-        return head is not None and self._name(head.pod) == self._name(pod)
 
     def _behind_head(self) -> Status:
         head = self.head

@@ -1,6 +1,5 @@
 """The room of nodes for waiting jobs, now and at the ends of the pods on them."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -12,7 +11,7 @@ from quaymaster.objects import Resources, pod_requests
 from quaymaster_order.jobs import requested_seconds
 from quaymaster_order.timeline import Timeline
 
-__all__ = ["PODS", "Rooms", "amounts_of"]
+__all__ = ["PODS", "Rooms", "amounts_of", "least_of"]
 
 PODS: Final = "pods"
 _LINES: Final = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEMERAL_STORAGE}
@@ -40,6 +39,13 @@ class Rooms:
         """Note that a pod does not run any longer; return whether it did."""
         return self._ends.pop(pod.uid, None) is not None
 
+    def end_of(self, pod: Pod) -> float:
+        """Return when a pod on a node will end; a pod without an entry starts now."""
+        end = self._ends.get(pod.uid)
+        now = self._handle.clock.now()
+        # A pod that runs longer than requested may end at any moment.
+        return max(now, now + requested_seconds(pod) if end is None else end)
+
     def rows_with(self, request: Mapping[str, int]) -> RowArray:
         """Return the rows of nodes that have room for a request now."""
         nodes = self._handle.snapshot.nodes
@@ -62,7 +68,7 @@ class Rooms:
             info: The node.
             names: The resources.
         """
-        now, names = self._handle.clock.now(), list(names)
+        names = list(names)
         offered, taken = info.allocatable, info.requested
         free = {
             name: offered.get(name)
@@ -70,13 +76,22 @@ class Rooms:
             for name in names
         }
         ends = (
-            (
-                max(now, self._ends.get(uid, math.inf)),
-                _amounts(pod_requests(pod), names),
-            )
-            for uid, pod in info.pods.items()
+            (self.end_of(pod), _amounts(pod_requests(pod), names))
+            for pod in info.pods.values()
         )
-        return Timeline(now, free, ends)
+        return Timeline(self._handle.clock.now(), free, ends)
+
+    def number_with(self, request: Mapping[str, int], row: int) -> int:
+        """Return how many requests have room on a node now."""
+        info = self._handle.snapshot.nodes.infos[row]
+        if info is None:
+            return 0
+        free, taken = info.allocatable, info.requested
+        return min(
+            (free.get(name) - (len(info.pods) if name == PODS else taken.get(name)))
+            // amount
+            for name, amount in request.items()
+        )
 
 
 def amounts_of(pod: Pod) -> Mapping[str, int]:
@@ -88,3 +103,15 @@ def amounts_of(pod: Pod) -> Mapping[str, int]:
 
 def _amounts(requests: Resources, names: Iterable[str]) -> dict[str, int]:
     return {name: 1 if name == PODS else requests.get(name) for name in names}
+
+
+def least_of(requests: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
+    """Return what each of some pods takes at least."""
+    first, *others = requests
+    least = {
+        name: min(amount, *(other.get(name, 0) for other in others))
+        if others
+        else amount
+        for name, amount in first.items()
+    }
+    return {name: amount for name, amount in least.items() if amount > 0}

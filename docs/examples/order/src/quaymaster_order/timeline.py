@@ -41,11 +41,23 @@ class Timeline:
                 self._times.append(at)
                 self._free.append(step)
 
-    def earliest(self, request: Mapping[str, int], seconds: float) -> float:
-        """Return the earliest time with room for some seconds; infinite for never."""
+    def earliest(
+        self, request: Mapping[str, int], seconds: float, after: float = -math.inf
+    ) -> float:
+        """Return the earliest time with room for some seconds; infinite for never.
+
+        Args:
+            request: The resources.
+            seconds: How long they are needed.
+            after: The earliest time that is allowed.
+        """
         amounts = self._amounts(request)
         start: float | None = None
-        for at, free in zip(self._times, self._free, strict=True):
+        times, steps = self._times, self._free
+        if after > times[0]:
+            first = bisect.bisect_right(times, after) - 1
+            times, steps = [after, *times[first + 1 :]], steps[first:]
+        for at, free in zip(times, steps, strict=True):
             # The room of the last step lasts for ever.
             if start is not None and at >= start + seconds:
                 break
@@ -54,6 +66,32 @@ class Timeline:
             elif start is None:
                 start = at
         return math.inf if start is None else start
+
+    @property
+    def times(self) -> Sequence[float]:
+        """When the free amounts change, ascending; first the current time."""
+        return self._times
+
+    def copy(self) -> "Timeline":
+        """Return a copy, for a trial."""
+        other = Timeline.__new__(Timeline)
+        other._names = self._names
+        other._times = list(self._times)
+        other._free = [list(free) for free in self._free]
+        return other
+
+    def count(self, request: Mapping[str, int], start: float, seconds: float) -> int:
+        """Return how many such requests have room from a time on, for some seconds."""
+        amounts = self._amounts(request)
+        index = bisect.bisect_right(self._times, start) - 1
+        number = _count(self._free[index], amounts)
+        index += 1
+        while number and index < len(self._times):
+            if self._times[index] >= start + seconds:
+                break
+            number = min(number, _count(self._free[index], amounts))
+            index += 1
+        return number
 
     def fits(self, request: Mapping[str, int], start: float, seconds: float) -> bool:
         """Whether there is room from a time on, for some seconds."""
@@ -65,14 +103,23 @@ class Timeline:
             index += 1
         return True
 
-    def take(self, request: Mapping[str, int], start: float, seconds: float) -> None:
-        """Reserve room from a time on, for some seconds."""
+    def take(
+        self, request: Mapping[str, int], start: float, seconds: float, number: int = 1
+    ) -> None:
+        """Reserve room from a time on, for some seconds.
+
+        Args:
+            request: The resources.
+            start: When the reservation begins.
+            seconds: How long it lasts.
+            number: How many such requests there are.
+        """
         amounts = self._amounts(request)
         first = self._cut(start)
         end = self._cut(start + seconds) if seconds < math.inf else len(self._times)
         for free in self._free[first:end]:
             for line, amount in enumerate(amounts):
-                free[line] -= amount
+                free[line] -= amount * number
 
     def _amounts(self, request: Mapping[str, int]) -> Sequence[int]:
         return [request.get(name, 0) for name in self._names]
@@ -90,3 +137,11 @@ def _has(free: Sequence[int], amounts: Sequence[int]) -> bool:
     return all(
         amount <= left or not amount for amount, left in zip(amounts, free, strict=True)
     )
+
+
+def _count(free: Sequence[int], amounts: Sequence[int]) -> int:
+    """Return how many requests fit; each of them requests something."""
+    numbers = [
+        left // amount for amount, left in zip(amounts, free, strict=True) if amount
+    ]
+    return max(0, min(numbers))

@@ -73,7 +73,6 @@ _FINALIZERS: Final = frozenset(
         "external-provisioner.volume.kubernetes.io/finalizer",
         "foregroundDeletion",
         "kubernetes",
-        "scheduling.k8s.io/podgroup-protection",
         "kubernetes.io/pv-controller",
         "kubernetes.io/pv-protection",
         "kubernetes.io/pvc-protection",

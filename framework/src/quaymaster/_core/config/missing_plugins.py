@@ -14,7 +14,7 @@ from quaymaster._core.config.document import (
 )
 from quaymaster._core.config.findings import Findings
 from quaymaster._core.config.naming import join_path
-from quaymaster._core.config.points import LIMITS
+from quaymaster._core.config.points import NEEDED
 from quaymaster._core.registry.registry import PluginRegistry
 
 __all__ = ["ORIGINS", "leave_out_missing"]
@@ -170,7 +170,7 @@ def _set_without(
         return plugin_set
     enabled = tuple(each for each in plugin_set.enabled if _name(each) not in names)
     disabled = plugin_set.disabled
-    is_needed = key in LIMITS
+    is_needed = key in NEEDED
     # The plugin that would have replaced the default one is gone, so the default one
     # must not stay disabled: a profile without queueSort or bind cannot be loaded.
     if is_needed and not enabled:
@@ -184,5 +184,5 @@ def _is_needed(entry: object, registry: PluginRegistry) -> bool:
     """Whether an entry names a plugin for a point where a profile needs one."""
     plugin = registry.get(_name(entry) or "")
     return plugin is not None and any(
-        point.key in LIMITS for point in plugin.extension_points
+        point.key in NEEDED for point in plugin.extension_points
     )

@@ -144,7 +144,12 @@ def _check_counts(
     for key, (least, most) in LIMITS.items():
         names = [plugin.name for plugin in plugins[key]]
         if len(names) < least or (most is not None and len(names) > most):
-            amount = "exactly" if most == least else "at least"
             got = ", ".join(names) or "none"
-            message = f"expected {amount} {least} enabled plugin, got {got}"
+            message = f"expected {_amount(least, most)} enabled plugin, got {got}"
             findings.add(join_path(path, key), message)
+
+
+def _amount(least: int, most: int | None) -> str:
+    if most is None:
+        return f"at least {least}"
+    return f"exactly {least}" if most == least else f"at most {most}"

@@ -1,6 +1,7 @@
 """The extension points in configurations: keys, wildcards, how many plugins."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from quaymaster._core.contract.extension_points import EXTENSION_POINTS, ExtensionPoint
 
@@ -8,6 +9,7 @@ __all__ = [
     "GATED",
     "LIMITS",
     "MULTI_POINT",
+    "NEEDED",
     "PLUGIN_SETS",
     "POINTS",
     "WILDCARD",
@@ -34,5 +36,13 @@ GATED: Mapping[str, str] = {
 PLUGIN_SETS = (*POINTS, MULTI_POINT)
 """The keys of ``plugins``."""
 
-LIMITS: Mapping[str, tuple[int, int | None]] = {"queueSort": (1, 1), "bind": (1, None)}
+LIMITS: Mapping[str, tuple[int, int | None]] = {
+    "queueSort": (1, 1),
+    "bind": (1, None),
+    # Only one would run: upstream's ``NewFramework`` in runtime/framework.go.
+    "placementGenerate": (0, 1),
+}
 """The minimum and maximum number of plugins at a point."""
+
+NEEDED: Final = frozenset(key for key, (least, _) in LIMITS.items() if least)
+"""The points at which each profile needs a plugin."""

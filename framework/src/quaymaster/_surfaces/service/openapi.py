@@ -119,7 +119,7 @@ def _fit() -> tuple[object, object]:
     answer = _answer(
         fits={"type": "boolean", "description": "Whether all of them fit."},
         placed=_INTEGER,
-        request=_INTEGER,
+        asked=_INTEGER,
         pods={"type": "array", "items": {"type": "object", "properties": pod}},
     )
     pods = {"type": "array", "minItems": 1, "items": item}
