@@ -297,6 +297,21 @@ class EvictsWithoutWrites(Evicts):
     writes: Sequence[Write] = ()
 
 
+class CountsEvictionsByPod(Evicts):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.searches = handle.counter("searches_total", "Searches.", ["pod"])
+
+    @hookimpl
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> PostFilterResult | Status | None:
+        self.searches.add(pod=pod.key)
+        answer: PostFilterResult | Status | None
+        answer = super().post_filter(state, pod, statuses)
+        return answer
+
+
 class EvictsWithoutReads(Evicts):
     reads: Sequence[type[ApiObject]] = ()
 
@@ -371,6 +386,7 @@ QUEUE_MISTAKES: Sequence[Mistake] = (
     Mistake(EvictsFromASet, ["other process"], CROWDED),
     Mistake(EvictsWithoutWrites, ["rights"]),
     Mistake(EvictsWithoutReads, ["failures"]),
+    Mistake(CountsEvictionsByPod, ["metrics"]),
     Mistake(FailsToPostFilter, ["failures"]),
     Mistake(DeclaresNodeAlone, ["scope"], FRIENDS),
     Mistake(ForgetsPods, ["events"], FRIENDS),

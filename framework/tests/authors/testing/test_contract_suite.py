@@ -8,6 +8,8 @@ import gc
 import subprocess
 import sys
 from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -196,6 +198,41 @@ class TestOptedOut(PluginContract):
 @pytest.mark.long
 def test_checks_that_a_plugin_opts_out_of_are_skipped() -> None:
     check_plugin(ScoresHigh, opt_outs={"score range": "on purpose"})
+
+
+class Notes:
+    """Notes the pods that it gets."""
+
+    noted: ClassVar[list[Pod]] = []
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        pass
+
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        self.noted.append(pod)
+        return None
+
+
+def _constant(digest: bytes, _test: object) -> bytes:
+    return digest
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("usual_examples")
+def test_same_clusters_are_drawn_whatever_the_source_of_the_suite(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    others = {check: "not asked here" for check in CHECKS if check != "failures"}
+    drawn = []
+    for digest in (b"one source", b"another one"):
+        Notes.noted.clear()
+        # By default, hypothesis draws by the hash of the source of a test function.
+        digest_of = partial(_constant, digest)
+        monkeypatch.setattr("hypothesis.core.function_digest", digest_of)
+        check_plugin(Notes, opt_outs=others)
+        drawn.append(tuple(Notes.noted))
+    assert drawn[0] == drawn[1]
 
 
 def test_opting_out_needs_a_check_and_a_reason() -> None:

@@ -58,18 +58,18 @@ class Difference:
     Attributes:
         hook: The hook that gave them.
         node: The node of the answers, or empty.
-        found: The first answer.
+        actual: The first answer.
         expected: The second answer.
     """
 
     hook: str
     node: str
-    found: object
+    actual: object
     expected: object
 
     def __str__(self) -> str:
         about = f" for node '{self.node}'" if self.node else ""
-        return f"{shown(self.found)}{about}, expected {shown(self.expected)}"
+        return f"{shown(self.actual)}{about}, expected {shown(self.expected)}"
 
 
 def changed_verdict(

@@ -38,10 +38,10 @@ def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None
                 subject, args={**(subject.args or {}), field.key: sample}
             )
             try:
-                found = given.config.plugin_args[subject.name]
+                actual = given.config.plugin_args[subject.name]
             except QuaymasterError:
                 continue  # no value for this field
-            _compare(given, found)
+            _compare(given, actual)
 
 
 def _compare(subject: Subject, args: object) -> None:

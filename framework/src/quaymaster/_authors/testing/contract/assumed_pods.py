@@ -98,9 +98,9 @@ def _ask_scores(subject: Subject, cluster: SmallCluster) -> None:
 
 
 def _score_difference(early: Bench, late: Bench, pod: Pod) -> Difference | None:
-    found, expected = answers(early, pod), answers(late, pod)
+    actual, expected = answers(early, pod), answers(late, pod)
     for name, score in expected.score.items():
-        other = found.score.get(name, score)
+        other = actual.score.get(name, score)
         if other != score:
             return Difference("score", name, other, score)
     return None
@@ -122,10 +122,10 @@ def _assume_all(bench: Bench, bound: Sequence[_Bound]) -> bool:
     """Assume pods on the nodes where they were bound; return whether all may run."""
     for each in bound:
         bench.add(each.pod)
-        found = answers(bench, each.pod)
-        if isinstance(found.pre_enqueue, Status) or not is_open(found.pre_filter):
+        actual = answers(bench, each.pod)
+        if isinstance(actual.pre_enqueue, Status) or not is_open(actual.pre_filter):
             return False
-        if each.node_name in found.rejected:
+        if each.node_name in actual.rejected:
             return False
         if assume(bench, each.pod, each.node_name).hook:
             return False

@@ -45,15 +45,15 @@ class Outcome:
 def attempt(bench: Bench, pod: Pod) -> Outcome:
     """Run a pod through an attempt, and leave it assumed on its node."""
     bench.add(pod)
-    found = answers(bench, pod)
-    if isinstance(found.pre_enqueue, Status):
-        return Outcome(hook="pre_enqueue", answer=found.pre_enqueue)
-    if not is_open(found.pre_filter):
-        return Outcome(hook="pre_filter", answer=found.pre_filter)
-    names = (info.name for info in bench.snapshot if info.name not in found.rejected)
+    actual = answers(bench, pod)
+    if isinstance(actual.pre_enqueue, Status):
+        return Outcome(hook="pre_enqueue", answer=actual.pre_enqueue)
+    if not is_open(actual.pre_filter):
+        return Outcome(hook="pre_filter", answer=actual.pre_filter)
+    names = (info.name for info in bench.snapshot if info.name not in actual.rejected)
     node_name = next(names, "")
     if not node_name:
-        rejections = found.rejected.values()
+        rejections = actual.rejected.values()
         return Outcome(
             hook="filter" if rejections else "", answer=next(iter(rejections), None)
         )

@@ -220,7 +220,7 @@ class Bench:
         Raises:
             HookFailedError: The hook raised an exception, or broke its contract.
         """
-        arguments = self.subject.wanted(hook)
+        arguments = self.subject.parameters(hook)
         own = getattr(self.plugin, hook)
         compiled = self._guards.compile(
             self.subject.name, hook, HOOKS[hook], arguments, own

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, Node, Pod, PodSpec
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.contract.cluster_events import (
     ActionType,
@@ -51,9 +52,9 @@ class Step:
     @property
     def subject(self) -> ApiObject:
         """The object that changes."""
-        found = self.new or self.old
-        assert found is not None
-        return found
+        present = self.new or self.old
+        assert present is not None
+        return present
 
     def updated(self, pod: Pod) -> Pod:
         """Return a waiting pod after the change, which may be one of this pod."""
@@ -138,13 +139,17 @@ def own_steps(cluster: SmallCluster, other: SmallCluster, pod: Pod) -> Iterator[
 def _steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
     yield from _node_steps(cluster, other)
     yield from running_steps(cluster, other)
-    for ours, theirs in ((cluster.pods, other.pods), (cluster.objects, other.objects)):
+    arriving = (*other.pods, *_replicas(cluster))
+    for ours, theirs in ((cluster.pods, arriving), (cluster.objects, other.objects)):
         by_key: dict[tuple[type, str], ApiObject] = {
             (type(obj), obj.key): obj for obj in ours
         }
         for new in theirs:
             old = by_key.get((type(new), new.key))
-            if _can_follow(cluster, old, new) and new != old:
+            if isinstance(old, Pod) and isinstance(new, Pod):
+                # Names are numbers in both clusters, and pods do not move.
+                old, new = None, _renamed(new)  # noqa: PLW2901
+            if _can_follow(cluster, new) and new != old:
                 yield Step(old=old, new=new)
         yield from (Step(old=obj) for obj in ours)
 
@@ -192,11 +197,27 @@ def _node_updates(node: Node, other: Node) -> Iterator[Node]:
             yield changed
 
 
-def _can_follow(cluster: SmallCluster, old: ApiObject | None, new: ApiObject) -> bool:
-    """Return whether a cluster can get an object; pods do not move."""
+def _can_follow(cluster: SmallCluster, new: ApiObject) -> bool:
+    """Return whether a cluster can get an object: pods need their node."""
     if not isinstance(new, Pod):
         return True
-    return old is None and any(node.name == new.node_name for node in cluster.nodes)
+    return any(node.name == new.node_name for node in cluster.nodes)
+
+
+def _replicas(cluster: SmallCluster) -> Iterator[Pod]:
+    """Yield pods like those that wait, on the first node: others may depend on them."""
+    for node in cluster.nodes[:1]:
+        for pod in cluster.pending:
+            spec = replace(pod.spec, scheduling_gates=())
+            status = replace(pod.status, phase="Running")
+            running = replace(pod, node_name=node.name, spec=spec, status=status)
+            yield _renamed(running)
+
+
+def _renamed(pod: Pod) -> Pod:
+    name = f"{pod.name}-new"
+    uid = make_uid(Pod, name, pod.namespace)
+    return replace(pod, metadata=replace(pod.metadata, name=name, uid=uid))
 
 
 def _runs_something(cluster: SmallCluster, node: Node) -> bool:

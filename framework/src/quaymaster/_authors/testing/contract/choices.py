@@ -69,8 +69,12 @@ def _compare_next(
     choices = []
     for place in (restarted, bench):
         node, state = place.snapshot.get(chosen.node_name), CycleState()
-        found = answers(place, other)
-        if node is None or not is_open(found.pre_filter) or node.name in found.rejected:
+        actual = answers(place, other)
+        if (
+            node is None
+            or not is_open(actual.pre_filter)
+            or node.name in actual.rejected
+        ):
             return
         answer = reserve_and_return(place, other, node.name, state)
         choices.append((answer.get("reserve"), dict(state.annotations)))
@@ -105,10 +109,10 @@ def _reserved(bench: Bench, pod: Pod) -> Pod | None:
 
 
 def _passing_node(bench: Bench, pod: Pod) -> NodeInfo | None:
-    found = answers(bench, pod)
-    if not is_open(found.pre_filter):
+    actual = answers(bench, pod)
+    if not is_open(actual.pre_filter):
         return None
-    passing = (info for info in bench.snapshot if info.name not in found.rejected)
+    passing = (info for info in bench.snapshot if info.name not in actual.rejected)
     return next(passing, None)
 
 

@@ -16,7 +16,12 @@ from quaymaster._core.contract.hook_marks import hookimpl
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.node_info import NodeInfo
 
-__all__ = ["evicting_harnesses", "post_filter_harnesses", "preempting"]
+__all__ = [
+    "crowded_harnesses",
+    "evicting_harnesses",
+    "post_filter_harnesses",
+    "preempting",
+]
 
 _HarnessT = TypeVar("_HarnessT", bound=PluginHarness)
 
@@ -85,10 +90,23 @@ def post_filter_harnesses(
         subject: The plugin.
         cluster: The cluster. Objects that no API server would accept are left out.
     """
-    yield _harness(subject, cluster, NoRoom, PluginHarness)
+    yield from crowded_harnesses(subject, cluster, PluginHarness)
     if subject.has("filter"):
         yield _harness(subject, cluster, None, _FirstHarness)
-    yield from evicting_harnesses(subject, cluster, PluginHarness)
+
+
+def crowded_harnesses(
+    subject: Subject, cluster: SmallCluster, kind: type[_HarnessT]
+) -> Iterator[_HarnessT]:
+    """Yield harnesses whose first filter finds no room, or too little.
+
+    Args:
+        subject: The plugin.
+        cluster: The cluster; see `post_filter_harnesses`.
+        kind: The class of the harnesses.
+    """
+    yield _harness(subject, cluster, NoRoom, kind)
+    yield from evicting_harnesses(subject, cluster, kind)
 
 
 def evicting_harnesses(

@@ -29,11 +29,11 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     bench, again = Bench(subject, cluster), Bench(subject, cluster)
     for pod in cluster.pending:
         expected = answers(bench, pod)
-        for who, found in (
+        for who, actual in (
             ("when it is called again", answers(bench, pod)),
             ("when another instance is called", answers(again, pod)),
         ):
-            changed = difference(found, expected)
+            changed = difference(actual, expected)
             if changed is not None:
                 text = f"{changed} as before, {who} with an unchanged cluster"
                 fail(changed.hook, text, pod, cluster.nodes, cluster.pods)

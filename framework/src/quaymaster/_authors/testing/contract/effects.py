@@ -108,17 +108,17 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 def _count_attempt(bench: Bench, pod: Pod) -> None:
     counts = bench.subject.effects
-    found = answers(bench, pod)
+    actual = answers(bench, pod)
     counts["pods"] += 1
-    counts["pre_enqueue rejected"] += _rejects(found.pre_enqueue)
-    counts["pre_filter rejected"] += _rejects(found.pre_filter)
-    is_skip = isinstance(found.pre_filter, Status) and found.pre_filter.is_skip
+    counts["pre_enqueue rejected"] += _rejects(actual.pre_enqueue)
+    counts["pre_filter rejected"] += _rejects(actual.pre_filter)
+    is_skip = isinstance(actual.pre_filter, Status) and actual.pre_filter.is_skip
     counts["pre_filter skipped"] += is_skip
-    if is_open(found.pre_filter) and not is_skip:
+    if is_open(actual.pre_filter) and not is_skip:
         counts["filter called"] += len(list(bench.snapshot))
-        counts["filter rejected"] += len(found.rejected)
-    counts["score called"] += len(found.score)
-    for score in found.score.values():
+        counts["filter rejected"] += len(actual.rejected)
+    counts["score called"] += len(actual.score)
+    for score in actual.score.values():
         if not isinstance(score, Status):
             counts[f"score {score}"] += 1
 
@@ -141,9 +141,9 @@ def _count_binding(bench: Bench, pod: Pod) -> None:
     if not node_name:
         return
     state = CycleState()
-    found = reserve_and_return(bench, pod, node_name, state)
+    actual = reserve_and_return(bench, pod, node_name, state)
     counts["reserve annotated"] += bool(state.annotations)
-    for hook, answer in found.items():
+    for hook, answer in actual.items():
         counts[f"{hook} called"] += 1
         counts[f"{hook} rejected"] += _rejects(answer)
         counts[f"{hook} waits"] += isinstance(answer, PermitWait)

@@ -26,9 +26,9 @@ _REJECTING = frozenset({"pre_enqueue", "pre_filter", "filter", "reserve", "permi
 
 
 def _events(bench: Bench) -> tuple[ClusterEventWithHint, ...]:
-    found = bench.ask("events_to_register")
-    assert isinstance(found, tuple)
-    return found
+    registered = bench.ask("events_to_register")
+    assert isinstance(registered, tuple)
+    return registered
 
 
 def _ask_hints(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
@@ -75,8 +75,8 @@ def _is_found(registered: ClusterEventWithHint, pod: Pod, step: Step) -> bool:
     index = registered.index
     if index is None:
         return True
-    wanted, given = index.pod_keys(pod), index.event_keys(step.old, step.new)
-    return wanted is None or given is None or not set(wanted).isdisjoint(given)
+    of_pod, given = index.pod_keys(pod), index.event_keys(step.old, step.new)
+    return of_pod is None or given is None or not set(of_pod).isdisjoint(given)
 
 
 def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
@@ -106,12 +106,12 @@ def _ask_all(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> No
                 _ask_events(subject, full, SmallCluster())
 
 
-def _is_rejected(found: Answers) -> bool:
+def _is_rejected(actual: Answers) -> bool:
     return bool(
-        found.rejected
-        or isinstance(found.pre_filter, PreFilterResult)
-        or _rejects(found.pre_filter)
-        or _rejects(found.pre_enqueue)
+        actual.rejected
+        or isinstance(actual.pre_filter, PreFilterResult)
+        or _rejects(actual.pre_filter)
+        or _rejects(actual.pre_enqueue)
     )
 
 
@@ -158,16 +158,16 @@ def _after(cluster: SmallCluster, step: Step) -> SmallCluster:
 _PARTS: Mapping[type, str] = {Node: "nodes", Pod: "pods"}
 
 
-def _open_nodes(bench: Bench, found: Answers) -> set[str]:
+def _open_nodes(bench: Bench, actual: Answers) -> set[str]:
     """Return the nodes that the plugin accepts for a pod."""
-    if _rejects(found.pre_enqueue) or _rejects(found.pre_filter):
+    if _rejects(actual.pre_enqueue) or _rejects(actual.pre_filter):
         return set()
-    if isinstance(found.pre_filter, Status) and found.pre_filter.is_error:
+    if isinstance(actual.pre_filter, Status) and actual.pre_filter.is_error:
         return set()
-    names = {info.name for info in bench.snapshot} - found.rejected.keys()
-    if isinstance(found.pre_filter, PreFilterResult):
-        names &= found.pre_filter.node_names
-    failed = {name for name, score in found.score.items() if isinstance(score, Status)}
+    names = {info.name for info in bench.snapshot} - actual.rejected.keys()
+    if isinstance(actual.pre_filter, PreFilterResult):
+        names &= actual.pre_filter.node_names
+    failed = {name for name, score in actual.score.items() if isinstance(score, Status)}
     return names - failed
 
 

@@ -49,30 +49,30 @@ def _compare_later(bench: GroupBench, other: SmallCluster) -> None:
     if not other.nodes:
         return
     bench.become_nodes_of(other)
-    found = _placements(bench, _all_rows(bench))
+    actual = _placements(bench, _all_rows(bench))
     renewed = bench.renewed()
     expected = _placements(renewed, _all_rows(renewed))
-    if found != expected:
-        text = f"{found}, expected {expected} as from a new instance"
+    if actual != expected:
+        text = f"{actual}, expected {expected} as from a new instance"
         text = f"{text}; it keeps data of the earlier cluster"
         bench.fail("placement_generate", text)
 
 
 def _compare_placements(bench: GroupBench, again: GroupBench, parent: Rows) -> None:
     hook = "placement_generate"
-    found = _placements(bench, parent)
+    actual = _placements(bench, parent)
     for other in (bench, again):
         expected = _placements(other, parent)
-        if found != expected:
-            bench.fail(hook, f"{found}, expected {expected} {_AGAIN}")
-    if isinstance(found, Status):
+        if actual != expected:
+            bench.fail(hook, f"{actual}, expected {expected} {_AGAIN}")
+    if isinstance(actual, Status):
         return
-    names = [name for name, _ in found]
+    names = [name for name, _ in actual]
     for name in names:
         if names.count(name) > 1:
             bench.fail(hook, f"two placements have the name '{name}'")
     allowed = set(bench.snapshot.nodes.row_numbers(parent).tolist())
-    for name, placed in found:
+    for name, placed in actual:
         if len(set(placed)) < len(placed):
             bench.fail(hook, f"placement '{name}' has a node twice")
         for row in placed:
@@ -152,10 +152,10 @@ def _compare_twin(
             candidates[:count],
         )
         for place, expected in enumerate(raw[:count].tolist()):
-            found = twin if isinstance(twin, Status) else cast(Int64Array, twin)[place]
-            if found != expected:
+            actual = twin if isinstance(twin, Status) else cast(Int64Array, twin)[place]
+            if actual != expected:
                 name = candidates[place].placement.name
-                text = f"{found} for placement '{name}', expected {expected} as"
+                text = f"{actual} for placement '{name}', expected {expected} as"
                 bench.fail("placement_scores", f"{text} placement_score says")
 
 
@@ -233,12 +233,12 @@ def _feasible(bench: GroupBench, progress: PlacementProgress) -> Status | None:
 def _ask_rescue(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     hook = "pod_group_post_filter"
     for bench, again in group_benches(subject, cluster):
-        found, expected = _rescued(bench), _rescued(again)
-        if found.status != expected.status:
-            text = f"{shown(found.status)}, expected {shown(expected.status)}"
+        actual, expected = _rescued(bench), _rescued(again)
+        if actual.status != expected.status:
+            text = f"{shown(actual.status)}, expected {shown(expected.status)}"
             bench.fail(hook, f"{text} as from another instance with the same cluster")
         members = {pod.key for pod in bench.info.pods}
-        for key, nominating in found.nominating.items():
+        for key, nominating in actual.nominating.items():
             if key not in members:
                 bench.fail(hook, f"nominates pod {key}, which is not in the group")
             name = nominating.node_name

@@ -27,13 +27,13 @@ def _take_away(bench: Bench, pod: Pod, other: Pod) -> None:
     full, imagined_away = _imagined(bench, pod, other, is_added=False)
     bench.remove(other)
     less, imagined_there = _imagined(bench, pod, other, is_added=True)
-    for hook, found, expected in (
+    for hook, actual, expected in (
         ("remove_pod", imagined_away, less),
         ("add_pod", imagined_there, full),
     ):
-        if _UNKNOWN not in (found, expected) and found != expected:
+        if _UNKNOWN not in (actual, expected) and actual != expected:
             text = (
-                f"filter then says {shown(found)} for node '{other.node_name}', "
+                f"filter then says {shown(actual)} for node '{other.node_name}', "
                 f"expected {shown(expected)} as after a new pre_filter"
             )
             has = bench.subject.has(hook)

@@ -1,53 +1,99 @@
 """A check: the series of a plugin's metrics do not grow with the pods."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Final, TypeAlias
 
+from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.companions import (
+    crowded_harnesses,
+    preempting,
+)
 from quaymaster._authors.testing.contract.pod_lives import live
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
-from quaymaster._core.runtime.plugin_metrics import metric_prefix
+from quaymaster._authors.testing.harness import PluginHarness
+from quaymaster._base.errors import QuaymasterError
+from quaymaster._core.runtime.plugin_metrics import PluginMetrics, metric_prefix
 
 __all__ = ["METRICS"]
 
 _PODS: Final = 6
 """The pods of each round."""
 
+_Series: TypeAlias = Mapping[str, int]
+"""The name of a metric -> the number of its combinations of labels."""
+
+
+class _MeteredHarness(PluginHarness):
+    """A harness that counts the series of the plugin's metrics."""
+
+    def series(self) -> _Series:
+        """Return the number of combinations of labels of each metric."""
+        return _series(self._plugin_metrics, self._name)
+
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
-    if not _series(bench):
+    series = partial(_series, bench.services.plugin_metrics, subject.name)
+    if not series():
         return  # metrics are made in the constructor or in start
     for pod in cluster.pending:
-        copies = copies_of(pod, 2 * _PODS)
-        counts = []
-        for round_of_copies in (copies[:_PODS], copies[_PODS:]):
-            for copy in round_of_copies:
-                walk(bench, copy)
-                live(bench, copy)
-            counts.append(_series(bench))
-        first, second = counts
-        for name, count in second.items():
-            more = count - first[name]
-            if more >= _PODS:
-                text = (
-                    f"metric '{name}' has {more} more series after {_PODS} more pods "
-                    "that differ in their names only: a label must have few values, "
-                    "and not one for each pod"
-                )
-                fail("", text, pod, cluster.nodes)
+        _compare_rounds(pod, cluster, partial(_walk_and_live, bench), series)
+    if subject.has("post_filter"):
+        # Copies differ in their names only, so one pod is enough.
+        for pod in cluster.pending[:1]:
+            for harness in crowded_harnesses(subject, cluster, _MeteredHarness):
+                with harness, suppress(QuaymasterError):  # other checks report it
+                    harness.start()
+                    run = partial(_post_filter, harness)
+                    _compare_rounds(pod, cluster, run, harness.series)
 
 
-def _series(bench: Bench) -> Mapping[str, int]:
-    """Return the number of combinations of labels of each metric."""
-    prefix = metric_prefix(bench.subject.name)
+def _walk_and_live(bench: Bench, copy: Pod) -> None:
+    walk(bench, copy)
+    live(bench, copy)
+
+
+def _post_filter(harness: PluginHarness, copy: Pod) -> None:
+    harness.post_filter(preempting(copy))
+
+
+def _compare_rounds(
+    pod: Pod,
+    cluster: SmallCluster,
+    run: Callable[[Pod], None],
+    series: Callable[[], _Series],
+) -> None:
+    """Run copies of a pod in two rounds, and compare the growth of the series."""
+    copies = copies_of(pod, 2 * _PODS)
+    counts = []
+    for round_of_copies in (copies[:_PODS], copies[_PODS:]):
+        for copy in round_of_copies:
+            run(copy)
+        counts.append(series())
+    first, second = counts
+    for name, count in second.items():
+        more = count - first[name]
+        if more >= _PODS:
+            text = (
+                f"metric '{name}' has {more} more series after {_PODS} more pods "
+                "that differ in their names only: a label must have few values, "
+                "and not one for each pod"
+            )
+            fail("", text, pod, cluster.nodes)
+
+
+def _series(metrics: PluginMetrics, plugin: str) -> _Series:
+    prefix = metric_prefix(plugin)
     return {
         metric.name.removeprefix(prefix): len(metric.values)
-        for metric in bench.services.plugin_metrics.metrics()
+        for metric in metrics.metrics()
     }
 
 

@@ -52,12 +52,12 @@ def _ask_of(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     if (beside.gate, beside.permit) != (alone.gate, alone.permit):
         # Any pod may count, for example those that start on a node.
         control = _outcome(subject, cluster, pod, _without_marks(alike))
-        for hook, found, usual, expected in (
+        for hook, actual, usual, expected in (
             ("pre_enqueue", beside.gate, control.gate, alone.gate),
             ("permit", beside.permit, control.permit, alone.permit),
         ):
-            if found != expected and usual == expected:
-                text = f"{shown(found)} beside a pod with the same labels and"
+            if actual != expected and usual == expected:
+                text = f"{shown(actual)} beside a pod with the same labels and"
                 text = f"{text} annotations in another namespace, expected"
                 fail(hook, f"{text} {shown(expected)} as without it", pod, alike)
     if beside.is_resolved:

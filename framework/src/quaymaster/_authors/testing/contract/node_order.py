@@ -47,11 +47,11 @@ def _filter_backwards(
     if isinstance(prepared, Status) or not bench.subject.has("filter"):
         return None
     # All nodes are filtered, since a filter may store what the scores need.
-    found = {
+    actual = {
         info.name: bench.ask("filter", state, pod, info)
         for info in reversed(list(bench.snapshot))
     }
-    for name, answer in found.items():
+    for name, answer in actual.items():
         if answer != expected.rejected.get(name):
             return Difference("filter", name, answer, expected.rejected.get(name))
     return None

@@ -71,8 +71,8 @@ def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: Step) -> 
         text = f"{step} changes it, but the callback does not call Handle.changed()"
         fail("sign_pod", text, pod, example)
     reported |= _touched(step)
-    found = answers(bench, pod)
-    changed = difference(_cached(found, reported), _cached(expected, reported))
+    actual = answers(bench, pod)
+    changed = difference(_cached(actual, reported), _cached(expected, reported))
     if changed is not None:
         where = f"nodes=['{changed.node}']" if changed.node else ""
         text = (
@@ -93,17 +93,17 @@ def _touched(step: Step) -> set[str]:
     return touched
 
 
-def _cached(found: Answers, dropped: set[str]) -> Answers:
+def _cached(actual: Answers, dropped: set[str]) -> Answers:
     """Return the answers that are cached, without those of some nodes.
 
     Scores of nodes that Filter rejects are not cached, so verdicts come first.
     """
     rejected = {
-        name: status for name, status in found.rejected.items() if name not in dropped
+        name: status for name, status in actual.rejected.items() if name not in dropped
     }
-    score = {name: score for name, score in found.score.items() if name not in dropped}
+    score = {name: score for name, score in actual.score.items() if name not in dropped}
     return attrs.evolve(
-        found,
+        actual,
         pre_enqueue=None,
         rejected=rejected,
         score=score,

@@ -92,8 +92,8 @@ def _last_answer(bench: Bench, pod: Pod, node_name: str) -> tuple[str, object]:
     """Return the last of Reserve and Permit that was called, and its answer."""
     if not node_name:
         return "", None
-    found = reserve_and_return(bench, pod, node_name)
-    return list(found.items())[-1] if found else ("", None)
+    actual = reserve_and_return(bench, pod, node_name)
+    return list(actual.items())[-1] if actual else ("", None)
 
 
 def _rejects(answer: object) -> bool:

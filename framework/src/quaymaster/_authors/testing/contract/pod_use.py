@@ -78,17 +78,17 @@ def _ask_of(
         if changed is not None:
             text = (
                 f"{shown(changed.expected)} for node '{changed.node}', "
-                f"{shown(changed.found)} {without}, but {said} {use}"
+                f"{shown(changed.actual)} {without}, but {said} {use}"
             )
             fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
 
 
-def _raw(found: Answers) -> Answers:
-    return attrs.evolve(found, normalized={}, pre_enqueue=None)
+def _raw(actual: Answers) -> Answers:
+    return attrs.evolve(actual, normalized={}, pre_enqueue=None)
 
 
-def _filtered(found: Answers) -> Answers:
-    return attrs.evolve(_raw(found), score={})
+def _filtered(actual: Answers) -> Answers:
+    return attrs.evolve(_raw(actual), score={})
 
 
 def _plain(pod: Pod) -> Pod:

@@ -113,12 +113,12 @@ def _ask_of_others(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
         # Others may have to wait behind a pod that is in the queue again.
         bench.remove(returned)
         for copy, outcome in zip(later, expected, strict=True):
-            found = attempt(bench, copy)
-            if found != outcome:
+            actual = attempt(bench, copy)
+            if actual != outcome:
                 text = (
                     f"called {when} for pod '{returned.key}', it changes the "
-                    f"reservations of other pods: pod '{copy.key}' then gets: {found}, "
-                    f"expected: {outcome}"
+                    f"reservations of other pods: pod '{copy.key}' then gets: "
+                    f"{actual}, expected: {outcome}"
                 )
                 fail("unreserve", text, pod, cluster.nodes)
 

@@ -16,10 +16,10 @@ __all__ = [
 
 def first_open_node(bench: Bench, pod: Pod) -> str:
     """Return the first node that the plugin accepts for a pod, or empty."""
-    found = answers(bench, pod)
-    if not is_open(found.pre_filter):
+    actual = answers(bench, pod)
+    if not is_open(actual.pre_filter):
         return ""
-    names = (info.name for info in bench.snapshot if info.name not in found.rejected)
+    names = (info.name for info in bench.snapshot if info.name not in actual.rejected)
     return next(names, "")
 
 
@@ -48,16 +48,16 @@ def reserve_and_return(
     bench.pre_filter(state, pod)
     if subject.has("filter"):
         bench.ask("filter", state, pod, info)
-    found: dict[str, object] = {}
+    actual: dict[str, object] = {}
     with bench.assuming(pod, node_name) as assumed:
         for hook in ("reserve", "permit"):
-            if subject.has(hook) and found.get("reserve") is None:
+            if subject.has(hook) and actual.get("reserve") is None:
                 meanwhile()
-                found[hook] = bench.ask(hook, state, assumed, node_name)
+                actual[hook] = bench.ask(hook, state, assumed, node_name)
         if subject.has("unreserve"):
             meanwhile()
             bench.ask("unreserve", state, assumed, node_name)
-    return found
+    return actual
 
 
 def binding_answers(

@@ -58,9 +58,11 @@ def _compare(bench: Bench, pod: Pod, hook: str, before: str) -> None:
     if not node_name:
         return
     expected = binding_answers(renewed, pod, node_name).get(hook)
-    found = binding_answers(bench, pod, node_name).get(hook)
-    if found != expected:
-        text = f"{shown(found)} for the next pod ({before}), expected {shown(expected)}"
+    actual = binding_answers(bench, pod, node_name).get(hook)
+    if actual != expected:
+        text = (
+            f"{shown(actual)} for the next pod ({before}), expected {shown(expected)}"
+        )
         text = f"{text} as from a new instance with the same cluster"
         fail(hook, f"{text}: it keeps data of other attempts", pod)
 

@@ -29,23 +29,23 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending:
         if bench.ask("sign_pod", pod) is None:
             continue
-        found = answers(bench, pod)
+        actual = answers(bench, pod)
         if subject.scope is Scope.NODES:
-            _ask_without_pods(subject, cluster, pod, found, followed)
+            _ask_without_pods(subject, cluster, pod, actual, followed)
             continue
         for node in cluster.nodes:
-            _ask_alone(subject, cluster, pod, node, found, followed)
+            _ask_alone(subject, cluster, pod, node, actual, followed)
 
 
 def _ask_without_pods(
     subject: Subject,
     cluster: SmallCluster,
     pod: Pod,
-    found: Answers,
+    actual: Answers,
     followed: tuple[ApiObject, ...],
 ) -> None:
     bare = SmallCluster(nodes=cluster.nodes, objects=followed)
-    changed = difference(answers(Bench(subject, bare), pod), found)
+    changed = difference(answers(Bench(subject, bare), pod), actual)
     if changed is not None:
         text = f"{changed}: it changes with pods or other objects"
         _fail(changed, f"{text}, but scope is Scope.NODES", pod, cluster)
@@ -56,7 +56,7 @@ def _ask_alone(
     cluster: SmallCluster,
     pod: Pod,
     node: Node,
-    found: Answers,
+    actual: Answers,
     followed: tuple[ApiObject, ...],
 ) -> None:
     """Run the hooks for one node, as if there were no other."""
@@ -64,21 +64,23 @@ def _ask_alone(
     small = SmallCluster(nodes=(node,), pods=pods, objects=followed)
     alone = answers(Bench(subject, small), pod)
     alone = attrs.evolve(alone, normalized={})
-    changed = difference(alone, _of_node(found, node.name))
+    changed = difference(alone, _of_node(actual, node.name))
     if changed is not None:
         text = (
             f"{shown(changed.expected)} for node '{node.name}' among others, "
-            f"{shown(changed.found)} alone: it changes with other nodes, pods or "
+            f"{shown(changed.actual)} alone: it changes with other nodes, pods or "
             "objects, but scope is Scope.NODE"
         )
         _fail(changed, text, pod, cluster)
 
 
-def _of_node(found: Answers, name: str) -> Answers:
+def _of_node(actual: Answers, name: str) -> Answers:
     return attrs.evolve(
-        found,
-        rejected={key: reason for key, reason in found.rejected.items() if key == name},
-        score={key: score for key, score in found.score.items() if key == name},
+        actual,
+        rejected={
+            key: reason for key, reason in actual.rejected.items() if key == name
+        },
+        score={key: score for key, score in actual.score.items() if key == name},
         normalized={},
     )
 

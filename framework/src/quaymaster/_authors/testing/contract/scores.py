@@ -32,10 +32,10 @@ def _ask_range(subject: Subject, cluster: SmallCluster, _other: SmallCluster) ->
 def _ask_normal(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
-        found = answers(bench, pod)
+        actual = answers(bench, pod)
         by_raw: dict[object, list[object]] = {}
-        for name, score in found.score.items():
-            by_raw.setdefault(score, []).append(found.normalized.get(name))
+        for name, score in actual.score.items():
+            by_raw.setdefault(score, []).append(actual.normalized.get(name))
         for scores in by_raw.values():
             if not _is_equal(scores):
                 text = ", ".join(map(str, scores))

@@ -28,9 +28,9 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         fragment = bench.ask("sign_pod", pod)
         if fragment is None:
             continue
-        found = attrs.evolve(answers(bench, pod), pre_enqueue=None)
-        first, expected = by_fragment.setdefault(fragment, (pod, found))
-        changed = difference(found, expected)
+        actual = attrs.evolve(answers(bench, pod), pre_enqueue=None)
+        first, expected = by_fragment.setdefault(fragment, (pod, actual))
+        changed = difference(actual, expected)
         if changed is not None:
             text = f"equal fragments for pods that differ: {changed.hook} gives"
             fail("sign_pod", f"{text} {changed}", pod, first, cluster.nodes)

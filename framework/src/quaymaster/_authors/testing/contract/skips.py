@@ -42,11 +42,11 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
             continue
         again = _prepared(bench, pod)
         for hook in skipping:
-            found = again.get(hook, _SKIP)
-            if found != _SKIP:
+            actual = again.get(hook, _SKIP)
+            if actual != _SKIP:
                 text = (
-                    f"{shown(found)}, and Skip before the cluster changed; yet nothing "
-                    "that skips_depend_on names has another revision"
+                    f"{shown(actual)}, and Skip before the cluster changed; yet "
+                    "nothing that skips_depend_on names has another revision"
                 )
                 shown_objects = (*other.nodes, *other.pods, *other.objects)
                 fail(hook, text, pod, shown_objects)
@@ -63,14 +63,14 @@ def _skipping(bench: Bench, pod: Pod) -> Sequence[str]:
 def _prepared(bench: Bench, pod: Pod) -> Mapping[str, object]:
     """Return the answer of PreFilter, and of PreScore if it is called."""
     state, nodes = CycleState(), bench.snapshot.nodes
-    found: dict[str, object] = {}
+    actual: dict[str, object] = {}
     if bench.subject.has("pre_filter"):
-        found["pre_filter"] = said = bench.pre_filter(state, pod)
+        actual["pre_filter"] = said = bench.pre_filter(state, pod)
         if isinstance(said, Status) and said != _SKIP:
-            return found
+            return actual
     if bench.subject.has("pre_score") and len(nodes):
-        found["pre_score"] = bench.ask("pre_score", state, pod, nodes, nodes.rows)
-    return found
+        actual["pre_score"] = bench.ask("pre_score", state, pod, nodes, nodes.rows)
+    return actual
 
 
 def _ask_to_bind(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:

@@ -59,9 +59,9 @@ def _without(value: object, usual: object) -> object:
     if not isinstance(value, dict):
         return value
     defaults = usual if isinstance(usual, dict) else {}
-    found = {
+    actual = {
         key: _without(part, defaults.get(key))
         for key, part in value.items()
         if key not in _UNTOLD and part != defaults.get(key)
     }
-    return {key: part for key, part in found.items() if part not in ({}, [], None, "")}
+    return {key: part for key, part in actual.items() if part not in ({}, [], None, "")}

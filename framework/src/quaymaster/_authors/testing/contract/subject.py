@@ -158,7 +158,7 @@ class Subject:
         if hasattr(getattr(self.plugin, "Args", None), "completed"):
             return True
         first = KUBERNETES_VERSIONS[0]
-        hooks = (getattr(self.plugin, hook) for hook in self._wanted)
+        hooks = (getattr(self.plugin, hook) for hook in self._parameters)
         if any(first_kubernetes(hook) != first for hook in hooks):
             return True
         try:
@@ -190,7 +190,7 @@ class Subject:
 
     def has(self, hook: str) -> bool:
         """Return whether it implements a hook; a wrapper does not count."""
-        return hook in self._wanted
+        return hook in self._parameters
 
     def make(
         self, services: Services, guards: HookGuards = _NO_GUARDS
@@ -217,12 +217,12 @@ class Subject:
         while self.benches:
             self.benches.pop().close()
 
-    def wanted(self, hook: str) -> Sequence[str]:
+    def parameters(self, hook: str) -> Sequence[str]:
         """Return the names of the arguments that its hook takes."""
-        return self._wanted[hook]
+        return self._parameters[hook]
 
     @cached_property
-    def _wanted(self) -> Mapping[str, Sequence[str]]:
+    def _parameters(self) -> Mapping[str, Sequence[str]]:
         """The names of the arguments that each hook takes."""
         arguments = {}
         for hook, offered in HOOKS.items():

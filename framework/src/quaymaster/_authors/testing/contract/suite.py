@@ -247,7 +247,7 @@ def _of_check(
 ) -> Iterator[Violation]:
     for subject in subjects:
         if check.is_about(subject):
-            finding = _found(check, subject, clusters, stable=stable)
+            finding = _finding_of(check, subject, clusters, stable=stable)
             if finding is not None:
                 yield _violation(check.name, subject, finding)
 
@@ -264,7 +264,7 @@ def _violation(check: str, subject: Subject, finding: Finding) -> Violation:
     )
 
 
-def _found(
+def _finding_of(
     check: Check,
     subject: Subject,
     clusters: "SearchStrategy[SmallCluster] | None",
@@ -282,8 +282,8 @@ def _found(
         return find(check, subject, drawn, stable=stable)
     try:
         check.ask(subject, _NOTHING, _NOTHING)
-    except Finding as found:
-        return found
+    except Finding as finding:
+        return finding
     except HookFailedError:
         pass  # another check reports failures
     return None

@@ -13,12 +13,12 @@ __all__ = ["TIES"]
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
-        found = answers(bench, pod)
-        if not found.tied or found.tie in found.tied:
+        actual = answers(bench, pod)
+        if not actual.tied or actual.tie in actual.tied:
             continue
-        tie = found.tie
+        tie = actual.tie
         said = f"gave up: {tie.message}" if isinstance(tie, Status) else f"{tie}"
-        rows = ", ".join(map(str, found.tied))
+        rows = ", ".join(map(str, actual.tied))
         text = f"{said}, expected one of the rows {rows}"
         fail("break_tie", text, pod, cluster.nodes, cluster.pods)
 

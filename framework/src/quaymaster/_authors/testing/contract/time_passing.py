@@ -36,21 +36,21 @@ def _ask_later(bench: Bench, pod: Pod, cluster: SmallCluster) -> None:
     for seconds in _SECONDS if has_timers else (*_SECONDS, *_LONG_SECONDS):
         reported_changes.clear()
         bench.advance(seconds)
-        found = _remembered(bench, pod)
-        changed = difference(found, expected)
+        actual = _remembered(bench, pod)
+        changed = difference(actual, expected)
         if changed is not None and not reported_changes:
             text = (
                 f"{changed} as {seconds:,} s before, with an unchanged cluster: "
                 "answers are remembered, so a timer has to call Handle.changed"
             )
             fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
-        expected = found
+        expected = actual
 
 
 def _remembered(bench: Bench, pod: Pod) -> Answers:
     """Return the answers that the framework remembers; the others may change."""
-    found = answers(bench, pod)
-    return attrs.evolve(found, pre_enqueue=None, tied=(), tie=None)
+    actual = answers(bench, pod)
+    return attrs.evolve(actual, pre_enqueue=None, tied=(), tie=None)
 
 
 TIME = Check(

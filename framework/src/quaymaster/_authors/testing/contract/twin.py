@@ -41,12 +41,12 @@ def _compare(
     bench: Bench, pending: Iterable[Pod], cluster: SmallCluster, when: str = ""
 ) -> None:
     for pod in pending:
-        found = _filters_differ(bench, pod) or _scores_differ(bench, pod)
-        if found is not None:
-            node = [node for node in cluster.nodes if node.name == found.node]
-            near = [pod for pod in cluster.pods if pod.node_name == found.node]
-            text = f"{found} as {_SCALAR[found.hook]} says{when}"
-            fail(found.hook, text, pod, node, near)
+        difference = _filters_differ(bench, pod) or _scores_differ(bench, pod)
+        if difference is not None:
+            node = [node for node in cluster.nodes if node.name == difference.node]
+            near = [pod for pod in cluster.pods if pod.node_name == difference.node]
+            text = f"{difference} as {_SCALAR[difference.hook]} says{when}"
+            fail(difference.hook, text, pod, node, near)
 
 
 _STEPS: Final = 3
@@ -78,11 +78,11 @@ def _filters_differ(bench: Bench, pod: Pod) -> Difference | None:
         answer = bench.ask("filter_nodes", state, pod, nodes, rows)
         if isinstance(answer, Status) and answer.is_error:
             continue  # the first Error ends the attempt, for any node
-        found = verdicts_of(answer, nodes.names_at(rows))
+        difference = verdicts_of(answer, nodes.names_at(rows))
         for name in names:
-            if found.get(name) != expected.get(name):
+            if difference.get(name) != expected.get(name):
                 return Difference(
-                    "filter_nodes", name, found.get(name), expected.get(name)
+                    "filter_nodes", name, difference.get(name), expected.get(name)
                 )
     return None
 
@@ -99,9 +99,9 @@ def _scores_differ(bench: Bench, pod: Pod) -> Difference | None:
         rejected = filter_all(bench, state, pod)
         names = [name for name in names if name not in rejected]
     for chosen in _choices(names):
-        found = _scores_of(bench, state.clone(), pod, chosen) if chosen else None
-        if found is not None:
-            return found
+        difference = _scores_of(bench, state.clone(), pod, chosen) if chosen else None
+        if difference is not None:
+            return difference
     return None
 
 
@@ -118,9 +118,9 @@ def _scores_of(
         return None
     expected = np.array(scalar, dtype=np.int64)
     scores = cast(Int64Array, twin)
-    found = _first("score_nodes", names, scores, expected)
-    if found is not None:
-        return found
+    difference = _first("score_nodes", names, scores, expected)
+    if difference is not None:
+        return difference
     frozen = scores if is_frozen(scores) else freeze(scores.view())
     ours = normalized(bench, state, pod, frozen, rows)
     theirs = normalized(bench, state, pod, freeze(expected), rows)
@@ -130,10 +130,10 @@ def _scores_of(
 
 
 def _first(
-    hook: str, names: Sequence[str], found: Int64Array, expected: Int64Array
+    hook: str, names: Sequence[str], difference: Int64Array, expected: Int64Array
 ) -> Difference | None:
     for name, ours, theirs in zip(
-        names, found.tolist(), expected.tolist(), strict=True
+        names, difference.tolist(), expected.tolist(), strict=True
     ):
         if ours != theirs:
             return Difference(hook, name, ours, theirs)

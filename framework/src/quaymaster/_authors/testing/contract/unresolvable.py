@@ -32,8 +32,8 @@ def _empty(
     leaving = [other for other in cluster.pods if other.node_name == name]
     for other in leaving:
         bench.remove(other)
-    found = answers(bench, pod)
-    if leaving and is_open(found.pre_filter) and name not in found.rejected:
+    actual = answers(bench, pod)
+    if leaving and is_open(actual.pre_filter) and name not in actual.rejected:
         text = (
             f"{shown(status)} for node '{name}', expected Unschedulable: the pod fits "
             "once other pods have left the node, so preemption must consider it"
