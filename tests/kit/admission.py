@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Pod
+from quaymaster.config import Kubernetes
 from quaymaster.errors import ObjectError
 from quaymaster.inmemory import AdmissionError
 from quaymaster.objects import (
@@ -56,9 +57,11 @@ def problems_of(*objects: ApiObject) -> list[str]:
     return [f"{p.path}: {p.message}" for p in caught.value.problems]
 
 
-def rejected_paths(kind: str, tree: dict[str, Any]) -> list[str]:
+def rejected_paths(
+    kind: str, tree: dict[str, Any], kubernetes: Kubernetes | None = None
+) -> list[str]:
     """Return the fields for which a new object is rejected; empty if it is stored."""
-    cluster = make_cluster(controllers=False)
+    cluster = make_cluster(controllers=False, kubernetes=kubernetes or Kubernetes())
     try:
         cluster.create(from_wire({"metadata": {"name": "a"}, **tree}, KINDS[kind]))
     except (AdmissionError, ObjectError) as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from quaymaster.config import Kubernetes
 from tests.kit.admission import rejected_paths
 
 Tree = dict[str, Any]
@@ -100,3 +101,23 @@ def test_slice_is_rejected_for_the_fields_that_an_api_server_names(
     tree: Tree, paths: list[str]
 ) -> None:
     assert rejected_paths("ResourceSlice", tree) == paths
+
+
+@pytest.mark.parametrize(
+    ("attributes", "paths"),
+    [
+        pytest.param({"l": {"strings": ["x"] * 48}}, [], id="48 in a list"),
+        pytest.param(
+            {"l": {"bools": [True] * 48}, "i": {"int": 1}}, [D0], id="49 with lists"
+        ),
+        pytest.param(
+            {f"i{index}": {"int": 1} for index in range(49)},
+            [D0, D0],
+            id="49 without lists, so also too many attributes",
+        ),
+    ],
+)
+def test_device_has_at_most_48_values(attributes: Tree, paths: list[str]) -> None:
+    lists = Kubernetes("1.37", {"DRAListTypeAttributes": True})
+    tree = slice_of({"attributes": attributes})
+    assert rejected_paths("ResourceSlice", tree, lists) == paths

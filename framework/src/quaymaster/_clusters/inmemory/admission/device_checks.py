@@ -22,7 +22,10 @@ from quaymaster._api.objects.syntax import (
     LABEL_VALUE,
     SUBDOMAIN,
 )
-from quaymaster._clusters.inmemory.admission.device_values import check_values
+from quaymaster._clusters.inmemory.admission.device_values import (
+    check_values,
+    number_of_values,
+)
 from quaymaster._clusters.inmemory.admission.placement_checks import check_node_selector
 
 __all__ = ["check_device_taint", "check_resource_slice"]
@@ -33,6 +36,7 @@ _MOST_DEVICES: Final = 128
 _MOST_DEVICES_OF_ADVANCED_FEATURES: Final = 64
 _MOST_COUNTER_SETS: Final = 8
 _MOST_PROPERTIES: Final = 32
+_MOST_ATTRIBUTE_VALUES: Final = 48
 _MOST_CONDITIONS: Final = 4
 _MOST_COUNTERS: Final = 32
 _MOST_CONSUMPTIONS: Final = 2
@@ -104,6 +108,9 @@ def _check_device(device: Device, per_device: bool, path: str, report: Report) -
     number = len(device.attributes) + len(device.capacity)
     expected = f"at most {_MOST_PROPERTIES} attributes and capacities"
     report.expect(number <= _MOST_PROPERTIES, path, expected, number)
+    number = number_of_values(device)
+    expected = f"at most {_MOST_ATTRIBUTE_VALUES} attribute values"
+    report.expect(number <= _MOST_ATTRIBUTE_VALUES, path, expected, number)
     check_values(device, path, report)
     _check_device_nodes(device, per_device, path, report)
     taints, expected = len(device.taints), f"at most {_MOST_TAINTS} taints"

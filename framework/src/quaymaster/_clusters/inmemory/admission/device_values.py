@@ -1,7 +1,7 @@
 """Checks the attributes and capacities of devices.
 
-Mirrors ``validateQualifiedName``, ``validateDeviceAttribute`` and
-``validateRequestPolicy`` (Kubernetes v1.37,
+Mirrors ``validateQualifiedName``, ``validateDeviceAttribute``,
+``numEntriesDeviceAttribute`` and ``validateRequestPolicy`` (Kubernetes v1.37,
 ``pkg/apis/resource/validation/validation.go``).
 """
 
@@ -19,7 +19,7 @@ from quaymaster._api.objects.quantity import Quantity
 from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.syntax import CSI_DRIVER_NAME
 
-__all__ = ["check_values"]
+__all__ = ["check_values", "number_of_values"]
 
 _ID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}", re.ASCII)
 _NAME: Final = "a name such as model or example.com/model"
@@ -52,6 +52,22 @@ def check_values(device: Device, path: str, report: Report) -> None:
             _check_policy(policy, capacity.value, where, report)
         else:
             report.add(where, "expected none unless allowMultipleAllocations")
+
+
+def number_of_values(device: Device) -> int:
+    """Return how many attribute values a device has, with the values in lists."""
+    return sum(_number_of_values(each) for each in device.attributes.values())
+
+
+def _number_of_values(attribute: DeviceAttribute) -> int:
+    """Count as ``numEntriesDeviceAttribute``: without lists, an attribute is one."""
+    lists = (
+        attribute.int_values,
+        attribute.bool_values,
+        attribute.string_values,
+        attribute.version_values,
+    )
+    return sum(len(each or ()) for each in lists) or 1
 
 
 def _check_name(name: str, path: str, report: Report) -> None:

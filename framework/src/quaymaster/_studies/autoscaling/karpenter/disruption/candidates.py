@@ -197,6 +197,9 @@ class CandidateFinder:
             return "node isn't managed by karpenter"
         if node.node is None:
             return "nodeclaim does not have an associated node"
+        # Also while the node is drained for the restart, when it is still initialised.
+        if node.is_rebooting:
+            return "node is rebooting"
         if node.marked_for_deletion:
             return "node is deleting or marked for deletion"
         # Before the nomination, which is renewed as long as pods wait for a node that

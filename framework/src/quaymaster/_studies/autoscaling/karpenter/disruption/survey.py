@@ -154,18 +154,22 @@ class Survey:
 
     @functools.cached_property
     def _counts(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """The initialised nodes of each pool, and those that are on their way out."""
+        """The nodes of each pool that have started, and those that are disrupted now.
+
+        A node that restarts is not initialised, but counts among both.
+        """
         totals: dict[str, int] = {}
         disrupting: dict[str, int] = {}
         for node in self.state.nodes:
             claim = node.claim
-            if claim is None or not node.is_initialized:
+            if claim is None or not (node.is_initialized or node.is_rebooting):
                 continue
             if is_true(claim.status.conditions, "InstanceTerminating"):
                 continue
             pool = node.labels.get(NODE_POOL, "")
             totals[pool] = totals.get(pool, 0) + 1
-            if node.marked_for_deletion or not _is_ready(node):
+            is_leaving = node.marked_for_deletion or node.is_rebooting
+            if is_leaving or not _is_ready(node):
                 disrupting[pool] = disrupting.get(pool, 0) + 1
         return totals, disrupting
 
