@@ -167,6 +167,27 @@ parameters:
     assert args["scoringStrategy"]["type"] == "MostAllocated"
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "kubernetesVersion: '1.2'",
+        "plugins: {Mine: no.such:Mine}",
+        "parameters: [{name: a, input: copies, values: [1, 1]}]",
+    ],
+)
+def test_a_mistake_of_a_metric_is_reported_together_with_others(other: str) -> None:
+    problems = reported_problems(
+        HEAD
+        + f"""
+inputs: [{{name: burst}}]
+metrics: [{{name: speed}}]
+{other}
+"""
+    )
+    assert len(problems) == 2
+    assert "metrics[0].name: expected a metric (installed: " in problems[1]
+
+
 def test_all_mistakes_are_reported_at_once() -> None:
     problems = reported_problems(
         HEAD

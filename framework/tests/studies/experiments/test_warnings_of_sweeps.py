@@ -121,9 +121,25 @@ def test_pods_that_never_run_get_one_warning_for_all_runs(
 ) -> None:
     (tmp_path / "own_delay.py").write_text(OWN_METRIC)
     experiment = WAITS.replace("{name: wait}", metrics)
+    first = "input dump, profile default, seed 1, repetition 0 and 2 more runs"
     assert warnings_of(tmp_path, TOO_LARGE, experiment) == (
-        "input dump, profile default, seed 1, repetition 0 and 2 more runs: 3 pods "
+        f"{first}: pod default/web can never start: it requests cpu 5, and no node has "
+        "more than 4\n"
+        f"{first}: 3 pods "
         f"still waited at the end: {meaning}\n"
+    )
+
+
+def test_the_first_of_several_pods_that_can_never_start_is_named(
+    tmp_path: Path,
+) -> None:
+    others = TOO_LARGE.replace("web}", "web-2}", 1).replace('"5"', '"1", memory: 9Gi')
+    (tmp_path / "dump.yaml").write_text(NODE + others + "---" + TOO_LARGE)
+    experiment = parse_experiment(EXPERIMENT, file=str(tmp_path / "study.yaml"))
+    [warning] = run_cell(experiment, experiment.cells[0]).warnings
+    assert warning == (
+        "pod default/web-2 can never start: it requests memory 9Gi, and no node has "
+        "more than 8Gi; 1 more pod as well"
     )
 
 

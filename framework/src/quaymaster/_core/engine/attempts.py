@@ -7,7 +7,7 @@ work out is optional.
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
@@ -26,6 +26,7 @@ __all__ = [
     "PastAttempt",
     "RejectedNodes",
     "bound_attempt",
+    "facts_of_failure",
     "failed_attempt",
     "grouped_rejections",
     "outcome_of_failure",
@@ -199,14 +200,18 @@ def failed_attempt(attempt: AttemptT, pod: Pod, failure: Failure) -> AttemptT:
         pod: Its pod.
         failure: How it failed.
     """
-    return attrs.evolve(
-        attempt,
-        outcome=outcome_of_failure(failure.kind),
-        nominated_node=failure.nominated_node(pod),
-        message=failure.message,
-        reasons=failure.reasons,
-        plugins=tuple(sorted(failure.unschedulable_plugins)),
-    )
+    return attrs.evolve(attempt, **facts_of_failure(pod, failure))
+
+
+def facts_of_failure(pod: Pod, failure: Failure) -> dict[str, Any]:
+    """Return the attributes of an attempt that ended without a node, by name."""
+    return {
+        "outcome": outcome_of_failure(failure.kind),
+        "nominated_node": failure.nominated_node(pod),
+        "message": failure.message,
+        "reasons": failure.reasons,
+        "plugins": tuple(sorted(failure.unschedulable_plugins)),
+    }
 
 
 def bound_attempt(attempt: AttemptT, node_name: str) -> AttemptT:

@@ -26,6 +26,7 @@ from quaymaster._studies.experiments.autoscalers import (
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.experiment import Experiment, Part, registry_with
 from quaymaster._studies.experiments.interference import Interference
+from quaymaster._studies.experiments.metrics import Metric
 from quaymaster._studies.experiments.model import (
     API_VERSION,
     KIND,
@@ -120,7 +121,7 @@ class _Loading:
         document = self._document
         kubernetes, registry = self._kubernetes(), self._registry()
         self._check_parameters()
-        self._stop_at_mistakes()  # the fields that they set cannot be checked
+        self._stop_early()  # the fields that they set cannot be checked
         self._check_names()
         inputs = [
             part
@@ -134,17 +135,7 @@ class _Loading:
                 entry, f"profiles[{index}]", registry, kubernetes
             )
         ]
-        metrics = {
-            entry.name: METRICS.used(
-                entry.use or entry.name,
-                entry.parameters,
-                self._findings,
-                f"metrics[{index}].parameters",
-                f"metrics[{index}].{'use' if entry.use else 'name'}",
-            )
-            for index, entry in enumerate(document.metrics)
-        }
-        interference = self._interference()
+        metrics, interference = self._metrics(), self._interference()
         self._stop_at_mistakes()
         return Experiment(
             name=document.name or Path(self._file).name.partition(".")[0],
@@ -165,10 +156,21 @@ class _Loading:
             node_failures=document.node_failures,
             restarts=document.restarts,
             interference=interference,
-            metrics={
-                name: metric for name, metric in metrics.items() if metric is not None
-            },
+            metrics=metrics,
         )
+
+    def _metrics(self) -> Mapping[str, Used[Metric]]:
+        used = {
+            entry.name: METRICS.used(
+                entry.use or entry.name,
+                entry.parameters,
+                self._findings,
+                f"metrics[{index}].parameters",
+                f"metrics[{index}].{'use' if entry.use else 'name'}",
+            )
+            for index, entry in enumerate(self._document.metrics)
+        }
+        return {name: metric for name, metric in used.items() if metric is not None}
 
     def _interference(self) -> Used[Interference] | None:
         entry = self._document.interference
@@ -181,6 +183,13 @@ class _Loading:
             "interference.parameters",
             "interference.use",
         )
+
+    def _stop_early(self) -> None:
+        """Stop at mistakes; those of metrics do not depend on them."""
+        if self._findings.problems or self._problems:
+            self._metrics()
+            self._interference()
+            self._stop_at_mistakes()
 
     def _stop_at_mistakes(self) -> None:
         problems = [*self._findings.problems, *self._problems]
@@ -195,7 +204,8 @@ class _Loading:
             is_version = error.where == "kubernetes_version"
             key = "kubernetesVersion" if is_version else "featureGates"
             self._findings.add(key, error.problem)
-            raise ExperimentErrors(self._findings.problems) from error
+            self._stop_early()
+            raise
 
     def _registry(self) -> PluginRegistry:
         for name, origin in self._document.plugins.items():
@@ -203,7 +213,7 @@ class _Loading:
                 import_class(origin)
             except LookupError as error:
                 self._findings.add(f"plugins.{name}", str(error.args[0]))
-        self._stop_at_mistakes()
+        self._stop_early()
         return registry_with(self._document.plugins)
 
     def _check_names(self) -> None:

@@ -3,14 +3,14 @@
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 import msgspec
 
-from quaymaster._api.objects import Node
+from quaymaster._api.objects import Node, Pod
 from quaymaster._base.errors import Problem
 from quaymaster._core.config.kinds import declared_kinds
 from quaymaster._core.config.load import parse_config
@@ -24,6 +24,7 @@ from quaymaster._studies.experiments.inputs import (
 )
 from quaymaster._studies.experiments.metrics import Measured
 from quaymaster._studies.experiments.offers import INPUTS, INTERFERENCES, METRICS
+from quaymaster._studies.experiments.oversized_pods import oversized_warning
 from quaymaster._studies.experiments.random_failures import (
     random_failures,
     with_disruptions,
@@ -149,11 +150,14 @@ def _made(
         )
         # Once more, since arrivals may be made one by one.
         state = run.observe()
+        warnings = _warnings(state, workload)
+        if state.pending and make_autoscaler is None:
+            warnings = (*warnings, *_oversized(run))
     _check_reads(experiment, cell, source, watch)
     return RunResult(
         values=_values(found),
         curves=_curves(found),
-        warnings=_warnings(state, workload),
+        warnings=warnings,
         waiting=state.pending,
     )
 
@@ -209,6 +213,15 @@ def _warnings(state: Standing, workload: Workload) -> tuple[str, ...]:
     if not state.attempts and not state.pending:
         warnings.append(_NOTHING_TRIED)
     return tuple(warnings)
+
+
+def _oversized(run: Run) -> Iterator[str]:
+    """Return the warning about pods that are larger than every node, if any."""
+    pods = run.cluster.list(Pod).items
+    waiting = (pod for pod in pods if not (pod.node_name or pod.is_finished))
+    warning = oversized_warning(waiting, run.cluster.list(Node).items)
+    if warning is not None:
+        yield warning
 
 
 def _values(

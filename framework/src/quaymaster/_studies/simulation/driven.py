@@ -94,7 +94,7 @@ class Run(Tabular):
         observers: Iterable[AnyObserver] = (),
         autoscaler: "AutoscalerFactory | None" = None,
     ) -> None:
-        self._log = StepLog()
+        self._log = StepLog(self._attempts_of)
         self._simulation = Simulation(
             objects,
             config=config,
@@ -339,9 +339,10 @@ class Run(Tabular):
 
     def _ended(self, step: Step) -> Step:
         """Return a step with its number, and the outcome at the end of its moment."""
-        number = self._simulation.attempts_of(step.pod)
+        number = self._attempts_of(step.pod)
         if step.outcome is not AttemptOutcome.UNFINISHED:
-            return attrs.evolve(step, number=number)
+            is_numbered = step.number == number
+            return step if is_numbered else attrs.evolve(step, number=number)
         # An assumed pod keeps its node until it is bound or rejected.
         assumed = self._scheduler.cache.get(step.uid)
         if assumed is None:
@@ -352,6 +353,9 @@ class Run(Tabular):
             outcome=AttemptOutcome.WAITING,
             node=assumed.node_name,
         )
+
+    def _attempts_of(self, pod: Pod) -> int:
+        return self._simulation.attempts_of(pod)
 
     def _let_time_pass(self) -> None:
         """Move to the next moment at which a timer is due; there must be a timer."""
