@@ -77,3 +77,25 @@ def test_a_log_has_a_line_every_thirty_seconds(
         "3 of 50 runs done, 3 min 20 s left",
         "6 of 50 runs done, 1 failed, 3 min 20 s left",
     ]
+
+
+def test_only_one_process_takes_the_claim_of_a_dead_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.claim").touch()
+    os.utime(tmp_path / "a.claim", (1000.0, 1000.0))
+    faster, slower = Claims(tmp_path), Claims(tmp_path)
+    stat = Path.stat
+
+    def look_and_be_overtaken(path: Path) -> os.stat_result:
+        seen = stat(path)
+        monkeypatch.undo()
+        assert faster.take("a")
+        return seen
+
+    monkeypatch.setattr(Path, "stat", look_and_be_overtaken)
+    assert not slower.take("a")
+    assert [file.name for file in tmp_path.iterdir()] == ["a.claim"]
+    slower.close()
+    faster.close()
+    assert list(tmp_path.iterdir()) == []

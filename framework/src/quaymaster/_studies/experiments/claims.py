@@ -4,6 +4,7 @@ import os
 import platform
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -40,8 +41,8 @@ class Claims:
         """Claim a run; return whether no living process has claimed it before."""
         file = self._folder / f"{key}.claim"
         with suppress(OSError):
-            if self._now() - file.stat().st_mtime > _LIFETIME_SECONDS:
-                file.unlink()
+            if self._is_stale(file):
+                self._remove_stale(file)
         try:
             with file.open("x") as claim:
                 claim.write(f"{platform.node()} {os.getpid()}\n")
@@ -49,6 +50,22 @@ class Claims:
             return False
         self._files.add(file)
         return True
+
+    def _is_stale(self, file: Path) -> bool:
+        return self._now() - file.stat().st_mtime > _LIFETIME_SECONDS
+
+    def _remove_stale(self, file: Path) -> None:
+        """Remove the claim of a dead process, unless another process was faster.
+
+        Another process may have replaced the claim since it was looked at. Only one
+        process gets a file that it renames, and puts a fresh claim back.
+        """
+        taken = file.with_suffix(f".{uuid.uuid4().hex}.stale")
+        file.rename(taken)
+        if self._is_stale(taken):
+            taken.unlink()
+        else:
+            taken.rename(file)
 
     def release(self, key: str) -> None:
         """End a claim: the run is done, or has failed."""

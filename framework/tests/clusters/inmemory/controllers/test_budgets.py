@@ -5,14 +5,17 @@ from msgspec.structs import replace
 
 from quaymaster import Pod
 from quaymaster.objects import (
+    DaemonSet,
     Deployment,
     LabelSelector,
     ObjectMeta,
+    OwnerReference,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
 from quaymaster.scheduler import VirtualClock
+from quaymaster.testing import make_pod
 from tests.kit.clusters import make_cluster, pods_of, react, schedule
 from tests.kit.workloads import (
     SELECTOR,
@@ -117,3 +120,32 @@ def test_budget_of_pods_without_a_sized_owner_keeps_its_status() -> None:
     schedule(cluster)
     status = cluster.get(PodDisruptionBudget, "default/web").status
     assert status == budget.status
+
+
+def test_counted_budget_allows_nothing_once_a_pod_has_no_sized_owner() -> None:
+    budget = make_budget(max_unavailable=2)
+    cluster = make_cluster(make_deployment(3), budget, nodes=1)
+    schedule(cluster)
+    counted = cluster.get(PodDisruptionBudget, "default/web").status
+    assert counted.disruptions_allowed == 2
+    cluster.create(make_daemon_set())
+    react(cluster)
+    status = cluster.get(PodDisruptionBudget, "default/web").status
+    assert status == replace(counted, disruptions_allowed=0)
+    cluster.delete(DaemonSet, "default/agent")
+    react(cluster)
+    status = cluster.get(PodDisruptionBudget, "default/web").status
+    assert status.disruptions_allowed == 2
+
+
+def test_budget_of_pods_without_their_owner_keeps_the_status_of_the_input() -> None:
+    status = PodDisruptionBudgetStatus(disruptions_allowed=1)
+    budget = replace(make_budget(max_unavailable=1), status=status)
+    owner = OwnerReference(
+        api_version="apps/v1", kind="ReplicaSet", name="web", uid="u", controller=True
+    )
+    pod = make_pod(labels=SELECTOR.match_labels)
+    pod = replace(pod, metadata=replace(pod.metadata, owner_references=(owner,)))
+    cluster = make_cluster(pod, budget, nodes=1)
+    schedule(cluster)
+    assert cluster.get(PodDisruptionBudget, "default/web").status == status

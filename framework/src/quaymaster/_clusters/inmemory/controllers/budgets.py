@@ -50,6 +50,8 @@ class BudgetController:
         # How much more their own cluster allowed than is counted here; None: not
         # computed yet.
         self._beyond: dict[str, int | None] = {}
+        # Those whose status was counted here, and is not what the input says.
+        self._counted: set[str] = set()
 
     def keep(self, budget: PodDisruptionBudget) -> None:
         """Start from the disruptions that a budget allows now, whatever is counted."""
@@ -72,6 +74,7 @@ class BudgetController:
         tallies = self.tallies.get(budget.namespace, {})
         tallies.pop(budget.key, None)
         self._beyond.pop(budget.key, None)
+        self._counted.discard(budget.key)
         if not tallies:
             self.tallies.pop(budget.namespace, None)
 
@@ -94,7 +97,9 @@ class BudgetController:
         tally = self.tallies[budget.namespace][budget.key]
         counts = self._counts(budget, tally)
         if counts is None:
+            self._fail_safe(budget)
             return
+        self._counted.add(budget.key)
         expected, desired = counts
         # Without an expected pod nothing may be disrupted, or the first pods could be
         # evicted before they are counted.
@@ -109,6 +114,17 @@ class BudgetController:
             expected_pods=expected,
         )
         if status != budget.status:
+            self._cluster.change(budget, replace(budget, status=status))
+
+    def _fail_safe(self, budget: PodDisruptionBudget) -> None:
+        """Allow no disruption, since the counts no longer hold (``failSafe``).
+
+        A status of the input stays: its own cluster may know controllers that are not
+        in the input.
+        """
+        status = budget.status
+        if budget.key in self._counted and status.disruptions_allowed:
+            status = replace(status, disruptions_allowed=0)
             self._cluster.change(budget, replace(budget, status=status))
 
     def _more(self, budget: PodDisruptionBudget, counted: int) -> int:
