@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
@@ -13,13 +14,15 @@ from quaymaster.testing import make_node
 from tests.e2e.client import ApiClient, RefusedError, Tree, path_of
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.follower import Follower, key_of
-from tests.e2e.processes import eventually
+from tests.e2e.processes import ProcessError, eventually
 
 __all__ = ["NODES", "DeviceStage", "request_for"]
 
 NODES: Final = {"device-a": "first", "device-b": "second", "device-c": "third"}
 """The nodes, in the order in which pods of a stage prefer them."""
 
+_MOST_LAG: Final = 30.0
+"""The seconds in which a scheduler sees an object, even on a busy machine."""
 _GROUP: Final = "/apis/resource.k8s.io/v1"
 _GENERATED: Final = re.compile(r"-[a-z0-9]{5}$")
 _NAMED: Final = re.compile(r"(-own)-[a-z0-9]{5}\b")
@@ -71,6 +74,7 @@ class DeviceStage:
         self._messages: dict[str, list[str]] = {}
         self._made: list[str] = []
         self._ended: set[str] = set()
+        self._trees: dict[str, Tree] = {}
         self._pods = Follower(
             self._client, f"/api/v1/namespaces/{namespace}/pods", self._note
         )
@@ -157,17 +161,49 @@ class DeviceStage:
                 "preferredDuringSchedulingIgnoredDuringExecution": _PREFERRED
             }
         }
-        self._client.create(
-            {
-                **_POD,
-                "metadata": {"name": name, "namespace": self._namespace},
-                "spec": {
-                    "containers": [container],
-                    "resourceClaims": claims,
-                    "affinity": affinity,
-                },
-            }
-        )
+        self._trees[name] = {
+            **_POD,
+            "metadata": {"name": name, "namespace": self._namespace},
+            "spec": {
+                "containers": [container],
+                "resourceClaims": claims,
+                "affinity": affinity,
+            },
+        }
+        self._client.create(self._trees[name])
+
+    def create_refused(self, name: str, request: Tree) -> None:
+        """Create a pod that gets no device, and record its first message.
+
+        Each kind has its own watch, so a scheduler may see the pod before the rule that
+        keeps it off all devices. Then it has a node, and is created again.
+
+        Args:
+            name: Its name.
+            request: The request of the claim from its template.
+
+        Raises:
+            ProcessError: It gets a node for too long.
+        """
+        key = f"{self._namespace}/{name}"
+        said = self._messages.setdefault(name, [])
+        self.create_pod(name, request)
+        end = time.monotonic() + _MOST_LAG
+        while time.monotonic() < end:
+            self._pods.wait(
+                lambda: said or self._node_of(key), what=f"a message for {name}"
+            )
+            if said:
+                self.results.append((name, said[:1]))
+                return
+            self.leave(name)
+            self._pods.wait(lambda: not self._pods.get(key), what=f"the end of {name}")
+            eventually(
+                lambda: not any(_is_from(claim, name) for claim in self.claims()),
+                what=f"the end of the claim of {name}",
+            )
+            self._client.create(self._trees[name])
+        raise ProcessError(f"{name} gets a node after {_MOST_LAG:g} s, too")
 
     def placed(self, *names: str) -> None:
         """Wait until pods have their nodes, and record their claims' allocations."""
@@ -248,7 +284,7 @@ class DeviceStage:
     def _given_to(self, pod: str) -> Tree | None:
         """Return a template's claim that has devices and is reserved for its pod."""
         for claim in self.claims():
-            if _GENERATED.sub("", claim["metadata"]["name"]) == f"{pod}-own":
+            if _is_from(claim, pod):
                 return claim if claim.get("status", {}).get("reservedFor") else None
         return None
 
@@ -302,6 +338,11 @@ def _spec(devices: Mapping[str, Any]) -> Tree:
         for at, request in enumerate(devices["requests"])
     ]
     return {"devices": {**devices, "requests": requests}}
+
+
+def _is_from(claim: Tree, pod: str) -> bool:
+    """Whether a claim comes from the template of a pod."""
+    return _GENERATED.sub("", claim["metadata"]["name"]) == f"{pod}-own"
 
 
 def _uses(claim: Tree, uid: str) -> bool:

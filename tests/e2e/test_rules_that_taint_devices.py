@@ -45,20 +45,17 @@ def rule_of(name: str, effect: str = "NoSchedule", **selector: str) -> Tree:
 def play(stage: DeviceStage, client: ApiClient) -> None:
     """Let rules keep pods off devices, and change and delete the rules."""
     client.create(rule_of("first"))  # the stage would delete it again
-    stage.create_pod("kept", GPU)
-    stage.refused("kept")
+    stage.create_refused("kept", GPU)
     client.patch(f"{PATH}/first", {"spec": {"deviceSelector": {"pool": "device-a"}}})
     stage.placed("kept")
     stage.create_pod("tolerant", TOLERANT)
     stage.placed("tolerant")
     stage.publish(rule_of("second", pool="device-b"))
-    stage.create_pod("freed", GPU)
-    stage.refused("freed")
+    stage.create_refused("freed", GPU)
     client.patch(f"{PATH}/second", {"spec": {"taint": {"effect": "None"}}})
     stage.placed("freed")
     client.patch(f"{PATH}/second", {"spec": {"taint": {"effect": "NoSchedule"}}})
-    stage.create_pod("last", GPU)
-    stage.refused("last")
+    stage.create_refused("last", GPU)
     client.delete(f"{PATH}/first")
     stage.placed("last")
 
@@ -97,8 +94,7 @@ def test_explanation_of_a_live_cluster_names_the_rule(cluster: ControlPlane) -> 
     with DeviceStage(cluster, "rules-read") as stage:
         with cluster.quaymaster():
             stage.publish(rule_of("first"))
-            stage.create_pod("kept", GPU)
-            stage.refused("kept")
+            stage.create_refused("kept", GPU)
         text = output_of("explain", "rules-read/kept", *live(cluster))
     assert f"with taint {KEY}:NoSchedule of DeviceTaintRule first" in text
 
