@@ -86,9 +86,7 @@ class Proxy:
 
     def connect(self) -> http.client.HTTPSConnection:
         """Make a connection to the API server."""
-        return http.client.HTTPSConnection(
-            self._server, context=self._context, timeout=120
-        )
+        return _Connection(self._server, self._context)
 
     def headers(self, shown: Message) -> dict[str, str]:
         """Return the headers of the request to the API server."""
@@ -120,6 +118,30 @@ class _Listener(ThreadingHTTPServer):
 
     def handle_error(self, *_: object) -> None:
         """Ignore errors: connections break here all the time."""
+
+
+class _Connection(http.client.HTTPSConnection):
+    """A connection that closes its socket if the server breaks off while it begins.
+
+    A fault kills the API server. `ssl.SSLContext.wrap_socket` leaves the socket open if
+    the server resets a connection before the handshake, so TLS comes first here.
+    """
+
+    def __init__(self, server: str, context: ssl.SSLContext) -> None:
+        super().__init__(server, timeout=120)
+        self._tls = context
+
+    def connect(self) -> None:
+        """Connect to the server."""
+        plain = socket.socket()
+        plain.settimeout(self.timeout)
+        connection = self._tls.wrap_socket(plain, server_hostname=self.host)
+        try:
+            connection.connect((self.host, self.port))
+        except OSError:
+            connection.close()
+            raise
+        self.sock = connection
 
 
 class _Answer(NamedTuple):
