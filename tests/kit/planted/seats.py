@@ -48,7 +48,7 @@ class Seats(Plugin):
         if old is not None and (new is None or new.uid != old.uid):
             self.taken.pop(old.uid, None)
         if new is not None and new.node_name:
-            self.taken[new.uid] = _seats(new)
+            self.taken[new.uid] = 0 if new.is_finished else _seats(new)
 
     @hookimpl
     def pre_filter(self, pod: Pod) -> Status | None:
@@ -91,9 +91,39 @@ class KeepsSeatsOfPodsInTheQueue(Seats):
             self.taken.pop(pod.uid, None)
 
 
+class KeepsFinishedPods(Seats):
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        super().follow(old, new)
+        if new is not None and new.node_name:
+            self.taken[new.uid] = _seats(new)
+
+
+class ForgetsPodsWhoseAnswerWasLost(Seats):
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        self.taken.pop(pod.uid, None)
+
+
+class CountsFirstLabels(Seats):
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        if new is None or new.uid not in self.taken:
+            super().follow(old, new)
+
+
+class SharesNothing(Seats):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.ledger = Ledger()
+        self.taken = self.ledger.taken
+
+
 OWN = clusters(pods=pods({"labels": {SEATS: "1"}}, {"labels": {SEATS: "2"}}))
 SEAT_MISTAKES: Sequence[Mistake] = (
     Mistake(ForgetsBoundPods, ["restarts"], OWN),
     Mistake(KeepsDeletedPods, ["staleness"], OWN),
     Mistake(KeepsSeatsOfPodsInTheQueue, ["unreserve"], OWN),
+    Mistake(KeepsFinishedPods, ["pod endings"], OWN),
+    Mistake(ForgetsPodsWhoseAnswerWasLost, ["pod endings"], OWN),
+    Mistake(CountsFirstLabels, ["pod endings"], OWN),
+    Mistake(SharesNothing, ["pod endings"], OWN),
 )

@@ -178,9 +178,9 @@ class Bench:
             self.snapshot.add_node(obj)
         elif isinstance(obj, Pod):
             old = self._objects.get(Pod, obj.key)
-            if old is not None and old.node_name:
+            if old is not None and _is_counted(old):
                 self.snapshot.remove_pod(old)
-            if obj.node_name:
+            if _is_counted(obj):
                 self.snapshot.add_pod(obj)
         self._objects.put(obj)
 
@@ -198,7 +198,7 @@ class Bench:
         """Remove an object; see `add`."""
         if isinstance(obj, Node):
             self.snapshot.remove_node(obj.name)
-        elif isinstance(obj, Pod) and obj.node_name:
+        elif isinstance(obj, Pod) and _is_counted(obj):
             self.snapshot.remove_pod(obj)
         self._objects.remove(obj)
         self._raise_failed_callback()
@@ -257,6 +257,11 @@ class Bench:
         services, room = attrs.evolve(self.services, shared={}), self.room
         return Bench(self.subject, SmallCluster(), services=services, room=room)
 
+    def sibling(self) -> "Bench":
+        """Return a bench on the same cluster with the plugin of another profile."""
+        services, room = self.services, self.room
+        return Bench(self.subject, SmallCluster(), services=services, room=room)
+
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> PreFilterResult | Status | None:
@@ -270,6 +275,11 @@ class Bench:
     def rows_of(self, names: Sequence[str]) -> Rows:
         """Return the rows of some nodes."""
         return self.snapshot.nodes.rows_of(names)
+
+
+def _is_counted(pod: Pod) -> bool:
+    """Whether the snapshot has a pod, which leaves it when it has finished."""
+    return bool(pod.node_name) and not pod.is_finished
 
 
 def _all(cluster: SmallCluster) -> list[ApiObject]:

@@ -27,6 +27,7 @@ from quaymaster._authors.testing.contract.metrics import METRICS
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
+from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
@@ -94,6 +95,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         BINDING_SKIPS,
         CHOICES,
         RESTARTS,
+        POD_ENDINGS,
         WAITING_PODS,
         NAMESPACES,
         BINDING,
