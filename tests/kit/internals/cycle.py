@@ -3,7 +3,7 @@
 from quaymaster._core.cycle.algorithm import Algorithm
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import Decision, Feasible, FitError
-from quaymaster._core.cycle.diagnosis import Diagnosis
+from quaymaster._core.cycle.diagnosis import Diagnosis, PluginRejections
 from quaymaster._core.cycle.explain import explain
 from quaymaster._core.cycle.filtering import FilterStation
 from quaymaster._core.cycle.nominated import NominatedPods
@@ -23,6 +23,7 @@ __all__ = [
     "FitError",
     "NodeOrder",
     "NominatedPods",
+    "PluginRejections",
     "PluginScores",
     "PreFilterOutcome",
     "PreFilterStation",

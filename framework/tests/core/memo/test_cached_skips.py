@@ -187,3 +187,21 @@ def test_reserve_runs_for_skipped_pods_unless_the_class_declares_otherwise() -> 
     assert {"reserve p", "permit p"} <= set(Harbour.calls)
     come(harness_of(Harbour), "p")
     assert not {"reserve p", "permit p"} & set(Harbour.calls)
+
+
+def test_a_pod_that_is_tried_again_is_skipped_without_a_call() -> None:
+    harness = harness_of()
+    running = [make_pod(name=f"run-{number}", node="a") for number in range(4)]
+    for pod in running:
+        harness.cluster.create(pod)
+    # The same spec and other labels: the pods take turns, and none follows itself.
+    come(harness, "p", labels={"app": "web"}, requests={"cpu": "1000"})
+    come(harness, "q", labels={"app": "job"}, requests={"cpu": "1000"})
+    calls = []
+    for pod in running:
+        Harbour.calls = []
+        harness.cluster.delete(Pod, pod.key, grace_period_seconds=0)
+        harness.settle()
+        calls.append(Harbour.calls)
+    both = ["pre_filter p", "pre_filter q"]
+    assert calls == [both, [], [], []]

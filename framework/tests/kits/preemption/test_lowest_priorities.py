@@ -35,10 +35,12 @@ def test_nodes_with_less_important_pods_are_found(
             cache.add_pod(pod)
         nodes = snapshot.nodes
         rows = np.array([node.row for node in snapshot], dtype=np.intp)
-        found = lowest.are_below(nodes, rows, limit)
-        assert found.tolist() == [
+        below = [
             any(pod.priority < limit for pod in node.pods.values()) for node in snapshot
         ]
+        assert lowest.are_any_below(nodes, rows, limit) is any(below)
+        for row, is_below in zip(rows, below, strict=True):
+            assert lowest.are_any_below(nodes, np.array([row]), limit) is is_below
 
 
 @given(

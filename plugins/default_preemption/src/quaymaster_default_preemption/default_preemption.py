@@ -230,12 +230,14 @@ class DefaultPreemption:
         return best[self._handle.random.randrange(len(best))]
 
     def _nobody_helps(self, search: Search) -> PostFilterResult | Status:
-        if errors := search.errors:
+        counts = search.counted()
+        if any(status.is_error for status in counts):
+            errors = search.errors
             text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
             return _prefixed(Status.from_error(text))
         nodes = len(self._handle.snapshot)
         untried = nodes - len(search.statuses)
-        return _unfit(nodes, untried, tuple(search.counted().items()))
+        return _unfit(nodes, untried, tuple(counts.items()))
 
 
 # Pods that wait for a node are tried again and again with the same outcome. To render

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from quaymaster._core.contract.messages import unfit_message
 from quaymaster._core.contract.results import NodeVerdicts
 from quaymaster._core.contract.status import Code, Status
+from quaymaster._core.cycle.summary import Summary
 from quaymaster._core.state.arrays import (
     BoolArray,
     Int32Array,
@@ -42,7 +43,10 @@ class Rejections(Protocol):
     Attributes:
         rows: The rejected rows, ascending.
         codes: The code of each row.
+        summary: What was computed of the last diagnosis that ended with these, or None.
     """
+
+    summary: Summary | None
 
     @property
     def rows(self) -> RowArray: ...
@@ -77,6 +81,7 @@ class PluginRejections:
     def __init__(
         self, plugin: str, judged: Rows, verdicts: NodeVerdicts, count: int
     ) -> None:
+        self.summary: Summary | None = None
         self._plugin = plugin
         self._judged = judged
         self._verdicts = verdicts
@@ -226,6 +231,16 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     def rows_with(self, *codes: int) -> RowArray:
         """Return the rows whose status has one of these codes, ascending."""
+        summary = self._summary()
+        if summary is None:
+            return self._rows_with(codes)
+        rows = summary.rows.get(codes)
+        if rows is None:
+            rows = summary.rows[codes] = self._rows_with(codes)
+        # A copy, because a plugin may write to it.
+        return rows.copy()
+
+    def _rows_with(self, codes: Collection[int]) -> RowArray:
         if len(self._batches) == 1 and not self._explicit:
             [batch] = self._batches
             # One batch with all nodes, as in a full cluster, has the answer itself.
@@ -318,12 +333,32 @@ class Diagnosis(msgspec.Struct, eq=False):
             reasons = (self.pre_filter_message,)
             text = f"{unfit_message(self.size, {})} {self.pre_filter_message}."
         else:
-            counts = self._histogram()
-            reasons = tuple(counts)
-            text = unfit_message(self.size, counts)
+            text, reasons = self._text_and_reasons()
         if self.post_filter_message:
             text += f" {self.post_filter_message}"
         return text, reasons
+
+    def _summary(self) -> Summary | None:
+        """Return what equal attempts share; None if more than batches was rejected."""
+        if (
+            not self._batches
+            or self._explicit
+            or self._plugin_statuses
+            or self.placement is not None
+            or not self.is_filtered
+        ):
+            return None
+        return Summary.of(self._batches, self.size)
+
+    def _text_and_reasons(self) -> tuple[str, tuple[str, ...]]:
+        summary = self._summary()
+        if summary is not None and summary.text is not None:
+            return summary.text
+        counts = self._histogram()
+        text = unfit_message(self.size, counts), tuple(counts)
+        if summary is not None:
+            summary.text = text
+        return text
 
     def _histogram(self) -> Mapping[str, int]:
         counts: Counter[str] = Counter()
@@ -351,6 +386,15 @@ class Diagnosis(msgspec.Struct, eq=False):
         return filtered
 
     def _plugins(self, *codes: Code) -> frozenset[str]:
+        summary = self._summary()
+        if summary is None:
+            return self._plugins_with(codes)
+        plugins = summary.plugins.get(codes)
+        if plugins is None:
+            plugins = summary.plugins[codes] = self._plugins_with(codes)
+        return plugins
+
+    def _plugins_with(self, codes: Collection[Code]) -> frozenset[str]:
         plugins = {
             status.plugin
             for status in (*self._explicit.values(), *self._plugin_statuses)
@@ -380,6 +424,7 @@ class _Less:
     """Rejections without some of their rows."""
 
     def __init__(self, batch: Rejections, left: RowArray) -> None:
+        self.summary: Summary | None = None
         self._batch = batch
         self._left = left
 

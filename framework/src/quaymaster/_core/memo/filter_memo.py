@@ -12,6 +12,7 @@ from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.diagnosis import counted, picked
 from quaymaster._core.cycle.filter_call import FilterCall
+from quaymaster._core.cycle.summary import Summary
 from quaymaster._core.state.arrays import Int32Array, RowArray, Rows
 from quaymaster._core.state.node_table import NodeTable
 from quaymaster._core.state.row_log import RowLog
@@ -232,6 +233,7 @@ class _CachedRejections:
     def __init__(
         self, statuses: Sequence[Status], codes: Int32Array, judged: Rows, count: int
     ) -> None:
+        self.summary: Summary | None = None
         self._statuses = statuses
         self._codes = codes
         self._judged = judged

@@ -10,6 +10,7 @@ from quaymaster._api.objects import Pod
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.diagnosis import counted
 from quaymaster._core.cycle.nominated import Ahead
+from quaymaster._core.cycle.summary import Summary
 from quaymaster._core.state.arrays import BoolArray, Int32Array, RowArray, Rows
 from quaymaster._core.state.node_table import NodeTable
 
@@ -28,6 +29,7 @@ class NominatedRejections:
     """
 
     def __init__(self, by_row: Mapping[int, int], statuses: Sequence[Status]) -> None:
+        self.summary: Summary | None = None
         self._by_row = by_row
         self._statuses = statuses
 

@@ -113,7 +113,7 @@ class Signatures:
         self._kept_skips: deque[CachedSkips] = deque(maxlen=_MOST_SKIPS)
         self._memos: dict[tuple[Hashable, ...], SignatureMemo] = {}
         self.shared = SharedMemos()
-        self._signed: dict[str, _SignedPod] = {}
+        self._pods: dict[str, _SignedPod] = {}
         self._attempt: Attempt | None = None
         self._memo: SignatureMemo | None = None
         # The pods of a template share their spec, so they are signed only once. The key
@@ -128,11 +128,11 @@ class Signatures:
             if self._changed:
                 self._forget()
             pod = attempt.pod
-            last = self._last.of(pod)
-            self._memo = self._memo_of(pod, last)
+            signed = self._signed(pod)
+            self._memo = None if signed is None else signed.memo()
             self._attempt = attempt
             if self._skips:
-                self.skips = self._cached_skips(pod, last)
+                self.skips = None if signed is None else self._cached_skips(pod, signed)
         return self._memo
 
     def current(self, state: CycleState, pod: Pod) -> SignatureMemo | None:
@@ -156,67 +156,67 @@ class Signatures:
         """Return the fragment of each plugin."""
         return dict(zip(self._names, memo.signature, strict=True))
 
-    def _cached_skips(self, pod: Pod, last: "_LastSigned") -> CachedSkips | None:
-        skips = last.skips()
+    def _cached_skips(self, pod: Pod, signed: "_Signed") -> CachedSkips | None:
+        skips = signed.skips()
         if skips is None:
             # Wait for the second pod, because there may be none: pods with claims of
             # their own share no spec. Calling these hooks is a tenth of a decision.
-            if not last.was_tried:
-                last.was_tried = True
+            if not signed.was_tried:
+                signed.was_tried = True
                 return None
             skips = CachedSkips(self._skips, pod)
             self._kept_skips.append(skips)
-            last.skips = weakref.ref(skips)
+            signed.skips = weakref.ref(skips)
         else:
             skips.refresh(pod)
         return skips
 
     def recall(self, pod: Pod) -> SignatureMemo | None:
         """Return the memo for a pod, or None if no plugin signs it."""
-        return self._memo_of(pod, self._last.of(pod))
+        signed = self._signed(pod)
+        return None if signed is None else signed.memo()
 
-    def _memo_of(self, pod: Pod, last: "_LastSigned") -> SignatureMemo | None:
-        traits = _traits(pod)
-        if last.traits == traits and last.forgotten == self._forgotten:
-            memo = last.memo()
-            if memo is not None:
-                return memo
-        last.skips, last.was_tried = _nothing, False
-        memo = self._memo_of_same(pod, traits) or self._recall(pod)
-        if memo is not None:
-            last.traits, last.memo = traits, weakref.ref(memo)
-            last.forgotten = self._forgotten
-            self._keep(pod, traits, last.memo)
-        return memo
-
-    def _memo_of_same(
-        self, pod: Pod, traits: tuple[object, ...]
-    ) -> SignatureMemo | None:
-        """Return the memo that was found for this version of the pod, or None.
+    def _signed(self, pod: Pod) -> "_Signed | None":
+        """Return the signature of a pod with its memo, or None if no plugin signs it.
 
         A pending pod is tried again and again, and other pods share its spec: with 500
         pending pods, to sign each of them again took a sixth of a failing attempt.
         """
-        signed = self._signed.get(pod.metadata.uid)
-        if signed is None or signed.forgotten != self._forgotten:
-            return None
+        last, traits = self._last.of(pod), _traits(pod)
+        signed = last.signed
+        if signed is not None and self._still_holds(signed, traits):
+            return signed
+        kept = self._pods.get(pod.metadata.uid)
         # Identity: an equal spec may have another signature only if a plugin breaks the
         # rules, but to compare specs takes longer than to sign the pod.
-        is_same = signed.spec() is pod.spec and signed.traits == traits
-        return signed.memo() if is_same else None
+        if (
+            kept is not None
+            and kept.spec() is pod.spec
+            and self._still_holds(kept.signed, traits)
+        ):
+            last.signed = kept.signed
+            return kept.signed
+        memo = self._recall(pod)
+        if memo is None:
+            last.signed = None
+            return None
+        signed = last.signed = _Signed(traits, weakref.ref(memo), self._forgotten)
+        self._keep(pod, signed)
+        return signed
 
-    def _keep(
-        self,
-        pod: Pod,
-        traits: tuple[object, ...],
-        memo: Callable[[], SignatureMemo | None],
-    ) -> None:
-        signed, uid = self._signed, pod.metadata.uid
-        if uid not in signed and len(signed) >= _MOST_PODS:
-            del signed[next(iter(signed))]
+    def _still_holds(self, signed: "_Signed", traits: tuple[object, ...]) -> bool:
+        return (
+            signed.traits == traits
+            and signed.forgotten == self._forgotten
+            and signed.memo() is not None
+        )
+
+    def _keep(self, pod: Pod, signed: "_Signed") -> None:
+        pods, uid = self._pods, pod.metadata.uid
+        if uid not in pods and len(pods) >= _MOST_PODS:
+            del pods[next(iter(pods))]
         # Weak: a spec is freed with its last pod.
-        spec = weakref.ref(pod.spec)
-        signed[uid] = _SignedPod(spec, traits, memo, self._forgotten)
+        pods[uid] = _SignedPod(weakref.ref(pod.spec), signed)
 
     def outdated(self, attempt: Attempt) -> Iterator[str]:
         """Yield an error for each cached fragment that the plugin no longer returns."""
@@ -288,49 +288,47 @@ class Signatures:
         return SignatureMemo(signature, plugins, signed - plugins)
 
 
-class _SignedPod(msgspec.Struct, eq=False):
-    """A version of a pod with its memo.
-
-    Attributes:
-        spec: Returns its spec, or None if it was freed.
-        traits: The other data that it was signed by.
-        memo: Returns the memo of the signature, or None if it was dropped.
-        forgotten: How often all memos had been dropped by then.
-    """
-
-    spec: Callable[[], PodSpec | None]
-    traits: tuple[object, ...]
-    memo: Callable[[], SignatureMemo | None]
-    forgotten: int
-
-
-class _LastSigned:
-    """The signature of the last pod with a spec.
+class _Signed(msgspec.Struct, eq=False):
+    """The signature of equal pods.
 
     References to objects of a profile are weak. Specs outlive profiles, and a memo
     refers to the profile's whole cluster. Python's collector could not free such a
     cycle, because pods are not tracked by it.
 
     Attributes:
-        traits: The other data that the pod was signed by; None before the first pod.
-        forgotten: How often all memos had been dropped by then.
+        traits: The data besides the spec that they were signed by.
         memo: Returns the memo of the signature, or None if it was dropped.
+        forgotten: How often all memos had been dropped by then.
         skips: Returns the cached Skips for such pods, or None.
-        was_tried: Whether a pod with the spec and these traits has been tried.
+        was_tried: Whether such a pod has been tried.
     """
 
-    __slots__ = ("forgotten", "memo", "skips", "traits", "was_tried")
+    traits: tuple[object, ...]
+    memo: Callable[[], SignatureMemo | None]
+    forgotten: int
+    skips: "Callable[[], CachedSkips | None]" = lambda: None
+    was_tried: bool = False
+
+
+class _SignedPod(msgspec.Struct, eq=False):
+    """A version of a pod with its signature.
+
+    Attributes:
+        spec: Returns its spec, or None if it was freed.
+        signed: The signature.
+    """
+
+    spec: Callable[[], PodSpec | None]
+    signed: _Signed
+
+
+class _LastSigned:
+    """The signature of the last pod with a spec; None before the first pod."""
+
+    __slots__ = ("signed",)
 
     def __init__(self, _spec: PodSpec) -> None:
-        self.traits: tuple[object, ...] | None = None
-        self.forgotten = 0
-        self.memo: Callable[[], SignatureMemo | None] = _nothing
-        self.skips: Callable[[], CachedSkips | None] = _nothing
-        self.was_tried = False
-
-
-def _nothing() -> None:
-    return None
+        self.signed: _Signed | None = None
 
 
 def _static_plugins(profile: Profile) -> frozenset[str]:

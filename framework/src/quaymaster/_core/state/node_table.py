@@ -77,6 +77,9 @@ class NodeTable:
         self._sums = PodSums(self._resources.index, _FIRST_CAPACITY)
         self._labels: dict[str, CodedColumn[str]] = {}
         self._host_ports = HostPortRows()
+        # A node in the row? To look through `infos` took a fifth of the loops of a
+        # simulated autoscaler, each of which adds and removes a few of 1,700 nodes.
+        self._live: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
         self._rows: Rows | None = None
         self._name_ranks: NameRanks | None = None
         # Name of a column -> its lines and their values at the last rows. Filters and
@@ -135,7 +138,7 @@ class NodeTable:
         """All rows that hold a node."""
         if self._rows is None:
             self._rows = (
-                np.flatnonzero([info is not None for info in self.infos])
+                self._live.nonzero()[0]
                 if self._free_rows
                 # A slice while there are no gaps: numpy then reads columns in place,
                 # without a copy.
@@ -147,9 +150,7 @@ class NodeTable:
         """Return those of some rows that hold a node, in their order."""
         if not self._free_rows:
             return rows
-        live: BoolArray = np.zeros(self.capacity, dtype=np.bool_)
-        live[self.rows] = True
-        return rows[live[rows]]
+        return rows[self._live[rows]]
 
     def row_numbers(self, rows: Rows) -> RowArray:
         """Return the given rows as an array of numbers, shape ``(N,)``."""
@@ -340,7 +341,7 @@ class NodeTable:
             if row is None or other.infos[row] is not None:
                 row = other._new_row()
             other._put(info, row)
-        other._rows = np.flatnonzero([info is not None for info in other.infos])
+        other._rows = other._live.nonzero()[0]
         return other
 
     def add(self, info: NodeInfo) -> None:
@@ -371,6 +372,7 @@ class NodeTable:
         if self._name_ranks is not None:
             self._name_ranks.went(info.name)
         self.infos[row] = None
+        self._live[row] = False
         self._free_rows.append(row)
         self._rows = None
         self._sums.unwritten.pop(row, None)
@@ -445,6 +447,7 @@ class NodeTable:
 
     def _put(self, info: NodeInfo, row: int) -> None:
         self.infos[row] = info
+        self._live[row] = True
         info.row = row
         self._row_of[info.name] = row
         self.write_node(info)
@@ -467,6 +470,7 @@ class NodeTable:
         self._sums.grow(more)
         self.allowed_pods = np.pad(self.allowed_pods, (0, more))
         self.unschedulable = np.pad(self.unschedulable, (0, more))
+        self._live = np.pad(self._live, (0, more))
         self.taints.grow(capacity)
         if self._name_ranks is not None:
             self._name_ranks.grow(capacity)

@@ -190,7 +190,7 @@ class DryRun:
     def _are_below(self, pod: Pod, rows: RowArray) -> bool:
         """Whether any pod on some nodes has a lower priority than another pod."""
         nodes = self._handle.snapshot.nodes
-        return bool(self._lowest.are_below(nodes, rows, pod.priority).any())
+        return self._lowest.are_any_below(nodes, rows, pod.priority)
 
     def _has_protected(
         self,

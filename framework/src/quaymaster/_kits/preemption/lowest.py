@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from quaymaster._core.state.arrays import BoolArray, Int64Array, RowArray
+from quaymaster._core.state.arrays import Int64Array, RowArray
 from quaymaster._core.state.node_table import NodeTable
 from quaymaster._kits.preemption.columns import NOBODY
 
@@ -10,24 +10,35 @@ __all__ = ["LowestPriorities"]
 
 
 class LowestPriorities:
-    """Finds the nodes with any pod of lower priority."""
+    """Finds out whether any pod on some nodes has a lower priority than a pod."""
 
     def __init__(self) -> None:
         self._revision = -1
         self._lowest: Int64Array = np.empty(0, dtype=np.int64)
+        self._least: int = NOBODY
 
-    def are_below(self, nodes: NodeTable, rows: RowArray, priority: int) -> BoolArray:
-        """Return which of some nodes have a pod of lower priority, shape ``(N,)``.
+    def are_any_below(self, nodes: NodeTable, rows: RowArray, priority: int) -> bool:
+        """Return whether any of some nodes has a pod of lower priority.
 
         Args:
             nodes: The snapshot's table.
             rows: The rows of the nodes.
             priority: The priority to compare with.
         """
-        # Only nodes that changed since the last attempt are read: a comparison of one
-        # array then says that no pod can be a victim, before anything else is prepared.
+        if self._revision != nodes.changes.revision or self._is_other_size(nodes):
+            self._catch_up(nodes)
+        # Where all pods have one priority, no row has to be looked at.
+        if self._least >= priority:
+            return False
+        return bool((self._lowest[rows] < priority).any())
+
+    def _is_other_size(self, nodes: NodeTable) -> bool:
+        return len(self._lowest) != nodes.capacity
+
+    def _catch_up(self, nodes: NodeTable) -> None:
+        """Read the nodes that have changed since the last attempt."""
         changed = nodes.changes.since(self._revision)
-        if changed is None or len(self._lowest) != nodes.capacity:
+        if changed is None or self._is_other_size(nodes):
             self._lowest = np.full(nodes.capacity, NOBODY, dtype=np.int64)
             changed = range(len(nodes.infos))
         self._revision = nodes.changes.revision
@@ -37,9 +48,4 @@ class LowestPriorities:
             # a node were looked through for each attempt, also if there were thousands.
             lowest = None if info is None else info.lowest_priority
             self._lowest[row] = NOBODY if lowest is None else lowest
-        # Where all pods have one priority, to compare the whole array takes a third of
-        # the time of picking the rows.
-        if self._lowest.min(initial=NOBODY) >= priority:
-            return np.zeros(len(rows), dtype=np.bool_)
-        below: BoolArray = self._lowest[rows] < priority
-        return below
+        self._least = int(self._lowest.min(initial=NOBODY))
