@@ -380,9 +380,12 @@ class PluginHarness(GroupHarness):
     def reserve(self, pod: Pod, node_name: str) -> Status | None:
         """Let the plugin reserve a node, in the attempt that `filter` began.
 
-        Meanwhile the pod is on the node in `snapshot`, as in a scheduler. The plugin's
-        choices for the pod are in ``state.annotations``.
+        Meanwhile the pod is on the node in `snapshot`, as in a scheduler. From then on,
+        ``handle.informers`` have the pod, without a node: no bind is delivered.
+        `permit` and `unreserve` deliver a pod to them, too. The plugin's choices for
+        the pod are in ``state.annotations``.
         """
+        self._deliver(pod)
         call, assumed = self._call("reserve"), _on(pod, node_name)
         node = self.snapshot.get(node_name)
         is_new = node is None or pod.uid not in node.pods
@@ -399,6 +402,7 @@ class PluginHarness(GroupHarness):
 
     def unreserve(self, pod: Pod, node_name: str) -> None:
         """Call ``unreserve``, by which the plugin releases its reservation."""
+        self._deliver(pod)
         unreserve = unguarded(self._call("reserve").hooks["unreserve"])
         unreserve(self.state, _on(pod, node_name), node_name)
 
@@ -422,6 +426,7 @@ class PluginHarness(GroupHarness):
 
     def permit(self, pod: Pod, node_name: str) -> PermitWait | Status | None:
         """Return the answer of ``permit`` for a pod that has a node."""
+        self._deliver(pod)
         call = self._call("permit")
         answer: PermitWait | Status | None = self._ask(
             call, "permit", self.state, _on(pod, node_name), node_name
@@ -450,6 +455,16 @@ class PluginHarness(GroupHarness):
         call = self._call("bind")
         answer: Status | None = self._ask(call, "bind", self.state, pod, node_name)
         return answer
+
+    def _deliver(self, pod: Pod) -> None:
+        """Let the informers have a pod that gets a node, as those of a scheduler do.
+
+        Until its bind has been delivered, it has no node there.
+        """
+        delivered = self._informers.get(Pod, pod.key)
+        if delivered is None or (delivered.uid != pod.uid and not delivered.node_name):
+            self._informers.put(_on(pod, ""))
+            self._raise_failed_callback()
 
     def _filter_nodes(self, call: Call, pod: Pod) -> dict[str, Status]:
         nodes = self.snapshot.nodes
