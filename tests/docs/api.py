@@ -191,7 +191,7 @@ def _values(body: list[ast.stmt]) -> Iterator[str]:
 
 
 def constructor_of(cls: type, statement: ast.ClassDef) -> str:
-    """Return the arguments that create an object; empty if nobody creates it."""
+    """Return the arguments that create an object; empty for protocols and enums."""
     if getattr(cls, "_is_protocol", False) or issubclass(cls, enum.Enum):
         return ""
     if attrs.has(cls):
