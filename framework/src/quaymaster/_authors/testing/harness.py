@@ -47,17 +47,23 @@ T = TypeVar("T")
 class PluginHarness(GroupHarness):
     """One plugin, its arguments, and a cluster that only the test changes.
 
+    Use it for the rule of a hook: ``PluginHarness(MyPlugin, nodes=[...]).filter(pod)``
+    returns the rejected nodes. For whole attempts, with a queue and other plugins, use
+    `SchedulerHarness`.
+
     Each hook method starts a new attempt (a new `CycleState`), unless its docstring
     names another one. `state` is that of the last attempt.
 
     Args:
         plugin: The plugin's class.
-        args: Its arguments, as in a configuration file.
+        args: Its arguments, as under ``pluginConfig[].args`` of a configuration file;
+            None for its defaults.
         nodes: The cluster's nodes.
         pods: Pods that already run on nodes (``make_pod(node=...)``).
         objects: All other objects that the plugin reads, of its own kinds as well.
         nominated: Node name -> pods that are nominated to it.
-        beside: More plugins of the profile, which come before this one.
+        beside: The classes of more plugins of the profile, which come before this one,
+            such as filters for a plugin with ``post_filter``.
         kubernetes: The Kubernetes version to simulate.
 
     Attributes:
@@ -77,17 +83,23 @@ class PluginHarness(GroupHarness):
     """
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Return the answer of ``pre_enqueue`` for a pod."""
+        """Return the answer of ``pre_enqueue``: None lets the pod into the queue."""
         answer: Status | None = self._ask(self._call("preEnqueue"), "pre_enqueue", pod)
         return answer
 
     def sort_key(self, queued: QueuedPodInfo) -> SortKey:
-        """Return the sort key of a queued pod."""
+        """Return the sort key of a pod, made with `quaymaster.testing.make_queued_pod`.
+
+        The pod with the smallest key is tried first.
+        """
         key: SortKey = self._ask(self._call("queueSort"), "queue_sort", queued)
         return key
 
     def pre_filter(self, pod: Pod) -> PreFilterResult | Status | None:
-        """Return the answer of ``pre_filter`` for a pod."""
+        """Return the answer of ``pre_filter`` for a pod, and keep what it wrote.
+
+        None lets all nodes through. The values that the hook wrote are in `state`.
+        """
         self.state = CycleState()
         call = self._call("preFilter")
         answer: PreFilterResult | Status | None = self._ask(
@@ -108,6 +120,9 @@ class PluginHarness(GroupHarness):
             pod: The pod to place.
             pre_filter: Whether ``pre_filter`` runs first; if it returns Skip, no node
                 is rejected.
+
+        Returns:
+            Node name -> status; the other nodes passed.
 
         Raises:
             ContractError: ``filter`` and ``filter_nodes`` differ.
@@ -172,20 +187,36 @@ class PluginHarness(GroupHarness):
         call = self._call("filter")
         return tuple(value_of(self._ask(call, "suggest_changes", self.state, pod)))
 
-    def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
-        """Return the raw score of every node.
+    def score(
+        self, pod: Pod, *, pre_filter: bool = True, pre_score: bool = True
+    ) -> dict[str, int]:
+        """Return the raw score of every node, as ``score`` returns it.
+
+        ``pre_filter`` and ``pre_score`` run first, if the plugin has them, and write to
+        the same `state`. ``filter`` does not run: nodes that it rejects get a score,
+        too, which a scheduler would not compute.
 
         Args:
             pod: The pod to place.
+            pre_filter: Whether ``pre_filter`` runs first; Skip concerns ``filter``
+                only, as in a scheduler.
             pre_score: Whether ``pre_score`` runs first; if it returns Skip, nothing is
                 scored.
 
+        Returns:
+            Node name -> score; empty if ``pre_score`` returned Skip.
+
         Raises:
             ContractError: ``score`` and ``score_nodes`` differ.
-            PluginStatusError: A hook returned a status instead.
+            PluginStatusError: A hook returned a status instead, or ``pre_filter``
+                rejected the pod.
         """
         self.state = CycleState()
         self._twin_scores = None
+        if pre_filter and self._has("preFilter"):
+            answer = self.pre_filter(pod)
+            if isinstance(answer, Status) and not answer.is_skip:
+                raise PluginStatusError(answer)
         nodes = self.snapshot.nodes
         if pre_score and self._has("preScore"):
             call = self._call("preScore")
@@ -208,19 +239,26 @@ class PluginHarness(GroupHarness):
             self._twin_scores = twin
         return scores
 
-    def normalized(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
+    def normalized(
+        self, pod: Pod, *, pre_filter: bool = True, pre_score: bool = True
+    ) -> dict[str, int]:
         """Return the score of every node after ``normalize_score``.
 
         Args:
             pod: The pod to place.
-            pre_score: Whether ``pre_score`` runs first.
+            pre_filter: Whether ``pre_filter`` runs first; see `score`.
+            pre_score: Whether ``pre_score`` runs first; see `score`.
+
+        Returns:
+            Node name -> score from 0 to 100; the raw scores if the plugin has no
+            ``normalize_score``.
 
         Raises:
             ContractError: ``score`` and ``score_nodes`` differ, or their scores after
                 ``normalize_score`` do.
             PluginStatusError: A hook returned a status instead.
         """
-        scores = self.score(pod, pre_score=pre_score)
+        scores = self.score(pod, pre_filter=pre_filter, pre_score=pre_score)
         call = self._call("score")
         if "normalize_score" not in call.hooks or not scores:
             return scores
@@ -258,7 +296,10 @@ class PluginHarness(GroupHarness):
         attempt = Attempt.begin(self.state, pod, self.snapshot.nodes)
         feasible = self._framework.plain.find_feasible(attempt)
         if isinstance(feasible, Feasible):
-            raise ValueError(f"pod {pod.key} fits")
+            raise ValueError(
+                f"pod {pod.key} fits on a node, so nothing calls PostFilter; pass "
+                "filters that reject it, such as beside=[NodeResourcesFit]"
+            )
         if feasible.diagnosis is None:
             raise PluginStatusError(feasible.status)
         return feasible.diagnosis
@@ -298,7 +339,7 @@ class PluginHarness(GroupHarness):
         return facts
 
     def events(self) -> Sequence[ClusterEventWithHint]:
-        """Return the answer of ``events_to_register``."""
+        """Return the events that requeue pods which the plugin has rejected."""
         return self._framework.profile.events[self._name] or ()
 
     def hint(
@@ -399,7 +440,10 @@ class PluginHarness(GroupHarness):
         return answer
 
     def permit(self, pod: Pod, node_name: str) -> PermitWait | Status | None:
-        """Return the answer of ``permit`` for a pod that has a node."""
+        """Return the answer of ``permit`` for a pod that has a node.
+
+        None lets it be bound; it does not wait here for a `quaymaster.PermitWait`.
+        """
         self._deliver(pod)
         call = self._call("permit")
         answer: PermitWait | Status | None = self._ask(
@@ -425,7 +469,7 @@ class PluginHarness(GroupHarness):
         return fragment
 
     def bind(self, pod: Pod, node_name: str) -> Status | None:
-        """Let the plugin bind a pod on `cluster`."""
+        """Let the plugin bind a pod on `cluster`, or return a Status with Skip."""
         call = self._call("bind")
         answer: Status | None = self._ask(call, "bind", self.state, pod, node_name)
         return answer

@@ -16,11 +16,14 @@ from quaymaster._authors.testing.contract.effects import (
     vacuous_effects,
     warn_of,
 )
-from quaymaster._authors.testing.contract.features import Feature
+from quaymaster._authors.testing.contract.own_features import checked_features
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject, declared_opt_outs
 from quaymaster._authors.testing.contract_error import ContractError, Violation
+from quaymaster._authors.testing.makers.nodes import make_node
+from quaymaster._authors.testing.makers.pods import make_pod
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._base.versions.kubernetes import (
     DEFAULT_KUBERNETES,
@@ -49,40 +52,58 @@ class MissingHypothesisError(QuaymasterError, ImportError):
     """The contract suite was used without hypothesis, which draws its clusters."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "the contract suite needs hypothesis: pip install 'quaymaster[testing]'"
-        )
+        super().__init__(not_installed(["hypothesis"], "testing"))
 
 
-def pods(*features: Feature) -> "SearchStrategy[Pod]":
+def pods(*features: object) -> "SearchStrategy[Pod]":
     """Draw pods with a few of many features: labels, requests, affinity, claims...
 
+    A pod gets up to two of your features, and up to seven that are drawn from yours and
+    about forty usual ones. A single feature of yours is on two thirds of the pods; of
+    two, each is on two fifths. With more features, each becomes rarer. If every pod
+    needs a feature, use ``hypothesis.strategies.builds(make_pod, ...)``.
+
     Args:
-        *features: More features that they may have, as arguments of `make_pod`:
-            ``{"labels": {"tier": "gold"}}``.
+        *features: Your features: dicts with arguments of `make_pod`, such as
+            ``{"labels": {"tier": "gold"}}``. Of two values for one label, the later
+            one wins.
+
+    Returns:
+        A strategy, for the argument ``pods`` of `clusters`. Names and nodes of the pods
+        are set there.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
+        TypeError: A feature is not a dict, or has an argument that `make_pod` does not
+            have.
     """
     _need_hypothesis()
     from quaymaster._authors.testing.contract.strategies import draw_pods  # noqa: PLC0415
 
-    return draw_pods(features)
+    return draw_pods(checked_features("pods", make_pod, features))
 
 
-def nodes(*features: Feature) -> "SearchStrategy[Node]":
+def nodes(*features: object) -> "SearchStrategy[Node]":
     """Draw nodes with a few of many features: labels, taints, capacities, images...
 
+    Features are chosen as by `pods`; here twenty are those of this module.
+
     Args:
-        *features: More features that they may have, as arguments of `make_node`.
+        *features: Your features: dicts with arguments of `make_node`, such as
+            ``{"labels": {"disk": "ssd"}}``.
+
+    Returns:
+        A strategy, for the argument ``nodes`` of `clusters`, which sets the names.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
+        TypeError: A feature is not a dict, or has an argument that `make_node` does not
+            have.
     """
     _need_hypothesis()
     from quaymaster._authors.testing.contract.strategies import draw_nodes  # noqa: PLC0415
 
-    return draw_nodes(features)
+    return draw_nodes(checked_features("nodes", make_node, features))
 
 
 def clusters(
@@ -93,10 +114,18 @@ def clusters(
 ) -> "SearchStrategy[SmallCluster]":
     """Draw clusters of one to four nodes, with pods on them and pods that wait.
 
+    Return it from `PluginContract.clusters`, or pass it to `check_plugin`.
+
     Args:
-        nodes: Draws the nodes; their names are set.
-        pods: Draws the pods; their names and nodes are set.
-        objects: Draws all other objects; by default claims and volumes.
+        nodes: Draws the nodes, such as `nodes` with your labels. They are called ``n0``
+            to ``n3``, whatever their names were.
+        pods: Draws up to four pods on nodes and two or three pending ones, such as
+            `pods` with your labels. Their names and nodes are set.
+        objects: Draws up to six other objects, such as those of your own kinds; by
+            default claims, volumes, namespaces and services.
+
+    Returns:
+        A strategy of hypothesis.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
@@ -126,9 +155,13 @@ def check_plugin(
 ) -> None:
     """Check that a plugin keeps the contract of plugins.
 
+    It returns nothing if all is well. In a file of tests, `PluginContract` has a test
+    for each check, with the same arguments as attributes.
+
     Args:
         plugin: Its class.
-        args: Its arguments, as in a configuration file.
+        args: Its arguments, as under ``pluginConfig[].args`` of a configuration file;
+            None for its defaults.
         objects: The objects that the cluster always has.
         clusters: Draws the clusters to try, see `clusters`.
         opt_outs: The checks that it may fail -> why, in addition to those that the
@@ -318,7 +351,8 @@ class PluginContract:
 
     pytest then runs ``test_contract`` once for each check that applies to this plugin.
 
-    The subclass can set `args`, `objects`, `opt_outs` and `kubernetes`, too.
+    The subclass can set `args`, `objects`, `opt_outs` and `kubernetes`, too, and return
+    its own `clusters`. A plugin that reads labels needs clusters with these labels.
     """
 
     @property
@@ -332,12 +366,12 @@ class PluginContract:
 
     @property
     def args(self) -> Mapping[str, object] | None:
-        """Its arguments, as in a configuration file."""
+        """Its arguments, as under ``pluginConfig[].args``; None for its defaults."""
         return None
 
     @property
     def objects(self) -> Sequence[ApiObject]:
-        """The objects that the cluster always has."""
+        """The objects that every cluster has, such as a class that pods refer to."""
         return ()
 
     @property
@@ -351,7 +385,7 @@ class PluginContract:
         return ()
 
     def clusters(self) -> "SearchStrategy[SmallCluster]":
-        """Return the clusters to try."""
+        """Return the clusters to try, see `quaymaster.testing.clusters`."""
         return clusters()
 
     def pytest_generate_tests(self, metafunc: Any) -> None:  # noqa: ANN401 - pytest's
