@@ -14,7 +14,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--decisions",
         type=int,
-        default=200,
+        default=80,
         metavar="N",
         help="how many pods are decided by both schedulers, one after another",
     )

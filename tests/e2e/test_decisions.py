@@ -19,7 +19,7 @@ SEED = 13
 
 @pytest.fixture
 def count(pytestconfig: pytest.Config) -> int:
-    number: int = pytestconfig.getoption("--decisions", 200)
+    number: int = pytestconfig.getoption("--decisions", 80)
     return number
 
 

@@ -55,7 +55,7 @@ def recording(plane: ControlPlane, file: Path) -> Iterator[None]:
 def test_decisions_of_kube_scheduler_are_made_again(
     servers: None, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    count: int = pytestconfig.getoption("--decisions", 60)
+    count: int = pytestconfig.getoption("--decisions", 80)
     file = tmp_path / "record.jsonl.gz"
     with (
         ControlPlane(tmp_path / "plane", apiserver_flags=FLAGS) as plane,

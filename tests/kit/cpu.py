@@ -4,7 +4,14 @@ import os
 import time
 from typing import Final
 
-__all__ = ["LOOP_SECONDS", "calibration_loop", "charge", "slowness", "spent"]
+__all__ = [
+    "LOOP_SECONDS",
+    "calibration_loop",
+    "charge",
+    "crowding",
+    "slowness",
+    "spent",
+]
 
 LOOP_SECONDS: Final = 0.006
 """The seconds of `calibration_loop` on an idle machine of the kind that set the
@@ -49,3 +56,11 @@ def _loop() -> float:
 def slowness() -> float:
     """Return how many times slower this machine is than the budget's; at least 1."""
     return max(1.0, calibration_loop() / LOOP_SECONDS)
+
+
+def crowding() -> float:
+    """Return how many processes wanted each processor in the last minute; at least 1.
+
+    This many times longer takes, by the clock, what needs a whole processor.
+    """
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))

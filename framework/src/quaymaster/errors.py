@@ -4,6 +4,7 @@ An error of one topic is in its module: `quaymaster.cluster.ConflictError`.
 """
 
 from quaymaster._base.errors import (
+    EndlessLoopError,
     KindError,
     MissingPackageError,
     ObjectError,
@@ -27,6 +28,7 @@ from quaymaster._core.runtime.build import ProfileError
 
 __all__ = [
     "DuplicatePluginError",
+    "EndlessLoopError",
     "ExtenderError",
     "KindError",
     "MetricError",

@@ -8,11 +8,15 @@ from tests.e2e.faults.faults import FAULTS
 from tests.e2e.faults.play import play
 from tests.e2e.faults.stage import Stage
 from tests.e2e.replicas import LEASE_SECONDS
+from tests.kit.cpu import crowding
 
 _PODS = 200
 _GANG = 10
 _TAKEN_OVER = 2 * LEASE_SECONDS
-"""Seconds until another scheduler has listed the cluster and binds the rest."""
+"""Seconds until another scheduler has listed the cluster and binds the rest.
+
+On a machine with twice as many busy processes as processors, it starts half as fast.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -30,4 +34,4 @@ def test_each_gang_is_bound_as_a_whole_after(stage: Stage, name: str) -> None:
     with stage.schedulers(fault.replicas, via_proxy=fault.via_proxy):
         outcome = play(stage, fault)
     assert outcome.problems == []
-    assert outcome.longest_parting < outcome.lasted + _TAKEN_OVER
+    assert outcome.longest_parting < outcome.lasted + _TAKEN_OVER * crowding()

@@ -70,7 +70,8 @@ def with_times_as_they_are(_original: Function) -> Function:
     ) -> Timer:
         timer = Timer(self, due, callback, background)
         self._foreground += not background
-        heapq.heappush(self._timers, (due, next(self._sequence), timer))
+        self._set += 1
+        heapq.heappush(self._timers, (due, self._set, timer))
         return timer
 
     return call_at

@@ -59,8 +59,9 @@ class Troupes(Plugin):
         return len(bound) + len(self.waiting(troupe)) + 1
 
     def allow(self, member: WaitingPod) -> None:
-        """Let a member continue."""
-        member.allow(self.handle.plugin_name)
+        """Let a member continue; it may wait for other plugins only."""
+        if self.handle.plugin_name in member.pending_plugins:
+            member.allow(self.handle.plugin_name)
 
     @hookimpl
     def queue_sort(self, queued: QueuedPodInfo) -> Any:  # noqa: ANN401 - any key
@@ -115,6 +116,11 @@ class WaitsNoTime(Troupes):
 class AllowsForAnotherPlugin(Troupes):
     def allow(self, member: WaitingPod) -> None:
         member.allow("Troupe")
+
+
+class AllowsWithoutWait(Troupes):
+    def allow(self, member: WaitingPod) -> None:
+        member.allow(self.handle.plugin_name)
 
 
 class CountsInMemory(Troupes):
@@ -218,6 +224,7 @@ TROUPE_MISTAKES: Sequence[Mistake] = (
     Mistake(WaitsNoTime, ["failures"], OWN),
     Mistake(AllowsForAnotherPlugin, ["restarts"], OWN),
     Mistake(AllowsForAnotherPluginOnceBound, ["waiting pods"], LED),
+    Mistake(AllowsWithoutWait, ["waiting pods"], OWN),
     Mistake(CountsInMemory, ["restarts"], OWN),
     Mistake(ForgetsBoundMembers, ["restarts"], OWN),
     Mistake(IgnoresNamespaces, ["namespaces"], OWN),

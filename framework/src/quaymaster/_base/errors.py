@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 __all__ = [
+    "EndlessLoopError",
     "KindError",
     "ManifestErrors",
     "MissingPackageError",
@@ -40,6 +41,10 @@ class QuaymasterError(Exception):
 
 class MissingPackageError(QuaymasterError, ImportError):
     """A package that an operation needs is not installed."""
+
+
+class EndlessLoopError(QuaymasterError):
+    """Virtual time stands still: plugins cause each other's calls without end."""
 
 
 class KindError(QuaymasterError):

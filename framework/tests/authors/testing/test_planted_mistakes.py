@@ -27,6 +27,8 @@ from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
 from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices
+from tests.kit.planted.projects import OWN as PROJECT_CLUSTERS
+from tests.kit.planted.projects import PROJECT_MISTAKES, Projects
 from tests.kit.planted.queues import (
     FRIENDS,
     QUEUE_MISTAKES,
@@ -47,6 +49,8 @@ from tests.kit.planted.racks import (
     Requeues,
 )
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
+from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
+from tests.kit.planted.seats import SEAT_MISTAKES, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
@@ -72,6 +76,8 @@ MISTAKES = (
     *WINDOW_MISTAKES,
     *QUOTA_MISTAKES,
     *METER_MISTAKES,
+    *SEAT_MISTAKES,
+    *PROJECT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -90,6 +96,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (TenantQuota, QUOTA_CLUSTERS),
     (NodeLoads, QUOTA_CLUSTERS),
     (Meters, METER_CLUSTERS),
+    (Seats, SEAT_CLUSTERS),
+    (Projects, PROJECT_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),
@@ -111,6 +119,8 @@ COSTLY = (
     "ZoneQuota",
     "Approves",
     "Neighbours",
+    "Seats",
+    "Projects",
 )
 
 

@@ -5,13 +5,16 @@ still while the engine has work, and then jumps to the next timer.
 """
 
 import heapq
-import itertools
+import logging
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from typing import Final
+
+from quaymaster._base.callback_names import callback_name
+from quaymaster._base.errors import EndlessLoopError
 
 __all__ = ["VIRTUAL_START", "Clock", "RealClock", "Timer", "VirtualClock"]
 
@@ -22,6 +25,11 @@ VIRTUAL_START: Final = 1767225600.0
 # Chosen, not measured: cancelled timers stay in the heap until there are this many, and
 # half of the heap, so that each cancellation costs little.
 _FEW_CANCELLED = 64
+
+_LONGEST_CHAIN: Final = 10_000
+"""Chosen, not measured: so many timers may set each other without any delay."""
+
+_log = logging.getLogger(__name__)
 
 
 class Timer:
@@ -61,7 +69,7 @@ class Clock(ABC):
 
     def __init__(self) -> None:
         self._timers: list[tuple[float, int, Timer]] = []
-        self._sequence = itertools.count()
+        self._set = 0
         self._foreground = 0
         self._cancelled = 0
 
@@ -89,7 +97,8 @@ class Clock(ABC):
         # The number orders timers of one time as they were set, which decides
         # simulations; it also keeps the heap from comparing timers, which have no
         # order.
-        heapq.heappush(self._timers, (due, next(self._sequence), timer))
+        self._set += 1
+        heapq.heappush(self._timers, (due, self._set, timer))
         return timer
 
     def call_later(
@@ -111,18 +120,37 @@ class Clock(ABC):
         return self._foreground > 0
 
     def run_due(self) -> int:
-        """Run every timer that is due by now; return how many ran."""
+        """Run every timer that is due by now; return how many ran.
+
+        Raises:
+            EndlessLoopError: The clock is virtual, and timers set each other without
+                any delay, so that time would stand still for ever.
+        """
         if not self._timers:
             return 0
-        ran = 0
+        ran = chain = 0
+        last = self._set
         # The time is read again for each timer: callbacks may set timers that are due
         # at once, and a real clock goes on while they run.
         while (due := self.next_due()) is not None and due <= self.now():
-            callback = self._take(heapq.heappop(self._timers)[2])
+            entry = heapq.heappop(self._timers)
+            if entry[1] > last:
+                # A callback of this call has set it.
+                last = self._set
+                chain += 1
+                if chain > _LONGEST_CHAIN:
+                    heapq.heappush(self._timers, entry)
+                    self._interrupt(entry[2])
+                    break
+            callback = self._take(entry[2])
             if callback is not None:
                 callback()
                 ran += 1
         return ran
+
+    def _interrupt(self, timer: Timer) -> None:
+        """Report a chain of timers without delays, which `run_due` interrupts."""
+        _log.warning("%s", _chain_of(timer))
 
     def _cancel(self, timer: Timer) -> None:
         """Cancel a timer; its entry in the heap is freed later, with many others."""
@@ -238,6 +266,10 @@ class VirtualClock(Clock):
 
         return release
 
+    def _interrupt(self, timer: Timer) -> None:
+        """Raise an error, because the time would never pass."""
+        raise EndlessLoopError(f"virtual time stands still: {_chain_of(timer)}")
+
     def _move(self, to: float) -> None:
         if to > self._now:
             for callback in self._listeners:
@@ -247,3 +279,11 @@ class VirtualClock(Clock):
     def _forget(self, callback: Callable[[], None]) -> None:
         if callback in self._listeners:
             self._listeners.remove(callback)
+
+
+def _chain_of(timer: Timer) -> str:
+    name = callback_name(timer.callback) if timer.callback is not None else "a timer"
+    return (
+        f"{_LONGEST_CHAIN} timers in a row were set by the timer before and were due "
+        f"at once, the last one for {name}: set timers with a delay of more than 0 s"
+    )

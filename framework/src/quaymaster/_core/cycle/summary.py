@@ -42,9 +42,9 @@ class Summary(msgspec.Struct, eq=False):
             batches: The rejections of an attempt; at least one.
             size: The number of nodes of the attempt.
         """
-        before, known = batches[:-1], batches[-1].summary
+        before, summary = batches[:-1], batches[-1].summary
         # Rejections are compared by identity: caches of verdicts return the same object
         # until a verdict changes.
-        if known is None or known.size != size or known.before != before:
-            known = batches[-1].summary = cls(before, size)
-        return known
+        if summary is None or summary.size != size or summary.before != before:
+            summary = batches[-1].summary = cls(before, size)
+        return summary

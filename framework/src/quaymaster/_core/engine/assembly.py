@@ -63,7 +63,6 @@ def assemble(
         on_failure: Called with each pod whose attempt failed and that will be tried
             again, and with the failure.
     """
-    progress = Progress(runner.clock)
     metrics = runner.metrics
     measured = MeasuredAttempts(metrics) if metrics is not None else None
     queue = _queue(runner)
@@ -71,6 +70,7 @@ def assemble(
     history = AttemptHistory(
         runner.snapshot.nodes, runner.clock, runner.options.kept_attempts
     )
+    progress = Progress(runner.clock, history)
     failures = _failures(runner, queue, patches, on_failure, measured, history)
     return Engine(
         runner=runner,

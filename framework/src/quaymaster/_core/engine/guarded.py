@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 from weakref import WeakSet
 
+from quaymaster._base.callback_names import callback_name
 from quaymaster._base.raised import is_from_outside
 from quaymaster._core.binding.executor import Executor
 from quaymaster._core.contract.clock import Clock, Timer
@@ -136,11 +137,11 @@ def _logging_errors(
                 raise
             _log_failure(named or callback)
 
+    # As `functools.wraps` does, which would copy more: messages name the callback.
+    call.__dict__["__wrapped__"] = named or callback
     return call
 
 
 def _log_failure(callback: Callable[..., object]) -> None:
     """Log an error with the callback's module, which identifies the plugin."""
-    module = getattr(callback, "__module__", "")
-    name = getattr(callback, "__qualname__", type(callback).__qualname__)
-    _log.exception("the callback %s.%s of a plugin failed", module, name)
+    _log.exception("the callback %s of a plugin failed", callback_name(callback))

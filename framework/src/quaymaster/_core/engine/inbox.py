@@ -4,8 +4,10 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Final, TypeVar
 
+from quaymaster._base.callback_names import callback_name
+from quaymaster._base.errors import EndlessLoopError
 from quaymaster._core.contract.clock import Clock
 
 __all__ = ["Inbox"]
@@ -13,17 +15,26 @@ __all__ = ["Inbox"]
 
 T = TypeVar("T")
 
+_LONGEST_CHAIN: Final = 10_000
+"""Chosen, not measured: so many calls may post each other."""
+
 
 class Inbox:
     """A queue of calls; any thread may `post`, and only the engine drains.
 
     The engine's thread is the one that creates the inbox, until another calls `adopt`.
 
+    Args:
+        is_virtual: Whether the engine has a virtual clock, so that calls that post each
+            other for ever are an error. With a real clock, the engine goes on between
+            them.
+
     Attributes:
         has_work: Whether there may be something to do; cleared by `drain`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_virtual: bool = False) -> None:
+        self._is_virtual = is_virtual
         self._calls: deque[Callable[[], None]] = deque()
         self.has_work = False
         self._is_waiting = False
@@ -93,10 +104,33 @@ class Inbox:
             self._is_waiting = False
 
     def drain(self) -> bool:
-        """Run the posted calls; return whether there were any."""
+        """Run the posted calls; return whether there were any.
+
+        Raises:
+            EndlessLoopError: The clock is virtual, and calls post each other for ever.
+        """
         self.has_work = False
-        ran = False
-        while self._calls:
-            self._calls.popleft()()
-            ran = True
+        calls, chain, ran = self._calls, 0, bool(self._calls)
+        left = len(calls)
+        while calls:
+            if not left:
+                # All that is left was posted by the calls before.
+                left = len(calls)
+                chain += 1
+                if chain > _LONGEST_CHAIN:
+                    self._interrupt(calls[0])
+                    break
+            left -= 1
+            calls.popleft()()
         return ran
+
+    def _interrupt(self, call: Callable[[], None]) -> None:
+        """Leave the other calls to the next turn of the engine."""
+        self.has_work = True
+        if self._is_virtual:
+            raise EndlessLoopError(
+                f"virtual time stands still: {_LONGEST_CHAIN} calls in a row were each "
+                f"posted by the call before, the last one is {callback_name(call)}: a "
+                "plugin must not call handle.changed() or handle.activate() each time "
+                "that it is called because of them"
+            )

@@ -19,7 +19,7 @@ from quaymaster._core.config.changes import ConfigChanges, compare
 from quaymaster._core.config.kinds import kinds_read
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.attempt_marks import AttemptMarks
-from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.clock import Clock, VirtualClock
 from quaymaster._core.contract.cluster import Cluster
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.trace import TraceCallback, TraceTopic
@@ -132,7 +132,7 @@ class ProfileRunner:
         self._start = clock.now()
         self.cluster = cluster
         self.options = options or SchedulerOptions()
-        self.inbox = Inbox()
+        self.inbox = Inbox(is_virtual=isinstance(clock, VirtualClock))
         self.executor = make_executor(self.inbox.post)
         self.random = random.Random(seed) if generator is None else generator
         self.informers = EngineInformers(

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
-from quaymaster._core.contract.clock import Clock
+from quaymaster._core.contract.clock import Clock, VirtualClock
+from quaymaster._core.engine.history import AttemptHistory
+from quaymaster._core.engine.standstill import Standstill
 from quaymaster._core.queue.queue_record import QueueRecord
 
 __all__ = ["Progress"]
@@ -11,6 +13,9 @@ __all__ = ["Progress"]
 # Chosen, not measured: after five failures in a row the default backoff is at its
 # maximum (1, 2, 4, 8, 10 seconds), and more attempts would end the same way.
 _TRIES_TO_GIVE_UP_AFTER = 5
+
+_READ: Final = 16
+"""The last attempts, of which the error about an endless loop shows some."""
 
 # Chosen, not measured: plugins that depend on the time of day need up to a day.
 _IDLE_SECONDS_TO_GIVE_UP_AFTER: Final = 86_400.0
@@ -21,12 +26,25 @@ class Progress:
 
     Args:
         clock: Has the timers that may still change the cluster.
+        history: The last attempts, for the error about an endless loop.
     """
 
-    __slots__ = ("_attempts_since", "_changes", "_clock", "_seen", "_seen_at")
+    __slots__ = (
+        "_attempts_since",
+        "_changes",
+        "_clock",
+        "_seen",
+        "_seen_at",
+        "_standstill",
+    )
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, history: AttemptHistory | None = None) -> None:
         self._clock = clock
+        self._standstill = (
+            Standstill(clock, lambda: history.last(_READ) if history else ())
+            if isinstance(clock, VirtualClock)
+            else None
+        )
         self._changes = 0
         self._attempts_since = 0
         self._seen = 0
@@ -38,10 +56,26 @@ class Progress:
         self._attempts_since = 0
 
     def note_attempt(self, queued: QueueRecord) -> None:
-        """Note that a pod or a group is about to be tried."""
+        """Note that a pod or a group is about to be tried.
+
+        Raises:
+            EndlessLoopError: Virtual time stands still, because it is tried for ever.
+        """
+        if self._standstill is not None:
+            self._standstill.note_attempt(queued.key)
         queued.attempted_at_change = self._changes
         if not self._clock.has_foreground_timers:
             self._attempts_since += 1
+
+    def note_idle_turn(self) -> None:
+        """Note a turn of the engine that handled something, but tried no pod.
+
+        Raises:
+            EndlessLoopError: Virtual time stands still, because there is always
+                something to handle.
+        """
+        if self._standstill is not None:
+            self._standstill.note_idle_turn()
 
     def is_stuck(self, pending: int) -> bool:
         """Whether all pending pods were tried several times without any change."""

@@ -254,6 +254,10 @@ class Scheduler:
 
         Returns:
             Whether there was anything to do.
+
+        Raises:
+            EndlessLoopError: The clock is virtual, and time would stand still for ever,
+                because a plugin makes a pod active again after each attempt, say.
         """
         busy = self._runner.catch_up()
         queued = self.queue.pop() if self.informers.has_listed else None
@@ -261,6 +265,8 @@ class Scheduler:
             self._schedule(queued)
         elif queued is not None and self._groups is not None:
             self._groups.schedule(queued)
+        elif busy:
+            self._progress.note_idle_turn()
         return busy or queued is not None
 
     @contextmanager

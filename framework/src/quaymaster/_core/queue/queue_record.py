@@ -13,6 +13,7 @@ __all__ = ["QueueRecord"]
 class QueueRecord(Protocol):
     """A pod or a group that is tried as a whole; see `QueuedPod` and `QueuedGroup`."""
 
+    key: str
     timestamp: float
     unschedulable_count: int
     consecutive_errors_count: int

@@ -64,12 +64,17 @@ class _Placing:
         if answer is None:
             self._annotate()
             answer = self._ask("permit")
-        if isinstance(answer, PermitWait):
-            timeouts = {bench.subject.name: answer.timeout_seconds}
-            bench.room.pods.add(self._pod, timeouts, self._end)
-        else:
-            assert answer is None or isinstance(answer, Status)
+        if isinstance(answer, Status):
             self._end(answer)
+        else:
+            timeouts = dict(bench.room.other_waits)
+            if isinstance(answer, PermitWait):
+                timeouts[bench.subject.name] = answer.timeout_seconds
+            if timeouts:
+                bench.room.pods.add(self._pod, timeouts, self._end)
+            else:
+                assert answer is None
+                self._end(None)
         bench.room.settle()
         return answer
 

@@ -250,8 +250,11 @@ class Bench:
         self.room.settle()
 
     def renewed(self) -> "Bench":
-        """Return a bench on the same cluster, with a new instance of the plugin."""
-        services, room = self.services, self.room
+        """Return a bench on the same cluster, with a new instance of the plugin.
+
+        It is that of a new process: what plugins share by `Handle.shared` is new, too.
+        """
+        services, room = attrs.evolve(self.services, shared={}), self.room
         return Bench(self.subject, SmallCluster(), services=services, room=room)
 
     def pre_filter(

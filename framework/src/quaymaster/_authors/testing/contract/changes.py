@@ -20,7 +20,15 @@ from quaymaster._core.contract.cluster_events import (
 from quaymaster._core.engine.changes import PodChanges, node_changes
 from quaymaster._core.registry.access import USUAL_KINDS
 
-__all__ = ["Step", "is_of", "object_steps", "own_steps", "running_steps", "steps"]
+__all__ = [
+    "Step",
+    "is_declared",
+    "is_of",
+    "object_steps",
+    "own_steps",
+    "running_steps",
+    "steps",
+]
 
 _ObjT = TypeVar("_ObjT", bound=ApiObject)
 _pod_changes = lru_cache(PodChanges)
@@ -32,6 +40,8 @@ _WAITING: Final = frozenset(
     }
 )
 """The resources of pods without a node."""
+_MOST_UPDATES: Final = 2
+"""The updates of each object of a declared kind."""
 _UPSTREAM: Final = frozenset(EventResource)
 """The resources for which upstream has events. Plugins get no events of other kinds
 that every scheduler watches, such as namespaces."""
@@ -152,6 +162,38 @@ def _steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
             if _can_follow(cluster, new) and new != old:
                 yield Step(old=old, new=new)
         yield from (Step(old=obj) for obj in ours)
+    yield from _declared_steps(cluster, other)
+
+
+def is_declared(kind: type[ApiObject]) -> bool:
+    """Return whether a plugin declares a kind, and not Kubernetes."""
+    return kind.__module__.partition(".")[0] != "quaymaster"
+
+
+def _declared_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
+    """Yield updates of objects of kinds that plugins declare.
+
+    Each gets the content of another object of its kind: rarely have both clusters an
+    object of one name.
+    """
+    rivals = (*cluster.objects, *other.objects)
+    for old in cluster.objects:
+        if is_declared(type(old)):
+            updates = [
+                _with_content_of(rival, old)
+                for rival in rivals
+                if type(rival) is type(old)
+            ]
+            changed = [new for new in _distinct(updates) if new != old]
+            yield from (Step(old=old, new=new) for new in changed[:_MOST_UPDATES])
+
+
+def _with_content_of(rival: ApiObject, obj: ApiObject) -> ApiObject:
+    theirs = rival.metadata
+    metadata = replace(
+        obj.metadata, labels=theirs.labels, annotations=theirs.annotations
+    )
+    return replace(rival, metadata=metadata)
 
 
 def _node_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:

@@ -1,4 +1,4 @@
-"""A check: pods of other namespaces do not belong to a group, whatever their marks."""
+"""A check: namespaces are kept apart, whatever the names and labels of objects."""
 
 from typing import Final
 
@@ -10,6 +10,7 @@ from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.attempts import copies_of, place
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.object_namespaces import ask_objects
 from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
     reserve_and_return,
@@ -40,9 +41,11 @@ class _Outcome:
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
-    for pod in cluster.pending:
-        if pod.labels or pod.annotations:
-            _ask_of(subject, cluster, pod)
+    if subject.has("permit"):
+        for pod in cluster.pending:
+            if pod.labels or pod.annotations:
+                _ask_of(subject, cluster, pod)
+    ask_objects(subject, cluster)
 
 
 def _ask_of(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
@@ -93,7 +96,7 @@ def _without_marks(pod: Pod) -> Pod:
 
 NAMESPACES: Final = Check(
     name="namespaces",
-    promise="pre_enqueue and permit relate no pods of different namespaces",
+    promise="decisions relate no pods and objects of different namespaces",
     ask=_ask,
-    hooks=frozenset({"permit"}),
+    hooks=frozenset({"pre_enqueue", "pre_filter", "filter", "score", "permit"}),
 )

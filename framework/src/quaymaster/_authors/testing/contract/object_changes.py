@@ -1,6 +1,6 @@
 """A check: callbacks for changes of objects report what changes cached answers."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import attrs
 
@@ -70,16 +70,34 @@ def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: Step) -> 
     if bench.ask("sign_pod", pod) != signature:
         text = f"{step} changes it, but the callback does not call Handle.changed()"
         fail("sign_pod", text, pod, example)
-    reported |= _touched(step)
+    dropped = reported | _touched(step)
     actual = answers(bench, pod)
-    changed = difference(_cached(actual, reported), _cached(expected, reported))
+    changed = difference(_cached(actual, dropped), _cached(expected, dropped))
     if changed is not None:
-        where = f"nodes=['{changed.node}']" if changed.node else ""
-        text = (
-            f"{changed} as before {step}: answers are cached, so the callback of "
-            f"on_change has to call Handle.changed({where})"
-        )
+        text = f"{changed} as before {step}: {_remedy(changed.node, reported)}"
         fail(changed.hook, text, pod, example, cluster.nodes, cluster.pods)
+
+
+def _remedy(node: str, reported: Collection[str]) -> str:
+    """Return what to change when an answer for a node has changed.
+
+    Args:
+        node: The node; empty if the answer is about all nodes.
+        reported: The nodes that the plugin has reported.
+    """
+    if not node or not reported:
+        where = f"nodes=['{node}']" if node else ""
+        return (
+            "answers are cached, so the callback of on_change has to call "
+            f"Handle.changed({where})"
+        )
+    return (
+        f"the callback of on_change reported only {', '.join(sorted(reported))}, but "
+        f"the answer for '{node}' has changed, too. With Scope.NODE, an answer may "
+        "depend only on its own node and on what is reported for that node. If it "
+        "depends on objects of other nodes, declare scope = Scope.CLUSTER; otherwise "
+        f"report this node as well: Handle.changed(nodes=['{node}'])"
+    )
 
 
 def _touched(step: Step) -> set[str]:

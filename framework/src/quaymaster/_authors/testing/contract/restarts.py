@@ -52,9 +52,15 @@ def _compare(bench: Bench, pod: Pod, hook: str, before: str) -> None:
     """Compare a hook of a new instance with that of the old one."""
     renewed = bench.renewed()
     node_name = first_open_node(bench, pod)
-    if first_open_node(renewed, pod) != node_name:
-        text = f"chooses node '{node_name}' for the next pod ({before}), a new instance"
-        fail("filter", f"{text} with the same cluster another one", pod)
+    renewed_name = first_open_node(renewed, pod)
+    if renewed_name != node_name:
+        text = (
+            f"the next pod ({before}) gets {_shown_node(node_name)}, but from a new "
+            f"instance with the same cluster it gets {_shown_node(renewed_name)}: "
+            "after a restart, a plugin has only the cluster, so it has to read the "
+            "bound pods, for example by handle.informers.on_change"
+        )
+        fail("filter", text, pod)
     if not node_name:
         return
     expected = binding_answers(renewed, pod, node_name).get(hook)
@@ -65,6 +71,10 @@ def _compare(bench: Bench, pod: Pod, hook: str, before: str) -> None:
         )
         text = f"{text} as from a new instance with the same cluster"
         fail(hook, f"{text}: it keeps data of other attempts", pod)
+
+
+def _shown_node(name: str) -> str:
+    return f"node '{name}'" if name else "no node"
 
 
 RESTARTS: Final = Check(

@@ -8,16 +8,30 @@ from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.waiting_room import (
+    OTHER_WAIT_SECONDS,
+    WaitingRoom,
+)
 from quaymaster._authors.testing.contract.walk import walk
+from quaymaster._base.errors import UnknownObjectionError
 
 __all__ = ["WAITING_PODS"]
 
 _SECONDS: Final = 61
 """Enough for timers that run each minute."""
 
+_COPIES: Final = 5
+"""The pods that wait for two plugins; so many make a small group complete."""
+
+_REMEDY: Final = (
+    "a pod may wait for other plugins only, so call allow for a waiting pod only if "
+    "its pending_plugins contain handle.plugin_name"
+)
+
 
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     for pod in cluster.pending:
+        _ask_beside_other(subject, cluster, pod)
         bench = Bench(subject, cluster)
         # Not a copy: objects may name the pod that they release.
         _place(bench, pod)
@@ -27,6 +41,26 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
                 _walk_meanwhile(bench, copy, pod)
         if len(bench.room.pods):
             _change_meanwhile(bench, pod, cluster, other)
+
+
+def _ask_beside_other(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
+    """Place pods like a pod while another Permit plugin lets every pod wait, too."""
+    services = subject.make_services(subject.empty_cluster)
+    room = WaitingRoom(services.clock, subject.name, has_other=True)
+    bench = Bench(subject, cluster, services=services, room=room)
+    copies = copies_of(pod, _COPIES)
+    try:
+        for copy in copies:
+            bench.add(copy)
+        for copy in copies:
+            place(bench, copy)
+        room.end_other_wait()
+        bench.advance(OTHER_WAIT_SECONDS)
+    except HookFailedError as failure:
+        text = f"{failure.problem}, while pods wait on Permit for another plugin, too"
+        if isinstance(failure.__cause__, UnknownObjectionError):
+            text = f"{text}: {_REMEDY}"
+        fail(failure.hook, text, *copies)
 
 
 def _place(bench: Bench, pod: Pod) -> None:
@@ -68,7 +102,7 @@ def _change_meanwhile(
 
 WAITING_PODS: Final = Check(
     name="waiting pods",
-    promise="no hook fails while other pods wait on Permit",
+    promise="no hook fails while other pods wait on Permit, or wait for two plugins",
     ask=_ask,
     hooks=frozenset({"permit"}),
     needs_other=True,

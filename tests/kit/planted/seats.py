@@ -1,0 +1,99 @@
+"""A plugin that shares a ledger between profiles, and mistakes in it."""
+
+from collections.abc import Sequence
+
+from quaymaster import (
+    Change,
+    ClusterEventWithHint,
+    Handle,
+    Pod,
+    Status,
+    hookimpl,
+    on_pod,
+)
+from quaymaster.testing import clusters, pods
+from tests.kit.planted.mistake import Mistake, Plugin
+
+__all__ = ["OWN", "SEAT_MISTAKES", "Seats"]
+
+SEATS, MOST = "example.com/seats", 2
+
+
+def _seats(pod: Pod) -> int:
+    return int(pod.labels.get(SEATS, "0"))
+
+
+class Ledger:
+    """The pods with seats."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, int] = {}
+
+    def taken_by_others(self, uid: str) -> int:
+        """Count the seats of all pods but one."""
+        return sum(self.taken.values()) - self.taken.get(uid, 0)
+
+
+class Seats(Plugin):
+    """Correct: all pods together get at most two seats."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.ledger = handle.shared(Ledger, Ledger)
+        self.taken = self.ledger.taken
+        handle.informers.on_change(Pod, self.follow)
+
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        """Read a change of a pod."""
+        if old is not None and (new is None or new.uid != old.uid):
+            self.taken.pop(old.uid, None)
+        if new is not None and new.node_name:
+            self.taken[new.uid] = _seats(new)
+
+    @hookimpl
+    def pre_filter(self, pod: Pod) -> Status | None:
+        need = _seats(pod)
+        if not need or self.ledger.taken_by_others(pod.uid) + need <= MOST:
+            return None
+        return Status.unresolvable("all seats are taken")
+
+    @hookimpl
+    def reserve(self, pod: Pod) -> None:
+        self.taken[pod.uid] = _seats(pod)
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        stored = self.handle.informers.get(Pod, pod.key)
+        if stored is None or stored.uid != pod.uid or not stored.node_name:
+            self.taken.pop(pod.uid, None)
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [on_pod(Change.DELETE | Change.UPDATE_POD_LABEL)]
+
+
+class ForgetsBoundPods(Seats):
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        if old is not None and new is None:
+            super().follow(old, new)
+
+
+class KeepsDeletedPods(Seats):
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        if new is not None:
+            super().follow(None, new)
+
+
+class KeepsSeatsOfPodsInTheQueue(Seats):
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        if self.handle.informers.get(Pod, pod.key) is None:
+            self.taken.pop(pod.uid, None)
+
+
+OWN = clusters(pods=pods({"labels": {SEATS: "1"}}, {"labels": {SEATS: "2"}}))
+SEAT_MISTAKES: Sequence[Mistake] = (
+    Mistake(ForgetsBoundPods, ["restarts"], OWN),
+    Mistake(KeepsDeletedPods, ["staleness"], OWN),
+    Mistake(KeepsSeatsOfPodsInTheQueue, ["unreserve"], OWN),
+)
