@@ -151,12 +151,19 @@ class NodeLoads(Plugin):
         return [on_node(Change.ADD)]
 
 
+class Ledger:
+    """The pods of each tenant."""
+
+    def __init__(self) -> None:
+        self.used: dict[str, set[str]] = {}
+
+
 class TenantQuota(Plugin):
     """Correct: each tenant runs a few pods, counted in a ledger."""
 
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
-        self.used: dict[str, set[str]] = {}
+        self.used = handle.shared(Ledger, Ledger).used
         handle.informers.on_change(Pod, self.follow)
 
     def follow(self, old: Pod | None, new: Pod | None) -> None:
@@ -164,7 +171,7 @@ class TenantQuota(Plugin):
         for pod in (old, new):
             if pod is not None and pod.node_name:
                 self.used.get(self.tenant(pod), set()).discard(pod.uid)
-        if new is not None and new.node_name:
+        if new is not None and new.node_name and not new.is_finished:
             self.used.setdefault(self.tenant(new), set()).add(new.uid)
 
     def tenant(self, pod: Pod) -> str:
@@ -189,7 +196,9 @@ class TenantQuota(Plugin):
 
     @hookimpl
     def unreserve(self, pod: Pod) -> None:
-        self.used.get(self.tenant(pod), set()).discard(pod.uid)
+        stored = self.handle.informers.get(Pod, pod.key)
+        if stored is None or stored.uid != pod.uid or not stored.node_name:
+            self.used.get(self.tenant(pod), set()).discard(pod.uid)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from quaymaster import (
     Change,
@@ -37,6 +38,7 @@ from quaymaster.testing import (
     SmallCluster,
     check_plugin,
     clusters,
+    make_pod,
     nodes,
     pods,
 )
@@ -63,6 +65,7 @@ CHECKS = [
     "node order",
     "interleaving",
     "restarts",
+    "pod endings",
     "waiting pods",
     "namespaces",
     "staleness",
@@ -296,6 +299,9 @@ def test_a_contract_without_a_plugin_is_an_error() -> None:
 # Versions of Kubernetes ---------------------------------------------------------------
 
 
+LABELLED = clusters(pods=st.builds(make_pod, labels=st.just({"tier": "gold"})))
+
+
 class WrongInOldVersions:
     """A twin that rejects no node, where the scalar hook rejects all with 1.36."""
 
@@ -341,7 +347,7 @@ def test_a_plugin_that_reads_the_version_is_checked_with_all_versions(
     plugin: type,
 ) -> None:
     with pytest.raises(ContractError) as caught:
-        check_plugin(plugin)
+        check_plugin(plugin, clusters=LABELLED)
     said = f"[twin] {plugin.__name__}.filter_nodes, with Kubernetes 1.36: "
     assert said in str(caught.value)
 
@@ -354,9 +360,11 @@ def test_error_of_a_plugin_that_cannot_be_built_names_the_version() -> None:
 
 @pytest.mark.long
 def test_versions_can_be_chosen() -> None:
-    check_plugin(WrongInOldVersions, kubernetes=[Kubernetes("1.37")])
+    check_plugin(WrongInOldVersions, clusters=LABELLED, kubernetes=[Kubernetes("1.37")])
     with pytest.raises(ContractError, match=r"with Kubernetes 1\.36"):
-        check_plugin(WrongInOldVersions, kubernetes=[Kubernetes("1.36")])
+        check_plugin(
+            WrongInOldVersions, clusters=LABELLED, kubernetes=[Kubernetes("1.36")]
+        )
 
 
 @pytest.mark.long
@@ -366,5 +374,5 @@ def test_other_plugins_are_checked_with_the_newest_version_only(
     monkeypatch.setattr(WrongInOldVersions, "__init__", lambda *_: None)
     monkeypatch.setattr(WrongInOldVersions, "_is_old", True, raising=False)
     with pytest.raises(ContractError) as caught:
-        check_plugin(WrongInOldVersions)
+        check_plugin(WrongInOldVersions, clusters=LABELLED)
     assert "with Kubernetes" not in str(caught.value)
