@@ -15,7 +15,7 @@ PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 
 GROUPS: Mapping[str, Sequence[set[str]]] = {
     "_base": (
-        {"block_lines", "callback_names", "displayed", "gunzip"},
+        {"block_lines", "callback_names", "displayed", "gunzip", "missing_packages"},
         {
             "errors",
             "garbage",

@@ -123,7 +123,7 @@ def test_commands_of_a_page_print_what_it_shows(path: Path, tmp_path: Path) -> N
     if (ROOT / "docs").exists():
         (tmp_path / "docs").symlink_to(ROOT / "docs")
     for command in page.commands:
-        if command.line.startswith("pip install ./"):
+        if command.line.startswith("pip install -q ./"):
             pip(command.line, tmp_path)
         elif not command.line.startswith(("python3 -m venv", ".ci/")):
             check(command, tmp_path)

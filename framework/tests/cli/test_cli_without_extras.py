@@ -107,14 +107,17 @@ def test_experiments_name_the_extra_to_install(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     file = str(tmp_path / "experiment.yaml")
     for words, extra in (
-        (("sweep", file), "sweep: needs pyarrow: pip install 'quaymaster[sweep]'"),
+        (
+            ("sweep", file),
+            "sweep: not installed: pyarrow; pip install 'quaymaster[sweep]'",
+        ),
         (
             ("sweep", file, "--plot", "a.png"),
-            "--plot: needs matplotlib: pip install 'quaymaster[plot]'",
+            "--plot: not installed: matplotlib; pip install 'quaymaster[plot]'",
         ),
         (
             ("tune", str(tmp_path / "tuning.yaml")),
-            "tune: needs optuna: pip install 'quaymaster[tune]'",
+            "tune: not installed: optuna; pip install 'quaymaster[tune]'",
         ),
     ):
         code, text = said(*words, "--out", out)

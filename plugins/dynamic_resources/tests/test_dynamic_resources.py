@@ -329,7 +329,7 @@ def test_rule_8_without_its_pre_filter_filter_and_score_are_errors() -> None:
     rejected = harness.filter(make_pod(), pre_filter=False)
     assert rejected == {"a": Status.from_error("not found")}
     with pytest.raises(PluginStatusError, match="not found"):
-        harness.score(make_pod())
+        harness.score(make_pod(), pre_filter=False)
 
 
 def test_every_node_scores_0() -> None:

@@ -300,7 +300,7 @@ def test_rule_8_hooks_without_their_state_are_errors() -> None:
     )
     assert harness.filter(pod, pre_filter=False) == dict.fromkeys("abcd", error)
     with pytest.raises(PluginStatusError, match="failed to read"):
-        harness.score(pod, pre_score=False)
+        harness.score(pod, pre_filter=False, pre_score=False)
     node = next(iter(harness.snapshot))
     for change in (harness.handle.filters.add_pod, harness.handle.filters.remove_pod):
         status = change(harness.state, pod, web(""), node)
@@ -383,7 +383,7 @@ def test_broken_term_rejects_the_pod() -> None:
     assert isinstance(status, Status)
     assert status.message.startswith("parsing pod: [requiredAffinityTerms: ")
     with pytest.raises(PluginStatusError, match="failed to parse pod: "):
-        harness.score(pod)
+        harness.score(pod, pre_filter=False)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.missing_packages import not_installed
 
 __all__ = ["picture_path"]
 
@@ -24,7 +25,5 @@ def picture_path(file: str) -> Path:
         raise QuaymasterError(f"--plot {file}: {expected}")
     # Part of the extra `plot`, which may not be installed.
     if importlib.util.find_spec("matplotlib") is None:
-        raise QuaymasterError(
-            "--plot: needs matplotlib: pip install 'quaymaster[plot]'"
-        )
+        raise QuaymasterError(f"--plot: {not_installed(['matplotlib'], 'plot')}")
     return path

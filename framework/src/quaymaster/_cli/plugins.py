@@ -189,9 +189,10 @@ def list_kinds(output: OutputFormat) -> None:
     "--dir",
     "parent",
     metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path),
     default=".",
-    help="The parent of the package's folder, by default the current one.",
+    help="The parent of the package's folder, by default the current one. It is "
+    "created if it does not exist.",
 )
 def new_plugin(
     name: str, points: str, kind: str, data: str | None, profiles: int, parent: Path

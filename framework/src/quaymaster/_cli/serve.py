@@ -13,6 +13,7 @@ import attrs
 import click
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._base.serving.foreign_requests import is_loopback
 from quaymaster._cli.inputs import InputOptions, Inputs, input_options, read_inputs
 from quaymaster._cli.listening import (
@@ -238,9 +239,7 @@ def _read_again(options: InputOptions) -> Inputs:
 def _check_extra() -> None:
     missing = [name for name in _EXTRA if not _is_installed(name)]
     if missing:
-        names = ", ".join(missing)
-        text = f"not installed: {names}; pip install 'quaymaster[serve]'"
-        raise _InputError(text)
+        raise _InputError(not_installed(missing, "serve"))
 
 
 def _is_installed(name: str) -> bool:

@@ -203,6 +203,20 @@ def test_existing_files_are_never_overwritten(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*")) == [kept]
 
 
+def test_missing_parent_folder_is_created(tmp_path: Path) -> None:
+    parent = tmp_path / "plugins" / "ours"
+    assert new("ZoneGate", folder=parent).exit_code == 0
+    assert [path.name for path in parent.iterdir()] == ["quaymaster-zone-gate"]
+
+
+def test_file_cannot_be_the_parent_folder(tmp_path: Path) -> None:
+    file = tmp_path / "plugins"
+    file.touch()
+    result = new("ZoneGate", folder=file)
+    assert result.exit_code == 2
+    assert "is a file" in result.stderr
+
+
 def test_failed_creation_leaves_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -246,7 +246,7 @@ def test_suite_without_hypothesis_names_the_missing_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis", None)
-    said = r"the contract suite needs hypothesis: pip install 'quaymaster\[testing\]'"
+    said = r"not installed: hypothesis; pip install 'quaymaster\[testing\]'"
     with pytest.raises(MissingHypothesisError, match=said):
         check_plugin(Sound)
     for strategy in (clusters, nodes, pods):

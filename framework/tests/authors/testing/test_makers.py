@@ -1,8 +1,10 @@
 """Makers create the objects of a test in one call."""
 
+from typing import ClassVar
+
 import pytest
 
-from quaymaster import Pod
+from quaymaster import ApiObject, Handle, Node, Pod, Status, hookimpl
 from quaymaster.errors import QuantityError
 from quaymaster.objects import (
     Container,
@@ -11,6 +13,7 @@ from quaymaster.objects import (
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
+    ObjectMeta,
     ObjectReference,
     Quantity,
     Taint,
@@ -18,9 +21,11 @@ from quaymaster.objects import (
     Toleration,
 )
 from quaymaster.testing import (
+    PluginHarness,
     make_affinity_term,
     make_container,
     make_csi_node,
+    make_metadata,
     make_namespace,
     make_node,
     make_persistent_volume,
@@ -64,6 +69,56 @@ def test_same_arguments_make_equal_objects() -> None:
         make_node(name="a").uid,
     }
     assert len(uids) == 4
+
+
+class Lane(ApiObject, frozen=True, kw_only=True):
+    """A kind with namespaces."""
+
+    api_version: ClassVar[str] = "acme.example/v1"
+    kind: ClassVar[str] = "Lane"
+    plural: ClassVar[str] = "lanes"
+
+
+class Harbour(Lane, frozen=True, kw_only=True):
+    """A cluster-scoped kind."""
+
+    kind: ClassVar[str] = "Harbour"
+    plural: ClassVar[str] = "harbours"
+    namespaced: ClassVar[bool] = False
+
+
+class WatchesLanes:
+    """Finds the lanes of a pod's namespace."""
+
+    kinds = (Lane,)
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.informers = handle.informers
+
+    @hookimpl
+    def pre_filter(self, pod: Pod) -> Status | None:
+        lane = self.informers.get(Lane, f"{pod.namespace}/left")
+        return None if lane else Status.unresolvable("no such lane")
+
+
+def test_metadata_has_the_namespace_that_its_kind_needs() -> None:
+    assert Lane(metadata=make_metadata(Lane, name="left")).key == "default/left"
+    assert make_metadata(Lane, name="left", namespace="other").namespace == "other"
+    assert make_metadata(Harbour, name="north").namespace == ""
+    assert make_uid(Pod, "a") == make_pod(name="a").uid
+    assert make_uid(Node, "a") == make_node(name="a").uid
+
+
+def test_harness_has_objects_where_a_cluster_stores_them() -> None:
+    lane = Lane(metadata=ObjectMeta(name="left"))
+    harness = PluginHarness(WatchesLanes, objects=[lane])
+    assert harness.pre_filter(make_pod()) is None
+    assert harness.pre_filter(make_pod(namespace="other")) is not None
+    harness.remove(lane)
+    assert harness.pre_filter(make_pod()) is not None
+    harness.put(lane)
+    assert harness.pre_filter(make_pod()) is None
+    assert harness.cluster.get(Lane, "default/left").name == "left"
 
 
 def test_amounts_are_as_in_manifests() -> None:

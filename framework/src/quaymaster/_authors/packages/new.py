@@ -190,7 +190,7 @@ def make_package(
     Args:
         name: The plugin's name.
         points: The keys of the extension points that it has hooks for.
-        parent: The folder in which the package's folder is created.
+        parent: The folder in which the package's folder is created; it need not exist.
         installed: The names of the plugins that are installed.
         scaffold: What else it has.
 

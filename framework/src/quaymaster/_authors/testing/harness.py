@@ -172,20 +172,36 @@ class PluginHarness(GroupHarness):
         call = self._call("filter")
         return tuple(value_of(self._ask(call, "suggest_changes", self.state, pod)))
 
-    def score(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
-        """Return the raw score of every node.
+    def score(
+        self, pod: Pod, *, pre_filter: bool = True, pre_score: bool = True
+    ) -> dict[str, int]:
+        """Return the raw score of every node, as ``score`` returns it.
+
+        ``pre_filter`` and ``pre_score`` run first, if the plugin has them, and write to
+        the same `state`. ``filter`` does not run: nodes that it rejects get a score,
+        too, which a scheduler would not compute.
 
         Args:
             pod: The pod to place.
+            pre_filter: Whether ``pre_filter`` runs first; Skip concerns ``filter``
+                only, as in a scheduler.
             pre_score: Whether ``pre_score`` runs first; if it returns Skip, nothing is
                 scored.
 
+        Returns:
+            Node name -> score; empty if ``pre_score`` returned Skip.
+
         Raises:
             ContractError: ``score`` and ``score_nodes`` differ.
-            PluginStatusError: A hook returned a status instead.
+            PluginStatusError: A hook returned a status instead, or ``pre_filter``
+                rejected the pod.
         """
         self.state = CycleState()
         self._twin_scores = None
+        if pre_filter and self._has("preFilter"):
+            answer = self.pre_filter(pod)
+            if isinstance(answer, Status) and not answer.is_skip:
+                raise PluginStatusError(answer)
         nodes = self.snapshot.nodes
         if pre_score and self._has("preScore"):
             call = self._call("preScore")
@@ -208,19 +224,26 @@ class PluginHarness(GroupHarness):
             self._twin_scores = twin
         return scores
 
-    def normalized(self, pod: Pod, *, pre_score: bool = True) -> dict[str, int]:
+    def normalized(
+        self, pod: Pod, *, pre_filter: bool = True, pre_score: bool = True
+    ) -> dict[str, int]:
         """Return the score of every node after ``normalize_score``.
 
         Args:
             pod: The pod to place.
-            pre_score: Whether ``pre_score`` runs first.
+            pre_filter: Whether ``pre_filter`` runs first; see `score`.
+            pre_score: Whether ``pre_score`` runs first; see `score`.
+
+        Returns:
+            Node name -> score from 0 to 100; the raw scores if the plugin has no
+            ``normalize_score``.
 
         Raises:
             ContractError: ``score`` and ``score_nodes`` differ, or their scores after
                 ``normalize_score`` do.
             PluginStatusError: A hook returned a status instead.
         """
-        scores = self.score(pod, pre_score=pre_score)
+        scores = self.score(pod, pre_filter=pre_filter, pre_score=pre_score)
         call = self._call("score")
         if "normalize_score" not in call.hooks or not scores:
             return scores
@@ -258,7 +281,10 @@ class PluginHarness(GroupHarness):
         attempt = Attempt.begin(self.state, pod, self.snapshot.nodes)
         feasible = self._framework.plain.find_feasible(attempt)
         if isinstance(feasible, Feasible):
-            raise ValueError(f"pod {pod.key} fits")
+            raise ValueError(
+                f"pod {pod.key} fits on a node, so nothing calls PostFilter; pass "
+                "filters that reject it, such as beside=[NodeResourcesFit]"
+            )
         if feasible.diagnosis is None:
             raise PluginStatusError(feasible.status)
         return feasible.diagnosis

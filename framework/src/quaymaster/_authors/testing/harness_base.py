@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Self, TypeVar
 
+from msgspec.structs import replace
+
 from quaymaster._api.objects import ApiObject, CompositePodGroup, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
 from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
@@ -30,6 +32,7 @@ from quaymaster._core.state.snapshot import Snapshot
 __all__ = ["HarnessBase", "PluginStatusError", "value_of"]
 
 T = TypeVar("T")
+ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _GATES: Final = ("GenericWorkload", "TopologyAwareWorkloadScheduling")
 """The gates of hooks of groups; the second requires the first."""
@@ -78,7 +81,9 @@ class HarnessBase:
     ) -> None:
         self._name = plugin.__name__
         self._kubernetes = kubernetes
-        nodes, pods, objects = list(nodes), list(pods), list(objects)
+        nodes = [*map(self._stored, nodes)]
+        pods = [*map(self._stored, pods)]
+        objects = [*map(self._stored, objects)]
         beside = list(beside)
         # A plugin that declares its access gets no more by plugins that do not.
         allowed = [plugin, *beside]
@@ -136,6 +141,13 @@ class HarnessBase:
         """Return the services that the plugin gets; subclasses may change them."""
         return services
 
+    def _stored(self, obj: ObjT) -> ObjT:
+        """Return an object with the namespace in which a cluster would store it."""
+        if obj.namespaced is bool(obj.namespace):
+            return obj
+        namespace = "default" if obj.namespaced else ""
+        return replace(obj, metadata=replace(obj.metadata, namespace=namespace))
+
     def _fill_cluster(self, objects: Sequence[ApiObject]) -> None:
         self.cluster.load(objects)
 
@@ -162,6 +174,7 @@ class HarnessBase:
         The callbacks of `Informers.on_change` are called. If one raises an exception,
         this raises it.
         """
+        obj = self._stored(obj)
         if isinstance(obj, Node):
             self.snapshot.add_node(obj)
         elif isinstance(obj, Pod):
@@ -174,6 +187,7 @@ class HarnessBase:
 
     def remove(self, obj: ApiObject) -> None:
         """Remove an object, as a watch would deliver it; see `put`."""
+        obj = self._stored(obj)
         if isinstance(obj, Node):
             self.snapshot.remove_node(obj.name)
         elif isinstance(obj, Pod):

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 
 from quaymaster._base.displayed import Displayed
 from quaymaster._base.errors import MissingPackageError
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._cli.displays.console import renderable_of_blocks
 from quaymaster._cli.displays.descriptions import display_of
 from quaymaster._cli.displays.html import html_of_blocks
@@ -64,11 +65,8 @@ def check_installed(*packages: str) -> None:
     """
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        names = ", ".join(missing)
-        remedy = "pip install 'quaymaster[arrow]'"
-        if "pandas" in missing:
-            remedy += " pandas"
-        raise MissingPackageError(f"not installed: {names}; {remedy}")
+        others = ["pandas"] if "pandas" in missing else []
+        raise MissingPackageError(not_installed(missing, "arrow", *others))
 
 
 def _is_empty(block: Block) -> bool:

@@ -17,6 +17,7 @@ import attrs
 from quaymaster._base.displayed import Tabular
 from quaymaster._base.errors import Problem
 from quaymaster._base.files import write_whole
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._studies.experiments.claims import Claims
 from quaymaster._studies.experiments.ended import Ended, RunFailure, try_cell
 from quaymaster._studies.experiments.errors import ExperimentErrors
@@ -394,5 +395,5 @@ class _Sweep:
 
 def _check_libraries() -> None:
     if importlib.util.find_spec("pyarrow") is None:
-        message = "needs pyarrow: pip install 'quaymaster[sweep]'"
+        message = not_installed(["pyarrow"], "sweep")
         raise ExperimentErrors([Problem(where="sweep", message=message)])

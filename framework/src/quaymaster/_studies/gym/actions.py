@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._studies.gym.episode import Episode
 from quaymaster._studies.simulation.steps import Step
@@ -14,7 +15,7 @@ from quaymaster._studies.simulation.upcoming import Upcoming
 try:
     import gymnasium
 except ModuleNotFoundError as error:
-    text = "quaymaster.gym needs Gymnasium: pip install 'quaymaster[gym]'"
+    text = not_installed(["gymnasium"], "gym")
     raise ModuleNotFoundError(text, name=error.name) from error
 
 __all__ = ["Action", "Actions", "NodeActions", "WeightActions", "score_plugins"]

@@ -10,6 +10,7 @@ import attrs
 
 from quaymaster._base.displayed import Tabular
 from quaymaster._base.errors import Problem
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._studies.experiments.errors import ExperimentErrors
 from quaymaster._studies.experiments.workers import usable_processors
 from quaymaster._studies.tuning.evidence import write_found, write_summary, write_trials
@@ -84,7 +85,7 @@ def tune(
             not measured, or no trial has a result.
     """
     if importlib.util.find_spec("optuna") is None:
-        message = "needs optuna: pip install 'quaymaster[tune]'"
+        message = not_installed(["optuna"], "tune")
         raise ExperimentErrors([Problem(where="tune", message=message)])
     # Needs the extra `tune`.
     from quaymaster._studies.tuning.search import search  # noqa: PLC0415

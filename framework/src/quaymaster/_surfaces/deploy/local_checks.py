@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._core.config.settings import Extender
 from quaymaster._core.extenders.errors import ExtenderError
 from quaymaster._core.extenders.transport import Endpoint
@@ -13,14 +14,13 @@ from quaymaster._surfaces.deploy.findings import Finding, fine, missing, worryin
 __all__ = ["extenders_reached", "packages_installed", "port_free"]
 
 _PACKAGES: Final = ("cryptography", "greenlet", "prometheus_client")
-_REMEDY: Final = "pip install 'quaymaster[kubernetes]'"
 
 
 def packages_installed() -> Iterator[Finding]:
     """Check that the packages of ``quaymaster run`` are installed."""
     absent = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
     if absent:
-        yield missing("packages", f"not installed: {', '.join(absent)}; {_REMEDY}")
+        yield missing("packages", not_installed(absent, "kubernetes"))
     else:
         yield fine("packages", "all are installed")
 

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._studies.capacity.prices import Prices
 from quaymaster._studies.recording.compared import ReplayResult
 from quaymaster._studies.simulation.observed import ObservedRun
@@ -204,8 +205,7 @@ def check_installed(*packages: str, extra: str) -> None:
     """
     missing = [name for name in packages if _spec(name) is None]
     if missing:
-        text = f"not installed: {', '.join(missing)}"
-        raise ReportError(f"{text}; pip install 'quaymaster[{extra}]'")
+        raise ReportError(not_installed(missing, extra))
 
 
 def _spec(package: str) -> ModuleSpec | None:

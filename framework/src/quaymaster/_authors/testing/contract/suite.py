@@ -16,11 +16,14 @@ from quaymaster._authors.testing.contract.effects import (
     vacuous_effects,
     warn_of,
 )
-from quaymaster._authors.testing.contract.features import Feature
+from quaymaster._authors.testing.contract.own_features import checked_features
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject, declared_opt_outs
 from quaymaster._authors.testing.contract_error import ContractError, Violation
+from quaymaster._authors.testing.makers.nodes import make_node
+from quaymaster._authors.testing.makers.pods import make_pod
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.missing_packages import not_installed
 from quaymaster._base.suggestions import did_you_mean
 from quaymaster._base.versions.kubernetes import (
     DEFAULT_KUBERNETES,
@@ -49,40 +52,58 @@ class MissingHypothesisError(QuaymasterError, ImportError):
     """The contract suite was used without hypothesis, which draws its clusters."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "the contract suite needs hypothesis: pip install 'quaymaster[testing]'"
-        )
+        super().__init__(not_installed(["hypothesis"], "testing"))
 
 
-def pods(*features: Feature) -> "SearchStrategy[Pod]":
+def pods(*features: object) -> "SearchStrategy[Pod]":
     """Draw pods with a few of many features: labels, requests, affinity, claims...
 
+    Each pod gets up to two of your features, and up to seven of all, which are yours
+    and about forty of this module. With two features or three of your own, most pods
+    have one of them. With more features, each of them becomes rarer. For clusters in
+    which every pod has a feature, use ``hypothesis.strategies.builds(make_pod, ...)``.
+
     Args:
-        *features: More features that they may have, as arguments of `make_pod`:
-            ``{"labels": {"tier": "gold"}}``.
+        *features: Your features: dicts with arguments of `make_pod`, such as
+            ``{"labels": {"tier": "gold"}}``. Of two values for one label, the later
+            one wins.
+
+    Returns:
+        A strategy, for the argument ``pods`` of `clusters`. Names and nodes of the pods
+        are set there.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
+        TypeError: A feature is not a dict, or has an argument that `make_pod` does not
+            have.
     """
     _need_hypothesis()
     from quaymaster._authors.testing.contract.strategies import draw_pods  # noqa: PLC0415
 
-    return draw_pods(features)
+    return draw_pods(checked_features("pods", make_pod, features))
 
 
-def nodes(*features: Feature) -> "SearchStrategy[Node]":
+def nodes(*features: object) -> "SearchStrategy[Node]":
     """Draw nodes with a few of many features: labels, taints, capacities, images...
 
+    Features are chosen as by `pods`; here twenty are those of this module.
+
     Args:
-        *features: More features that they may have, as arguments of `make_node`.
+        *features: Your features: dicts with arguments of `make_node`, such as
+            ``{"labels": {"disk": "ssd"}}``.
+
+    Returns:
+        A strategy, for the argument ``nodes`` of `clusters`, which sets the names.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
+        TypeError: A feature is not a dict, or has an argument that `make_node` does not
+            have.
     """
     _need_hypothesis()
     from quaymaster._authors.testing.contract.strategies import draw_nodes  # noqa: PLC0415
 
-    return draw_nodes(features)
+    return draw_nodes(checked_features("nodes", make_node, features))
 
 
 def clusters(
