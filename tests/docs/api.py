@@ -23,7 +23,13 @@ from tests.docs.references import destinations
 from tests.kit.front_door import EXPORTS, docstring_of, origin
 from tests.kit.sources import parsed
 
-__all__ = ["api_page", "api_pages"]
+__all__ = [
+    "api_page",
+    "api_pages",
+    "constructor_of",
+    "definition_of",
+    "signature_of",
+]
 
 _SPECS = {point.spec: slug(point) for point in EXTENSION_POINTS}
 _REFERENCE = re.compile(r"(?<!`)`(\w+)`(?!`)")
@@ -94,7 +100,7 @@ def _plain_entry(module: str, name: str, statement: ast.stmt) -> str:
         return _class(module, getattr(importlib.import_module(module), name), statement)
     text = prose(docstring_of(module, name))
     if isinstance(statement, ast.FunctionDef):
-        return _directive("py:function", name + _signature(statement), text, 6)
+        return _directive("py:function", name + signature_of(statement), text, 6)
     if isinstance(statement, ast.AnnAssign):
         kind = ast.unparse(statement.annotation)
         options = {} if kind in ("TypeAlias", "Final") else {"type": kind}
@@ -112,7 +118,7 @@ def _class(module: str, cls: type, statement: ast.ClassDef) -> str:
         return _directive("py:class", name, f"{first} [Its hooks]({page}).", 6)
     members = "\n".join([_linked(text, full), "", *_members(cls, full)])
     kind = "py:exception" if issubclass(cls, BaseException) else "py:class"
-    return _directive(kind, name + _constructor(cls, statement), members, 6)
+    return _directive(kind, name + constructor_of(cls, statement), members, 6)
 
 
 def _members(cls: type, full: str) -> Iterator[str]:
@@ -121,7 +127,7 @@ def _members(cls: type, full: str) -> Iterator[str]:
     for base in cls.__mro__:
         if not base.__module__.startswith("quaymaster"):
             continue
-        body = _definition(base).body
+        body = definition_of(base).body
         methods = {
             part.name: part for part in body if isinstance(part, ast.FunctionDef)
         }
@@ -143,9 +149,9 @@ def _given(cls: type, method: ast.FunctionDef) -> str:
     if given is None or not getattr(given, "_is_protocol", False):
         return ""
     methods = "\n".join(
-        f"- `{part.name}{_signature(part, bound=True)}`: "
+        f"- `{part.name}{signature_of(part, bound=True)}`: "
         + " ".join(prose(ast.get_docstring(part) or "").split("\n\n")[0].split())
-        for part in _definition(given).body
+        for part in definition_of(given).body
         if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")
     )
     about = prose(inspect.getdoc(given) or "")
@@ -165,7 +171,7 @@ def _method(method: ast.FunctionDef, text: str) -> str:
         return _directive("py:property", method.name, text, 5, options)
     options = {mark: "" for mark in ("classmethod", "staticmethod") if mark in marks}
     bound = "staticmethod" not in marks
-    signature = method.name + _signature(method, bound=bound)
+    signature = method.name + signature_of(method, bound=bound)
     return _directive("py:method", signature, text, 5, options)
 
 
@@ -184,7 +190,8 @@ def _values(body: list[ast.stmt]) -> Iterator[str]:
                 yield _directive("py:attribute", target.id, text, 5)
 
 
-def _constructor(cls: type, statement: ast.ClassDef) -> str:
+def constructor_of(cls: type, statement: ast.ClassDef) -> str:
+    """Return the arguments that create an object; empty for protocols and enums."""
     if getattr(cls, "_is_protocol", False) or issubclass(cls, enum.Enum):
         return ""
     if attrs.has(cls):
@@ -199,14 +206,14 @@ def _constructor(cls: type, statement: ast.ClassDef) -> str:
             ast.unparse(part).strip()
             for base in reversed(cls.__mro__)
             if base.__module__.startswith("quaymaster")
-            for part in _definition(base).body
+            for part in definition_of(base).body
             if isinstance(part, ast.AnnAssign) and "ClassVar" not in ast.unparse(part)
         )
     for base in cls.__mro__:
         if base.__module__.startswith("quaymaster"):
-            for part in _definition(base).body:
+            for part in definition_of(base).body:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__":
-                    return _signature(part, bound=True).partition(" -> ")[0]
+                    return signature_of(part, bound=True).partition(" -> ")[0]
     return ""
 
 
@@ -229,7 +236,7 @@ def _fields(fields: Iterator[str]) -> str:
 
 def _annotation(cls: type, name: str) -> str:
     for base in cls.__mro__:
-        for part in _definition(base).body if "quaymaster" in base.__module__ else ():
+        for part in definition_of(base).body if "quaymaster" in base.__module__ else ():
             if (
                 isinstance(part, ast.AnnAssign)
                 and isinstance(part.target, ast.Name)
@@ -247,7 +254,8 @@ def _default(value: object) -> str:
     return f" = {value!r}" if isinstance(value, _SIMPLE) else " = ..."
 
 
-def _definition(cls: type) -> ast.ClassDef:
+def definition_of(cls: type) -> ast.ClassDef:
+    """Return the statement that defines a class."""
     path = Path(inspect.getsourcefile(cls) or "")
     return next(
         node
@@ -256,7 +264,7 @@ def _definition(cls: type) -> ast.ClassDef:
     )
 
 
-def _signature(function: ast.FunctionDef, *, bound: bool = False) -> str:
+def signature_of(function: ast.FunctionDef, *, bound: bool = False) -> str:
     """Return arguments and result; without the first argument if it is bound."""
     arguments = function.args
     if bound:

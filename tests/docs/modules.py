@@ -14,6 +14,7 @@ _INTRO = """\
 This page is made from the modules: `python -m tests.docs.reference`.
 
 What is in these modules is public; what begins with an underscore may change any time.
+[Signatures](signatures.md) has the arguments and results of each name.
 `help(NAME)` says more of each name.
 Hooks have [pages of their own](extension-points/README.md).
 """

@@ -68,6 +68,10 @@ def write() -> None:
     """Write all pages, and remove files that are no longer generated."""
     PLUGINS.write_text(plugin_index(), encoding="utf-8")
     MODULES.write_text(modules_page(), encoding="utf-8")
+    # It needs this module, by way of the pages of the site.
+    from tests.docs.signatures import SIGNATURES, signatures_page  # noqa: PLC0415
+
+    SIGNATURES.write_text(signatures_page(), encoding="utf-8")
     provisioners.PAGE.write_text(provisioners.provisioners_page(), encoding="utf-8")
     CONFORMANCE.write_text(conformance_page(), encoding="utf-8")
     scenario_files.PAGE.write_text(scenario_files.scenario_page(), encoding="utf-8")

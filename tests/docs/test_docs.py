@@ -32,6 +32,7 @@ from tests.docs.results import (
 )
 from tests.docs.scenario_files import PAGE as SCENARIO_FILES
 from tests.docs.scenario_files import scenario_page
+from tests.docs.signatures import SIGNATURES, signatures_page
 from tests.docs.snippets import Command, read_page
 from tests.kit.fresh import FreshEnvironment
 from tests.kit.internals.config import SCHEMA_FILE
@@ -64,6 +65,12 @@ def test_reference_pages_are_up_to_date() -> None:
 def test_page_of_the_modules_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of docstrings."""
     assert MODULES.read_text(encoding="utf-8") == modules_page()
+
+
+@pytest.mark.house
+def test_page_of_signatures_is_up_to_date() -> None:
+    """Run ``python -m tests.docs.reference`` after a change of public arguments."""
+    assert SIGNATURES.read_text(encoding="utf-8") == signatures_page()
 
 
 @pytest.mark.house

@@ -1,4 +1,14 @@
-"""Tools for tests of plugins: harnesses, makers of objects, faults."""
+"""Tools for tests of plugins: harnesses, makers of objects, faults.
+
+- `PluginContract`, or `check_plugin`: what every plugin must satisfy, on generated
+  clusters. `clusters`, `nodes` and `pods` generate them with your labels.
+- `PluginHarness`: single hooks of one plugin, on a cluster that does not change.
+- `SchedulerHarness`: whole attempts with a profile, in virtual time. `profile_config`
+  makes its configuration.
+- ``make_pod``, ``make_node`` and so on: one object in one call. All arguments are
+  keywords, and each has a default.
+- `Fault`: failures of the API server, for plugins that write to it.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -40,8 +40,11 @@ class Violation:
 class ContractError(QuaymasterError, AssertionError):
     """A plugin breaks its contract.
 
+    pytest shows it as a failed assertion. `PluginHarness` raises it for a batch twin
+    that differs from its hook, and for a write that the plugin does not declare.
+
     Attributes:
-        violations: The violations, if a check of the contract suite found them.
+        violations: The violations, if the contract suite found them; else empty.
     """
 
     def __init__(self, found: str | Iterable[Violation]) -> None:

@@ -37,7 +37,10 @@ T = TypeVar("T")
 
 
 class Fault(enum.Enum):
-    """The faults of a cluster."""
+    """The faults of a cluster, for ``SchedulerHarness(faults={Fault.ERROR: 0.1})``.
+
+    The number is the probability each time that the fault is possible.
+    """
 
     ERROR = "error"
     """A call fails and does nothing."""

@@ -47,17 +47,23 @@ T = TypeVar("T")
 class PluginHarness(GroupHarness):
     """One plugin, its arguments, and a cluster that only the test changes.
 
+    Use it for the rule of a hook: ``PluginHarness(MyPlugin, nodes=[...]).filter(pod)``
+    returns the rejected nodes. For whole attempts, with a queue and other plugins, use
+    `SchedulerHarness`.
+
     Each hook method starts a new attempt (a new `CycleState`), unless its docstring
     names another one. `state` is that of the last attempt.
 
     Args:
         plugin: The plugin's class.
-        args: Its arguments, as in a configuration file.
+        args: Its arguments, as under ``pluginConfig[].args`` of a configuration file;
+            None for its defaults.
         nodes: The cluster's nodes.
         pods: Pods that already run on nodes (``make_pod(node=...)``).
         objects: All other objects that the plugin reads, of its own kinds as well.
         nominated: Node name -> pods that are nominated to it.
-        beside: More plugins of the profile, which come before this one.
+        beside: The classes of more plugins of the profile, which come before this one,
+            such as filters for a plugin with ``post_filter``.
         kubernetes: The Kubernetes version to simulate.
 
     Attributes:
@@ -77,17 +83,23 @@ class PluginHarness(GroupHarness):
     """
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Return the answer of ``pre_enqueue`` for a pod."""
+        """Return the answer of ``pre_enqueue``: None lets the pod into the queue."""
         answer: Status | None = self._ask(self._call("preEnqueue"), "pre_enqueue", pod)
         return answer
 
     def sort_key(self, queued: QueuedPodInfo) -> SortKey:
-        """Return the sort key of a queued pod."""
+        """Return the sort key of a pod, made with `quaymaster.testing.make_queued_pod`.
+
+        The pod with the smallest key is tried first.
+        """
         key: SortKey = self._ask(self._call("queueSort"), "queue_sort", queued)
         return key
 
     def pre_filter(self, pod: Pod) -> PreFilterResult | Status | None:
-        """Return the answer of ``pre_filter`` for a pod."""
+        """Return the answer of ``pre_filter`` for a pod, and keep what it wrote.
+
+        None lets all nodes through. The values that the hook wrote are in `state`.
+        """
         self.state = CycleState()
         call = self._call("preFilter")
         answer: PreFilterResult | Status | None = self._ask(
@@ -108,6 +120,9 @@ class PluginHarness(GroupHarness):
             pod: The pod to place.
             pre_filter: Whether ``pre_filter`` runs first; if it returns Skip, no node
                 is rejected.
+
+        Returns:
+            Node name -> status; the other nodes passed.
 
         Raises:
             ContractError: ``filter`` and ``filter_nodes`` differ.
@@ -324,7 +339,7 @@ class PluginHarness(GroupHarness):
         return facts
 
     def events(self) -> Sequence[ClusterEventWithHint]:
-        """Return the answer of ``events_to_register``."""
+        """Return the events that requeue pods which the plugin has rejected."""
         return self._framework.profile.events[self._name] or ()
 
     def hint(
@@ -425,7 +440,10 @@ class PluginHarness(GroupHarness):
         return answer
 
     def permit(self, pod: Pod, node_name: str) -> PermitWait | Status | None:
-        """Return the answer of ``permit`` for a pod that has a node."""
+        """Return the answer of ``permit`` for a pod that has a node.
+
+        None lets it be bound; it does not wait here for a `quaymaster.PermitWait`.
+        """
         self._deliver(pod)
         call = self._call("permit")
         answer: PermitWait | Status | None = self._ask(
@@ -451,7 +469,7 @@ class PluginHarness(GroupHarness):
         return fragment
 
     def bind(self, pod: Pod, node_name: str) -> Status | None:
-        """Let the plugin bind a pod on `cluster`."""
+        """Let the plugin bind a pod on `cluster`, or return a Status with Skip."""
         call = self._call("bind")
         answer: Status | None = self._ask(call, "bind", self.state, pod, node_name)
         return answer

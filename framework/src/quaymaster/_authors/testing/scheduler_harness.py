@@ -44,7 +44,11 @@ class SchedulerHarness:
 
     Objects go through admission as with a real API server, workloads become pods, and
     bound pods run. Each step is explicit: `schedule_one` makes one attempt, `settle`
-    schedules until the cluster is settled, `advance` moves the clock.
+    schedules until the cluster is settled, `advance` moves the clock. Change the
+    cluster by `cluster`, such as ``harness.cluster.create(make_pod(name="p"))``. Pods
+    are named by their keys; ``default/`` may be left out.
+
+    For the rule of a single hook, `PluginHarness` is shorter.
 
     Args:
         objects: The objects of the cluster at the beginning.
@@ -269,11 +273,20 @@ class SchedulerHarness:
         return None
 
     def settle(self) -> None:
-        """Schedule until the cluster is settled, however long that takes."""
+        """Schedule until every pod was tried since the last change of the cluster.
+
+        The clock moves as far as that takes. Pods that no event requeues are tried once
+        more, so use `advance` to test events.
+        """
         self._scheduler.settle()
 
     def advance(self, seconds: float) -> None:
-        """Move the clock, and schedule the pods that become ready meanwhile."""
+        """Move the clock, and schedule the pods that become ready meanwhile.
+
+        Args:
+            seconds: How far. 15 is longer than a backoff and shorter than the five
+                minutes after which the queue retries all pods.
+        """
         end = self.clock.now() + seconds
         self._work()
         while (due := self.clock.next_due()) is not None and due <= end:
@@ -291,11 +304,14 @@ class SchedulerHarness:
         return self.cluster.get(Pod, _key(key))
 
     def node_of(self, key: str) -> str:
-        """Return the node of a pod, or empty."""
+        """Return the name of the node of a pod, or an empty text if it has none."""
         return self.pod(key).node_name
 
     def message(self, key: str) -> str:
-        """Return the message of the pod's PodScheduled condition, or empty."""
+        """Return why a pod is pending: the message of its condition PodScheduled.
+
+        It is empty for a pod that has a node or was never tried.
+        """
         for condition in self.pod(key).status.conditions:
             if condition.type == "PodScheduled":
                 return condition.message

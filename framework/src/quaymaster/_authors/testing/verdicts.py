@@ -11,11 +11,17 @@ __all__ = ["ScheduleError", "UnexpectedHookErrors", "diagnosis"]
 
 
 class ScheduleError(QuaymasterError, AssertionError):
-    """A pod is not where a test expects it; the message explains its attempt."""
+    """A pod is not where a test expects it; the message explains its attempt.
+
+    `SchedulerHarness.assert_scheduled` and `SchedulerHarness.assert_pending` raise it.
+    """
 
 
 class UnexpectedHookErrors(QuaymasterError, AssertionError):
     """Hooks failed, and the test does not expect it.
+
+    The fixture ``scheduler`` raises it at the end of a test, as
+    `SchedulerHarness.assert_no_errors` does.
 
     Attributes:
         errors: The failures.

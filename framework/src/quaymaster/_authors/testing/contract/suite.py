@@ -58,10 +58,10 @@ class MissingHypothesisError(QuaymasterError, ImportError):
 def pods(*features: object) -> "SearchStrategy[Pod]":
     """Draw pods with a few of many features: labels, requests, affinity, claims...
 
-    Each pod gets up to two of your features, and up to seven of all, which are yours
-    and about forty of this module. With two features or three of your own, most pods
-    have one of them. With more features, each of them becomes rarer. For clusters in
-    which every pod has a feature, use ``hypothesis.strategies.builds(make_pod, ...)``.
+    A pod gets up to two of your features, and up to seven that are drawn from yours and
+    about forty usual ones. A single feature of yours is on two thirds of the pods; of
+    two, each is on two fifths. With more features, each becomes rarer. If every pod
+    needs a feature, use ``hypothesis.strategies.builds(make_pod, ...)``.
 
     Args:
         *features: Your features: dicts with arguments of `make_pod`, such as
@@ -114,10 +114,18 @@ def clusters(
 ) -> "SearchStrategy[SmallCluster]":
     """Draw clusters of one to four nodes, with pods on them and pods that wait.
 
+    Return it from `PluginContract.clusters`, or pass it to `check_plugin`.
+
     Args:
-        nodes: Draws the nodes; their names are set.
-        pods: Draws the pods; their names and nodes are set.
-        objects: Draws all other objects; by default claims and volumes.
+        nodes: Draws the nodes, such as `nodes` with your labels. They are called ``n0``
+            to ``n3``, whatever their names were.
+        pods: Draws up to four pods on nodes and two or three pending ones, such as
+            `pods` with your labels. Their names and nodes are set.
+        objects: Draws up to six other objects, such as those of your own kinds; by
+            default claims, volumes, namespaces and services.
+
+    Returns:
+        A strategy of hypothesis.
 
     Raises:
         MissingHypothesisError: hypothesis is not installed.
@@ -147,9 +155,13 @@ def check_plugin(
 ) -> None:
     """Check that a plugin keeps the contract of plugins.
 
+    It returns nothing if all is well. In a file of tests, `PluginContract` has a test
+    for each check, with the same arguments as attributes.
+
     Args:
         plugin: Its class.
-        args: Its arguments, as in a configuration file.
+        args: Its arguments, as under ``pluginConfig[].args`` of a configuration file;
+            None for its defaults.
         objects: The objects that the cluster always has.
         clusters: Draws the clusters to try, see `clusters`.
         opt_outs: The checks that it may fail -> why, in addition to those that the
@@ -339,7 +351,8 @@ class PluginContract:
 
     pytest then runs ``test_contract`` once for each check that applies to this plugin.
 
-    The subclass can set `args`, `objects`, `opt_outs` and `kubernetes`, too.
+    The subclass can set `args`, `objects`, `opt_outs` and `kubernetes`, too, and return
+    its own `clusters`. A plugin that reads labels needs clusters with these labels.
     """
 
     @property
@@ -353,12 +366,12 @@ class PluginContract:
 
     @property
     def args(self) -> Mapping[str, object] | None:
-        """Its arguments, as in a configuration file."""
+        """Its arguments, as under ``pluginConfig[].args``; None for its defaults."""
         return None
 
     @property
     def objects(self) -> Sequence[ApiObject]:
-        """The objects that the cluster always has."""
+        """The objects that every cluster has, such as a class that pods refer to."""
         return ()
 
     @property
@@ -372,7 +385,7 @@ class PluginContract:
         return ()
 
     def clusters(self) -> "SearchStrategy[SmallCluster]":
-        """Return the clusters to try."""
+        """Return the clusters to try, see `quaymaster.testing.clusters`."""
         return clusters()
 
     def pytest_generate_tests(self, metafunc: Any) -> None:  # noqa: ANN401 - pytest's

@@ -28,7 +28,17 @@ def make_priority_class(
     labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
 ) -> PriorityClass:
-    """Make a priority class."""
+    """Make a priority class, for the argument ``priority_class`` of `make_pod`.
+
+    Args:
+        name: Its name.
+        value: The priority of its pods.
+        global_default: Whether pods without a class get it.
+        preemption_policy: ``PreemptLowerPriority``, or ``Never``: its pods evict no
+            others.
+        labels: Its labels.
+        annotations: Its annotations.
+    """
     return PriorityClass(
         metadata=make_metadata(
             PriorityClass, name=name, labels=labels, annotations=annotations

@@ -54,7 +54,7 @@ def make_metadata(
             and name.
         creation_timestamp: When it was created: seconds since the epoch, or an RFC 3339
             text.
-        deletion_timestamp: When its deletion was requested: the object is terminating.
+        deletion_timestamp: When its grace period ends, if it is being deleted.
     """
     namespace = _namespace_of(kind, namespace)
     owners: tuple[OwnerReference, ...] = ()

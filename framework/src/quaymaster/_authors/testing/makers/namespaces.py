@@ -20,7 +20,12 @@ __all__ = ["make_limit_range", "make_namespace", "make_resource_quota"]
 def make_namespace(
     *, name: str = "default", labels: Mapping[str, str] | None = None
 ) -> Namespace:
-    """Make a namespace, with the name label that the API server would set."""
+    """Make a namespace, with the name label that the API server would set.
+
+    Args:
+        name: Its name.
+        labels: More labels, which namespace selectors match.
+    """
     own = {"kubernetes.io/metadata.name": name}
     metadata = make_metadata(Namespace, name=name, labels={**own, **(labels or {})})
     return Namespace(metadata=metadata)

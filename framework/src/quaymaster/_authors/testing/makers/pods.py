@@ -244,7 +244,16 @@ def make_affinity_term(
     namespaces: Iterable[str] = (),
     namespace_selector: LabelSelector | Mapping[str, str] | None = None,
 ) -> PodAffinityTerm:
-    """Make a term of pod (anti-)affinity: a selector of pods, and a topology key."""
+    """Make a term of pod (anti-)affinity: a selector of pods, and a topology key.
+
+    It is for the arguments ``pod_affinity`` and ``pod_anti_affinity`` of `make_pod`.
+
+    Args:
+        selector: The labels of the other pods; None for no pods.
+        topology_key: The label of nodes that defines a domain; by default the host.
+        namespaces: The namespaces of the other pods; by default that of the pod.
+        namespace_selector: The labels of further namespaces; empty for all.
+    """
     return PodAffinityTerm(
         label_selector=to_label_selector(selector),
         topology_key=topology_key,
@@ -264,7 +273,19 @@ def make_spread_constraint(
     node_taints_policy: str | None = None,
     match_label_keys: Iterable[str] = (),
 ) -> TopologySpreadConstraint:
-    """Make a topology spread constraint; ``ScheduleAnyway`` makes it a soft one."""
+    """Make a topology spread constraint, for the argument ``spread`` of `make_pod`.
+
+    Args:
+        selector: The labels of the pods that count.
+        topology_key: The label of nodes that defines a domain; by default the zone.
+        max_skew: How many more pods a domain may have than the one with the fewest.
+        when_unsatisfiable: ``DoNotSchedule`` filters nodes, ``ScheduleAnyway`` scores
+            them.
+        min_domains: The least number of domains.
+        node_affinity_policy: ``Honor`` or ``Ignore``; None means ``Honor``.
+        node_taints_policy: ``Honor`` or ``Ignore``; None means ``Ignore``.
+        match_label_keys: Labels of the pod whose values are added to the selector.
+    """
     return TopologySpreadConstraint(
         label_selector=to_label_selector(selector),
         topology_key=topology_key,

@@ -174,7 +174,12 @@ def make_persistent_volume(
 def make_csi_node(
     *, name: str = "node", limits: Mapping[str, int | None] | None = None
 ) -> CSINode:
-    """Make the CSINode of a node, with the limit of volumes of each driver."""
+    """Make the CSINode of a node, with the limit of volumes of each driver.
+
+    Args:
+        name: The name of the node.
+        limits: CSI driver -> how many volumes it can attach; None for no limit.
+    """
     drivers = tuple(
         CSINodeDriver(
             name=driver, node_id=name, allocatable=VolumeNodeResources(count=count)
@@ -245,7 +250,15 @@ def make_volume_attachment(
     node: str = "node",
     attached: bool = True,
 ) -> VolumeAttachment:
-    """Make the attachment of a volume to a node."""
+    """Make the attachment of a volume to a node.
+
+    Args:
+        name: Its name.
+        driver: The CSI driver that attaches the volume.
+        volume: The name of the persistent volume.
+        node: The name of the node.
+        attached: Whether the driver has attached it.
+    """
     return VolumeAttachment(
         metadata=make_metadata(VolumeAttachment, name=name),
         spec=VolumeAttachmentSpec(

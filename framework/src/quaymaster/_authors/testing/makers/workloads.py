@@ -57,7 +57,14 @@ def make_replica_set(
     selector: LabelSelector | Mapping[str, str] | None = None,
     replicas: int = 1,
 ) -> ReplicaSet:
-    """Make a replica set, which can be the ``owner`` of pods."""
+    """Make a replica set, which can be the ``owner`` of pods.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        selector: The labels of its pods.
+        replicas: How many pods it runs.
+    """
     return ReplicaSet(
         metadata=make_metadata(ReplicaSet, name=name, namespace=namespace),
         spec=ReplicaSetSpec(replicas=replicas, selector=to_label_selector(selector)),
@@ -255,7 +262,13 @@ def make_service(
     namespace: str = "default",
     selector: Mapping[str, str] | None = None,
 ) -> Service:
-    """Make a service that selects the pods with these labels."""
+    """Make a service.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        selector: The labels of its pods; None for no pods.
+    """
     return Service(
         metadata=make_metadata(Service, name=name, namespace=namespace),
         spec=ServiceSpec(selector=dict(selector or {})),
@@ -271,7 +284,17 @@ def make_pod_disruption_budget(
     min_available: int | str | None = None,
     max_unavailable: int | str | None = None,
 ) -> PodDisruptionBudget:
-    """Make a disruption budget, with the disruptions that it allows now."""
+    """Make a disruption budget, which limits evictions.
+
+    Args:
+        name: Its name.
+        namespace: Its namespace.
+        selector: The labels of its pods.
+        disruptions_allowed: How many of them may be evicted now. In a `PluginHarness`
+            it stays so; in a `SchedulerHarness` a controller computes it.
+        min_available: How many pods must stay, as a number or as ``"50%"``.
+        max_unavailable: How many pods may be missing, as a number or as ``"50%"``.
+    """
     return PodDisruptionBudget(
         metadata=make_metadata(PodDisruptionBudget, name=name, namespace=namespace),
         spec=PodDisruptionBudgetSpec(

@@ -32,7 +32,7 @@ class CallNotPlayedError(QuaymasterError):
 
 
 class RecordedCaseError(QuaymasterError, ValueError):
-    """A file of recorded cases is invalid."""
+    """A file of recorded cases is invalid, see `quaymaster.testing.check_recorded`."""
 
 
 @attrs.frozen(eq=False)
