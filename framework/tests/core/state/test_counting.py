@@ -16,9 +16,11 @@ from quaymaster.counting import (
     OUTSIDE,
     DomainCounts,
     ExistingPodTerm,
+    ExistingPodTerms,
     Namespaces,
     NodeFilter,
     PerTemplate,
+    PodCount,
     PodQuery,
     compile_pod_terms,
 )
@@ -124,6 +126,7 @@ class CountsMachine(RuleBasedStateMachine):
         self.queries: dict[PodQuery, None] = {}
         self.keys: dict[tuple[str, NodeFilter | None], None] = {}
         self.kept: dict[PodQuery, tuple[int, DomainCounts]] = {}
+        self.terms: tuple[ExistingPodTerms, int, list[PodCount]] | None = None
         self.number = 0
 
     @rule(
@@ -206,6 +209,20 @@ class CountsMachine(RuleBasedStateMachine):
         counts = self.snapshot.counts.pods(query).by_domain(domains)
         self.snapshot.counts.existing_terms(terms_of)
         self.kept[query] = self.snapshot.counts.revision, counts
+
+    @rule()
+    def forget(self) -> None:
+        self.snapshot.counts.forget()
+
+    @invariant()
+    def terms_are_the_same_while_their_revision_is(self) -> None:
+        now = self.snapshot.counts.existing_terms(terms_of)
+        if self.terms is not None:
+            terms, revision, groups = self.terms
+            if terms.revision == revision:
+                assert now is terms
+                assert [*now.groups()] == groups
+        self.terms = now, now.revision, [*now.groups()]
 
     @invariant()
     def cached_counts_are_right_while_the_layout_is_the_same(self) -> None:

@@ -123,14 +123,13 @@ class InterPodAffinity:
     @hookimpl
     def skips_depend_on(self, pod: Pod) -> Sequence[Revised] | None:
         # A Skip is cached while no pod has terms: the first pod with terms changes the
-        # counts. If a pod has terms, the result also depends on where pods run.
+        # existing ones. If a pod has terms, the result also depends on where pods run.
         counts = self._handle.snapshot.counts
         if affinity_terms(pod) is not NO_TERMS:
             return None
-        for terms_of in (existing_anti_affinity, existing_preferences):
-            if counts.existing_terms(terms_of):
-                return None
-        return (counts,)
+        anti_affinity = counts.existing_terms(existing_anti_affinity)
+        preferences = counts.existing_terms(existing_preferences)
+        return None if anti_affinity or preferences else (anti_affinity, preferences)
 
     @hookimpl
     def pre_filter(self, state: CycleState, pod: Pod) -> Status | None:

@@ -171,16 +171,17 @@ class Diagnosis(msgspec.Struct, eq=False):
     _plugin_statuses: tuple[Status, ...] = ()
     _explicit: dict[str, Status] = {}
     _batches: list[Rejections] = []
+    _last_summary: Summary | None = None
 
     def reject(self, node_name: str, status: Status) -> None:
         """Add a node's rejection, and replace an earlier one."""
         self._explicit[node_name] = status
-        self._by_node = None
+        self._by_node = self._last_summary = None
 
     def reject_batch(self, rejections: Rejections) -> None:
         """Add the rejections of many nodes at once."""
         self._batches.append(rejections)
-        self._by_node = None
+        self._by_node = self._last_summary = None
 
     def override(self, rejections: Rejections) -> None:
         """Add rejections, and drop earlier ones of the same nodes."""
@@ -215,6 +216,7 @@ class Diagnosis(msgspec.Struct, eq=False):
         self.absent = status
         self.pre_filter_message = status.message
         self._plugin_statuses = (*self._plugin_statuses, status)
+        self._last_summary = None
 
     @property
     def is_filtered(self) -> bool:
@@ -340,6 +342,9 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     def _summary(self) -> Summary | None:
         """Return what equal attempts share; None if more than batches was rejected."""
+        # Identity: only PreFilter replaces the default object.
+        if self._last_summary is not None and self.absent is _UNRESOLVABLE:
+            return self._last_summary
         if (
             not self._batches
             or self._explicit
@@ -348,7 +353,8 @@ class Diagnosis(msgspec.Struct, eq=False):
             or not self.is_filtered
         ):
             return None
-        return Summary.of(self._batches, self.size)
+        self._last_summary = Summary.of(self._batches, self.size)
+        return self._last_summary
 
     def _text_and_reasons(self) -> tuple[str, tuple[str, ...]]:
         summary = self._summary()

@@ -74,6 +74,11 @@ class TrialCluster:
         self._feed = _Feed(self._runner, counts)
         self._runner.start(self._feed)
         self._frameworks = self._runner.frameworks
+        self._algorithms = {
+            name: framework.algorithm.choosing()
+            for name, framework in self._frameworks.items()
+        }
+        self._usual = next(iter(self._algorithms.values()))
         self._reverts = ExitStack()
         self._changed: set[str] = set()
         # Rotates, so that pods spread over equal nodes as upstream's do.
@@ -227,7 +232,7 @@ class TrialCluster:
         return algorithm.find_feasible(attempt)
 
     def _attempt(self, pod: Pod) -> tuple[Attempt, Algorithm]:
-        algorithm = self._framework_of(pod).algorithm.choosing()
+        algorithm = self._algorithms.get(pod.spec.scheduler_name, self._usual)
         return Attempt.begin(CycleState(), _alone(pod), algorithm.nodes), algorithm
 
     def _framework_of(self, pod: Pod) -> Framework:

@@ -122,6 +122,8 @@ class PodCounts:
         """Remove all counts; they are created again on demand. Framework use only."""
         self.revision += 1
         self._classes = LabelClasses()
+        for terms in self._existing.values():
+            terms.revision += 1  # those who hold it ask for a new one
         self._existing.clear()
         self._domains.clear()
 

@@ -32,13 +32,18 @@ pods without terms."""
 
 
 class ExistingPodTerms:
-    """The terms of all pods on nodes, indexed by the pods that they are about."""
+    """The terms of all pods on nodes, indexed by the pods that they are about.
 
-    __slots__ = ("_groups", "_index", "_nodes", "_terms_of")
+    Attributes:
+        revision: Grows whenever the first pod with a term comes, or the last one goes.
+    """
+
+    __slots__ = ("_groups", "_index", "_nodes", "_terms_of", "revision")
 
     def __init__(self, nodes: NodeTable, terms_of: TermsOf) -> None:
         self._nodes = nodes
         self._terms_of = terms_of
+        self.revision = 0
         self._groups: dict[ExistingPodTerm, PodCount] = {}
         self._index: SelectorIndex[ExistingPodTerm] = SelectorIndex()
 
@@ -92,4 +97,5 @@ class ExistingPodTerms:
                 del self._groups[existing]
                 self._index.remove(existing.term.selector, existing)
                 changed = True
+        self.revision += changed
         return changed

@@ -6,6 +6,7 @@ depend on time as well, and are looked at in each loop.
 """
 
 from collections.abc import Iterable, Set
+from itertools import filterfalse
 from typing import Final
 
 import attrs
@@ -100,7 +101,9 @@ class RemovalCandidates:
         self.utilization: dict[str, Utilization] = {}
         self.changed: Set[str] = frozenset()
         self._facts: dict[str, _Facts] = {}
-        self._eligible: set[str] = set()
+        # The nodes that are worth a trial.
+        self._ranks: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
         self._depend_on_time: set[str] = set()
         self._tried_on: set[str] = set()
         self._left_out: Set[str] = frozenset()
@@ -160,13 +163,12 @@ class RemovalCandidates:
         Args:
             first: The nodes that the last loop has found.
         """
-        facts = self._facts
-
-        def order(name: str) -> tuple[int, bool, int]:
-            own = facts[name]
-            return own.rank, name not in first, own.seen.number
-
-        return sorted(self._eligible, key=order)
+        # Three passes of built-in functions: a sort by one function of names took a
+        # quarter of the first loops, in which 3,500 of 5,000 nodes are candidates.
+        names = sorted(self._numbers, key=self._numbers.__getitem__)
+        is_first = first.__contains__
+        names = [*filter(is_first, names), *filterfalse(is_first, names)]
+        return sorted(names, key=self._ranks.__getitem__)
 
     def has_pods(self, name: str) -> bool:
         """Return whether a node has any pods."""
@@ -220,7 +222,8 @@ class RemovalCandidates:
 
     def _sort_in(self, name: str) -> None:
         """Note whether a node is worth a trial, and why not."""
-        self._eligible.discard(name)
+        self._ranks.pop(name, None)
+        self._numbers.pop(name, None)
         self.utilization.pop(name, None)
         self._unremovable.drop(name)
         facts = self._facts.get(name)
@@ -236,6 +239,7 @@ class RemovalCandidates:
         if facts.utilization is not None:
             self.utilization[name] = facts.utilization
         if facts.reason is None:
-            self._eligible.add(name)
+            self._ranks[name] = facts.rank
+            self._numbers[name] = facts.seen.number
         else:
             self._unremovable.add(name, Unremovable(facts.reason))
