@@ -253,10 +253,10 @@ def check_plugins(
 
     PACKAGE is an installed distribution, or a folder with a pyproject.toml, from which
     the plugins are then imported. The command checks the metadata, the range of
-    quaymaster versions, the entry points, name clashes with installed packages, and the
-    hooks. It runs the contract suite, which generates the same clusters each time; in a
-    folder, with the clusters of the contract class in its tests. The exit code is 1 if
-    there is any error.
+    quaymaster versions, the entry points, the profile.yaml of a folder, name clashes
+    with installed packages, and the hooks. It runs the contract suite, which generates
+    the same clusters each time; in a folder, with the clusters of the contract class in
+    its tests. The exit code is 1 if there is any error.
     """
     report = check_package(
         package,

@@ -483,8 +483,42 @@ def test_configuration_without_arguments_is_refused(
 def test_package_without_types_gets_a_finding(make_folder: MakeFolder) -> None:
     folder = Path(make_folder(code=NEEDY))
     (folder / "src" / "acme_gates" / "py.typed").unlink()
+    lines = findings(str(folder))
     problem = "has no file py.typed, so type checkers ignore its types"
-    assert f"warning: [typing] package 'acme_gates': {problem}" in findings(str(folder))
+    start = f"error: [typing] package 'acme_gates': {problem}"
+    assert any(line.startswith(start) for line in lines)
+
+
+PROFILE = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - schedulerName: default-scheduler
+    plugins:
+      multiPoint:
+        enabled: [{}]
+"""
+
+
+def test_profile_that_does_not_enable_the_plugin_is_an_error(
+    make_folder: MakeFolder,
+) -> None:
+    folder = Path(make_folder(code=NEEDY))
+    profile = folder / "profile.yaml"
+    profile.write_text(PROFILE.format(""))
+    line = (
+        "error: [profile] profile.yaml: enables no Gates: add the name to "
+        "plugins.multiPoint.enabled"
+    )
+    assert line in findings(str(folder))
+
+
+def test_profile_that_does_not_load_is_an_error(make_folder: MakeFolder) -> None:
+    folder = Path(make_folder(code=NEEDY))
+    (folder / "profile.yaml").write_text(PROFILE.format("{name: Gate}"))
+    lines = findings(str(folder))
+    start = "error: [profile] profile.yaml: does not load: "
+    assert any(line.startswith(start) and "'Gate'" in line for line in lines)
 
 
 HATCHLING = """
@@ -512,7 +546,7 @@ def built(folder: str, build: str = HATCHLING) -> str:
     [
         pytest.param(
             'exclude = ["py.typed"]',
-            "warning: [typing] package 'acme_gates': the wheel has no file py.typed, "
+            "error: [typing] package 'acme_gates': the wheel has no file py.typed, "
             "so type checkers ignore its types",
             id="no types",
         ),

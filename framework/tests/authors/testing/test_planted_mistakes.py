@@ -18,6 +18,10 @@ from tests.kit.internals.testing import CHECKS
 from tests.kit.nightly import with_rest_at_night
 from tests.kit.planted.aisles import AISLE_MISTAKES, Aisles
 from tests.kit.planted.aisles import OWN as AISLE_CLUSTERS
+from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors
+from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
+from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
+from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
@@ -78,6 +82,8 @@ MISTAKES = (
     *METER_MISTAKES,
     *SEAT_MISTAKES,
     *PROJECT_MISTAKES,
+    *EVICTOR_MISTAKES,
+    *FEED_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -98,6 +104,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Meters, METER_CLUSTERS),
     (Seats, SEAT_CLUSTERS),
     (Projects, PROJECT_CLUSTERS),
+    (Evictors, EVICTOR_CLUSTERS),
+    (stubbed(Feeds), FEED_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (Evicts, None),
@@ -121,6 +129,8 @@ COSTLY = (
     "Neighbours",
     "Seats",
     "Projects",
+    "Evictors",
+    "StubbedFeeds",
 )
 
 

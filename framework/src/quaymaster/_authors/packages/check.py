@@ -32,6 +32,7 @@ from quaymaster._authors.packages.needed_sdk import (
     needs_of,
 )
 from quaymaster._authors.packages.own_contracts import OwnContracts
+from quaymaster._authors.packages.profile_checks import profile_findings
 from quaymaster._authors.packages.wheel_checks import wheel_findings
 from quaymaster._base.versions.kubernetes import Kubernetes
 from quaymaster._core.registry.kinds import KIND_GROUP, RegisteredKind
@@ -68,7 +69,7 @@ def check_package(
     opt_outs: Mapping[str, str],
     kubernetes: Sequence[Kubernetes] = (),
 ) -> Report:
-    """Check a package: metadata, entry points, clashes, versions, hooks, contract.
+    """Check a package: metadata, entry points, profile, versions, hooks, contract.
 
     If the tests in a folder have a contract class for a plugin, the contract suite uses
     its clusters, objects, arguments, versions and opt-outs.
@@ -111,6 +112,7 @@ def _findings(
     yield from need_findings(needs, lowest_sdk(candidate))
     yield from kind_findings(candidate, usable, others)
     yield from observer_findings(candidate)
+    yield from profile_findings(candidate, usable, others)
     # A package that cannot be imported has that finding already.
     contracts = OwnContracts.of_folder(candidate.folder if usable else None)
     yield from contracts.findings

@@ -11,6 +11,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._authors.packages.findings import Finding, Level
+from quaymaster._authors.testing.contract.effects import vacuous_text
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.suite import (
     MissingHypothesisError,
@@ -109,7 +110,7 @@ def contract_findings(
         return
     yield from map(_finding, repeat(plugin), run.violations)
     if not run.violations and run.vacuous:
-        message = f"the clusters do not exercise it: {'; '.join(run.vacuous)}"
+        message = vacuous_text(run.vacuous)
         yield Finding.warning("contract: effects", where, message)
 
 

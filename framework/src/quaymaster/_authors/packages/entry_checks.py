@@ -125,8 +125,11 @@ def typing_findings(candidate: Candidate) -> Iterator[Finding]:
         if folders and not any(
             (Path(folder) / "py.typed").exists() for folder in folders
         ):
-            message = "has no file py.typed, so type checkers ignore its types"
-            yield Finding.warning("typing", f"package {package!r}", message)
+            message = (
+                "has no file py.typed, so type checkers ignore its types: add an empty "
+                "file of this name beside its __init__.py"
+            )
+            yield Finding.error("typing", f"package {package!r}", message)
 
 
 def _get_along(kind: type[ApiObject], other: type[ApiObject]) -> bool:

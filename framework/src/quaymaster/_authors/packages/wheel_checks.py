@@ -100,7 +100,7 @@ def _omissions(candidate: Candidate, package: str, wheel: _Wheel) -> Iterator[Fi
     left_out = [file for file in files if file not in wheel.files]
     if f"{package}/py.typed" in left_out:
         message = "the wheel has no file py.typed, so type checkers ignore its types"
-        yield Finding.warning("typing", where, message)
+        yield Finding.error("typing", where, message)
     modules = [file for file in left_out if file.endswith(".py")]
     if modules:
         message = f"the wheel leaves out {', '.join(modules)}"

@@ -136,7 +136,11 @@ class Handle(Protocol):
 
     @property
     def cluster(self) -> Cluster:
-        """The cluster itself, for PreBind, Bind and PostFilter."""
+        """The cluster itself, for PreBind and Bind, and for background tasks.
+
+        Other hooks run on the scheduling thread, and all pods wait for their calls. Use
+        `run_in_background` there, or `quaymaster.preemption.Evictions` for evictions.
+        """
 
     @property
     def informers(self) -> Informers:

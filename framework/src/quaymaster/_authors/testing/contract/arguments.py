@@ -1,4 +1,4 @@
-"""A check: arguments can be written to a file and read back."""
+"""A check: arguments can be written to a file and read back, and are validated."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
@@ -6,6 +6,7 @@ from typing import Final, cast
 import attrs
 
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.extreme_arguments import ask_extremes
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._base.errors import QuaymasterError
@@ -42,6 +43,7 @@ def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None
             except QuaymasterError:
                 continue  # no value for this field
             _compare(given, actual)
+    ask_extremes(subject, args)
 
 
 def _compare(subject: Subject, args: object) -> None:
@@ -59,7 +61,7 @@ def _compare(subject: Subject, args: object) -> None:
 
 ARGUMENTS = Check(
     name="arguments",
-    promise="arguments that are written to a file and loaded again are the same",
+    promise="arguments are the same when written and loaded, and have no bad values",
     ask=_ask,
     needs_clusters=False,
 )

@@ -9,6 +9,7 @@ from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, shown
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.companions import (
+    evicting_harnesses,
     post_filter_harnesses,
     preempting,
 )
@@ -18,7 +19,9 @@ from quaymaster._authors.testing.contract.reserving import (
     reserve_and_return,
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.stressed import with_equal_nodes
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import PodGroupPlacement
@@ -98,15 +101,26 @@ def _evictions(subject: Subject, cluster: SmallCluster) -> Iterator[Decision]:
     Other checks report its failures.
     """
     pod = preempting(cluster.pending[0])
-    for harness in post_filter_harnesses(subject, cluster) if cluster.nodes else ():
+    for harness in _preemptions(subject, cluster) if cluster.nodes else ():
         answer: object = None
         with harness, suppress(Exception):
             harness.start()
             answer = harness.post_filter(pod)
         stored = harness.cluster.list(Pod).items
         kept = {each.key for each in stored if not each.metadata.deletion_timestamp}
-        evicted = sorted({other.key for other in cluster.pods} - kept)
+        running = harness.handle.informers.list(Pod)
+        evicted = sorted({each.key for each in running if each.node_name} - kept)
         yield "post_filter", f"pod '{pod.key}': {answer}, evicts {evicted}"
+
+
+def _preemptions(subject: Subject, cluster: SmallCluster) -> Iterator[PluginHarness]:
+    """Yield harnesses for PostFilter; in the last one, all candidates are equal."""
+    yield from post_filter_harnesses(subject, cluster)
+    occupied = {pod.node_name for pod in cluster.pods}
+    models = [node for node in cluster.nodes if node.name in occupied]
+    if models and len(cluster.nodes) > 1:
+        equal = with_equal_nodes(cluster, models[0])
+        yield next(evicting_harnesses(subject, equal, PluginHarness))
 
 
 def _order(bench: Bench, cluster: SmallCluster) -> Iterator[Decision]:

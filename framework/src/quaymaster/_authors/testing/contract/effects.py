@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Final
 
@@ -36,10 +37,12 @@ __all__ = [
     "VacuousContractWarning",
     "effects_of",
     "vacuous_effects",
+    "vacuous_text",
     "warn_of",
 ]
 
 
+_NOMINATE: Final = "return PostFilterResult(nominating=NominatingInfo(node_name, ...))"
 _MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40
 """The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
@@ -91,8 +94,20 @@ def warn_of(subject: Subject, *, stacklevel: int) -> None:
     """Warn of the hooks that had no effect, see `vacuous_effects`."""
     vacuous = vacuous_effects(subject)
     if vacuous:
-        text = f"{subject.name}: {'; '.join(vacuous)}: the clusters do not exercise it"
+        text = f"{subject.name}: {vacuous_text(vacuous)}"
         warnings.warn(text, VacuousContractWarning, stacklevel=stacklevel + 1)
+
+
+def vacuous_text(vacuous: Sequence[str]) -> str:
+    """Return a text about hooks without effect, with the reason if it is the usual one.
+
+    Args:
+        vacuous: The hooks, see `vacuous_effects`.
+    """
+    text = "; ".join(vacuous)
+    if all(_NOMINATE in each for each in vacuous):
+        return text
+    return f"the clusters do not exercise it: {text}"
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -152,7 +167,7 @@ def _count_binding(bench: Bench, pod: Pod) -> None:
 def _count_rescues(subject: Subject, cluster: SmallCluster) -> None:
     pod, counts = preempting(cluster.pending[0]), subject.effects
     for harness in post_filter_harnesses(subject, cluster):
-        before = _written(subject, harness)
+        before, pods = _written(subject, harness), _alive(harness)
         answer: PostFilterResult | None = None
         # Other checks report failures.
         with harness, suppress(Exception):
@@ -163,6 +178,13 @@ def _count_rescues(subject: Subject, cluster: SmallCluster) -> None:
         counts["post_filter called"] += 1
         counts["post_filter rescued"] += has_node
         counts["post_filter wrote"] += _written(subject, harness) != before
+        counts["post_filter evicted"] += _alive(harness) != pods
+
+
+def _alive(harness: PluginHarness) -> AbstractSet[str]:
+    """Return the pods that are not deleted."""
+    pods = harness.cluster.list(Pod).items
+    return {pod.uid for pod in pods if not pod.is_terminating}
 
 
 def _written(subject: Subject, harness: PluginHarness) -> Sequence[object]:
@@ -207,6 +229,11 @@ def _post_filter(subject: Subject) -> tuple[str, bool]:
     rescued = counts["post_filter rescued"]
     pods = counted(counts["post_filter called"], "pod")
     deleted = [write.kind for write in _writes(subject) if write.verb is Verb.DELETE]
+    evicted = counts["post_filter evicted"]
+    if evicted and not rescued:
+        # Others may take the room, and the pod may not even be tried again.
+        text = f"evicted pods for {evicted} of {pods} and nominated no node"
+        return f"{text} ({_NOMINATE})", True
     if not deleted or Pod in deleted:
         # Without the right to evict, it may only report why no node fits.
         return f"rescued {rescued} of {pods}", bool(deleted) and not rescued

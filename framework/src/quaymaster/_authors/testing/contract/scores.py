@@ -1,11 +1,13 @@
 """Checks: scores after NormalizeScore are from 0 to 100."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from quaymaster._authors.testing.contract.answers import answers
-from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.stressed import stressed
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.declarations import Scope
 from quaymaster._core.contract.scores import MAX_NODE_SCORE
@@ -15,6 +17,14 @@ __all__ = ["NORMALIZATION", "SCORE_RANGE"]
 
 
 def _ask_range(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    _ask_variant(subject, cluster)
+    for variant in stressed(cluster):
+        # A hook may fail on extreme values.
+        with suppress(HookFailedError):
+            _ask_variant(subject, variant)
+
+
+def _ask_variant(subject: Subject, cluster: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     hook = "normalize_score" if subject.has("normalize_score") else "score"
     for pod in cluster.pending:

@@ -14,8 +14,8 @@ __all__ = ["OTHER_PROCESS", "first_difference"]
 
 _REMEDY: Final = (
     "sort what comes from a set, do not use hashes of texts (PYTHONHASHSEED changes "
-    "them), and read handle.clock instead of the wall clock (the other process has "
-    "another date and time zone)"
+    "them), use handle.random instead of the module random, and read handle.clock "
+    "instead of the wall clock (the other process has another date and time zone)"
 )
 _NOTHING: Final[Decision] = ("", "nothing more")
 

@@ -2,27 +2,43 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import attrs
 
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.companions import (
+    evicting_harnesses,
+    preempting,
+)
 from quaymaster._authors.testing.contract.real_time import RealTimeWatch
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
+from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.raised import describe_exception
 from quaymaster._core.engine.guarded import run_guarded
+from quaymaster._core.engine.handle import Services
 
 __all__ = ["TIMERS"]
 
 _SECONDS: Final = 61
 """Enough for timers that run each minute."""
 
+_NOT_PLUGINS: Final = frozenset({"builtins", "abc", "typing", "quaymaster"})
+"""The packages of classes from which plugins may derive."""
+
 
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    _ask_online(subject, cluster, other)
+    base = _base_of_package(subject.plugin)
+    if base is not None:
+        _ask_offline(attrs.evolve(subject, plugin=base), cluster)
+
+
+def _ask_online(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     watch = RealTimeWatch(_packages(subject.plugin))
     services = subject.make_services(subject.empty_cluster)
     services = attrs.evolve(services, executor=watch)
@@ -35,6 +51,8 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
             bench.advance(_SECONDS)
             bench.become(cluster, other)
             bench.close()
+            if subject.has("post_filter") and cluster.nodes:
+                _evict(subject, cluster, watch)
     except HookFailedError:
         if not watch.uses:
             raise
@@ -44,10 +62,53 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
         fail(function, problem, cluster.nodes, cluster.objects)
 
 
+def _ask_offline(subject: Subject, cluster: SmallCluster) -> None:
+    """Look for connections of a class whose calls of servers a test has overridden."""
+    watch = RealTimeWatch(_packages(subject.plugin))
+    # Without a server, it may fail in any way.
+    with watch.watching(is_offline=True), suppress(Exception):
+        services = subject.make_services(subject.empty_cluster)
+        services = attrs.evolve(services, executor=watch)
+        bench = Bench(subject, cluster, services=services)
+        for pod in cluster.pending[:1]:
+            walk(bench, pod)
+        bench.advance(_SECONDS)
+        bench.close()
+    for use in watch.uses:
+        fail(use.function, use.problem)
+
+
+def _evict(subject: Subject, cluster: SmallCluster, watch: RealTimeWatch) -> None:
+    """Call PostFilter for a pod."""
+
+    class WatchedHarness(PluginHarness):
+        """A harness whose background tasks are not watched."""
+
+        def _adapted(self, services: Services) -> Services:
+            return attrs.evolve(services, executor=watch)
+
+    pod = preempting(cluster.pending[0])
+    for harness in evicting_harnesses(subject, cluster, WatchedHarness):
+        # Other checks report failures.
+        with harness, suppress(Exception):
+            harness.start()
+            harness.post_filter(pod)
+
+
+def _base_of_package(plugin: type) -> type | None:
+    """Return the class of another package from which a test has derived the plugin."""
+    own = plugin.__module__.partition(".")[0]
+    for base in plugin.__mro__[1:]:
+        package = base.__module__.partition(".")[0]
+        if package not in (own, *_NOT_PLUGINS):
+            return base
+    return None
+
+
 def _packages(plugin: type) -> frozenset[str]:
     """Return the packages of a plugin: tests derive classes that read no server."""
     names = {base.__module__.partition(".")[0] for base in plugin.__mro__}
-    return frozenset(names - {"builtins", "abc", "typing", "quaymaster"})
+    return frozenset(names - _NOT_PLUGINS)
 
 
 @contextmanager
@@ -81,7 +142,7 @@ def _collecting(failures: list[tuple[str, str]]) -> Iterator[None]:
 
 TIMERS: Final = Check(
     name="timers",
-    promise="hooks use the handle's clock and no threads, and its timers do not fail",
+    promise="hooks use the handle's clock and no threads, nor block, and timers work",
     ask=_ask,
     needs_other=True,
 )

@@ -1,0 +1,121 @@
+"""Extreme clusters, which authors rarely draw: equal nodes, huge ones, odd labels."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeVar
+
+import attrs
+from msgspec.structs import replace
+
+from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._api.objects.quantity import Quantity
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.makers.metadata import make_uid
+
+__all__ = ["stressed", "with_equal_nodes"]
+
+ObjT = TypeVar("ObjT", bound=ApiObject)
+
+_VALUES: Final = ("", "0", "999999999", "a.b.c.d.e.f.g.h", "a-b-c-d-e-f-g-h")
+"""Values that every label may have, whatever their author expects."""
+
+_USUAL_KEYS: Final = ("kubernetes.io/", "k8s.io/")
+"""Kubernetes itself writes these labels."""
+
+_HUGE: Final[Mapping[str, Quantity]] = {
+    "cpu": Quantity("448"),
+    "memory": Quantity("24Ti"),
+    "pods": Quantity("1000"),
+}
+
+
+def stressed(cluster: SmallCluster) -> Iterator[SmallCluster]:
+    """Yield extreme variants of a cluster; an API server accepts their objects."""
+    if not cluster.nodes:
+        return
+    first, *others = cluster.nodes
+    yield attrs.evolve(cluster, nodes=(first,), pods=_on(cluster, first))
+    yield with_equal_nodes(cluster, first)
+    yield attrs.evolve(cluster, nodes=(_huge(first), *others))
+    yield attrs.evolve(cluster, nodes=(_tainted(first, cluster), *others))
+    for value in _VALUES:
+        node = _relabelled(first, cluster.nodes, value)
+        yield attrs.evolve(cluster, nodes=(node, *others))
+        pending = tuple(
+            _relabelled(pod, cluster.pending, value) for pod in cluster.pending
+        )
+        yield attrs.evolve(cluster, pending=pending)
+
+
+def with_equal_nodes(cluster: SmallCluster, model: Node) -> SmallCluster:
+    """Return a cluster whose nodes and their pods differ only in their names."""
+    nodes = tuple(_copy_of(model, node) for node in cluster.nodes)
+    pods = tuple(
+        _copy_on(pod, node)
+        for node in nodes
+        for pod in cluster.pods
+        if pod.node_name == model.name
+    )
+    return attrs.evolve(cluster, nodes=nodes, pods=pods)
+
+
+def _on(cluster: SmallCluster, node: Node) -> tuple[Pod, ...]:
+    return tuple(pod for pod in cluster.pods if pod.node_name == node.name)
+
+
+def _copy_of(model: Node, node: Node) -> Node:
+    hostname = "kubernetes.io/hostname"
+    labels = {**model.metadata.labels, hostname: node.name}
+    metadata = replace(
+        model.metadata, name=node.name, uid=node.metadata.uid, labels=labels
+    )
+    return replace(model, metadata=metadata)
+
+
+def _copy_on(pod: Pod, node: Node) -> Pod:
+    name = f"{pod.name}-{node.name}"
+    uid = make_uid(Pod, name, pod.namespace)
+    metadata = replace(pod.metadata, name=name, uid=uid)
+    return replace(pod, metadata=metadata, node_name=node.name)
+
+
+def _huge(node: Node) -> Node:
+    amounts = {**node.status.allocatable, **_HUGE}
+    return replace(
+        node, status=replace(node.status, allocatable=amounts, capacity=amounts)
+    )
+
+
+def _tainted(node: Node, cluster: SmallCluster) -> Node:
+    """Return a node with the taints of all nodes."""
+    taints = [taint for each in cluster.nodes for taint in each.spec.taints]
+    return replace(node, spec=replace(node.spec, taints=tuple(dict.fromkeys(taints))))
+
+
+def _relabelled(obj: ObjT, alike: Iterable[ApiObject], value: str) -> ObjT:
+    """Return an object that has one value for all labels and annotations.
+
+    Args:
+        obj: The object.
+        alike: The objects whose keys it gets.
+        value: The value.
+    """
+    labels, annotations = (
+        {**part(obj), **dict.fromkeys(_keys(map(part, alike)), value)}
+        for part in (_labels, _annotations)
+    )
+    metadata = replace(obj.metadata, labels=labels, annotations=annotations)
+    return replace(obj, metadata=metadata)
+
+
+def _labels(obj: ApiObject) -> Mapping[str, str]:
+    return obj.metadata.labels
+
+
+def _annotations(obj: ApiObject) -> Mapping[str, str]:
+    return obj.metadata.annotations
+
+
+def _keys(parts: Iterable[Mapping[str, str]]) -> Sequence[str]:
+    """Return the keys that Kubernetes itself does not write."""
+    keys = dict.fromkeys(key for part in parts for key in part)
+    return [key for key in keys if not any(usual in key for usual in _USUAL_KEYS)]

@@ -1,0 +1,84 @@
+"""Mistakes in plugins that evict pods, and declare no access."""
+
+import random
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from quaymaster import (
+    Code,
+    CycleState,
+    Handle,
+    NodeStatuses,
+    NominatingInfo,
+    NominatingMode,
+    Pod,
+    PostFilterResult,
+    Status,
+    hookimpl,
+)
+from quaymaster.preemption import Candidate, DryRun, Evictions, best_candidates
+from quaymaster.testing import clusters, make_node, make_pod
+from tests.kit.planted.mistake import Mistake, Plugin
+
+__all__ = ["EVICTOR_MISTAKES", "OWN", "Evictors"]
+
+
+class Evictors(Plugin):
+    """Correct: evicts the victims of the best candidate in the background."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.dry_run = DryRun(handle)
+        self.evictions = Evictions(handle, handle.plugin_name)
+
+    def choose(self, candidates: Sequence[Candidate]) -> Candidate:
+        """Return one of the candidates."""
+        return candidates[0]
+
+    def evict(self, pod: Pod, candidate: Candidate) -> None:
+        """Evict the victims of a candidate."""
+        self.evictions.start(pod, candidate)
+
+    def result(self, candidate: Candidate) -> PostFilterResult:
+        """Return the result of the hook."""
+        nominating = NominatingInfo(candidate.node_name, NominatingMode.OVERRIDE)
+        return PostFilterResult(nominating=nominating)
+
+    @hookimpl
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> PostFilterResult | Status:
+        rows = statuses.rows_with(Code.UNSCHEDULABLE)
+        search = self.dry_run.find(state, pod, rows, wanted=100)
+        if not search.candidates:
+            return Status.unschedulable("no eviction helps")
+        best = self.choose(best_candidates(search.candidates))
+        self.evict(pod, best)
+        return self.result(best)
+
+
+class NominatesNothing(Evictors):
+    def result(self, candidate: Candidate) -> PostFilterResult:
+        return PostFilterResult()
+
+
+class DeletesInTheHook(Evictors):
+    def evict(self, pod: Pod, candidate: Candidate) -> None:
+        for victim in candidate.victims:
+            self.handle.cluster.delete(Pod, victim.key, uid=victim.uid)
+
+
+class ChoosesAtRandom(Evictors):
+    def choose(self, candidates: Sequence[Candidate]) -> Candidate:
+        return random.choice(candidates)
+
+
+OWN = clusters(
+    nodes=st.just(make_node()), pods=st.builds(make_pod, priority=st.integers(0, 9))
+)
+EVICTOR_MISTAKES: Sequence[Mistake] = (
+    Mistake(NominatesNothing, ["effects"], OWN),
+    Mistake(DeletesInTheHook, ["timers"], OWN),
+    Mistake(ChoosesAtRandom, ["other process"], OWN),
+)

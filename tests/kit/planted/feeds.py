@@ -1,0 +1,180 @@
+"""A plugin that reads data from outside, with arguments, and mistakes in it."""
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import attrs
+
+from quaymaster import (
+    Change,
+    ClusterEventWithHint,
+    Handle,
+    Node,
+    NodeInfo,
+    Status,
+    hookimpl,
+    on_node,
+)
+from quaymaster.config import integer
+from quaymaster.testing import clusters, nodes
+from tests.kit.planted.mistake import Mistake
+
+__all__ = ["FEED_MISTAKES", "OWN", "Feeds", "stubbed"]
+
+PARTS = "example.com/parts"
+BUSY = Status.unschedulable("node(s) were busy")
+
+
+@attrs.frozen(kw_only=True)
+class FeedsArgs:
+    """Arguments that are validated."""
+
+    period_seconds: int = attrs.field(default=15, validator=integer(1))
+    most: int = attrs.field(default=1, validator=integer(1))
+
+
+class Feeds:
+    """Correct: reads a server in the background, and prefers nodes with few parts."""
+
+    Args: ClassVar[type] = FeedsArgs
+
+    def __init__(self, args: FeedsArgs, handle: Handle) -> None:
+        self.args = args
+        self.handle = handle
+        self.load = 1
+        self.limits = self.read()
+
+    def read(self) -> str:
+        """Read a file."""
+        return Path(__file__).read_text(encoding="utf-8")
+
+    def fetch(self) -> int:
+        """Read the server."""
+        try:
+            with socket.create_connection(("feeds.invalid", 80), timeout=1):
+                return 1
+        except OSError:
+            return 0
+
+    @hookimpl
+    def start(self) -> None:
+        self.handle.run_in_background(self.fetch, self.arrive)
+
+    def arrive(self, load: int) -> None:
+        """Receive the load, and read it again later."""
+        self.load = load
+        clock = self.handle.clock
+        clock.call_later(self.args.period_seconds, self.start, background=True)
+
+    def parts(self, node: NodeInfo) -> Sequence[str]:
+        """Return the parts of a node."""
+        return [part for part in node.labels.get(PARTS, "").split(".") if part]
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return BUSY if len(self.parts(node)) > self.args.most else None
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return max(0, 100 - 100 * len(self.parts(node)) // self.args.most)
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [on_node(Change.ADD | Change.UPDATE_NODE_LABEL)]
+
+
+class ConnectsInStart(Feeds):
+    @hookimpl
+    def start(self) -> None:
+        self.arrive(self.fetch())
+
+
+class ReadsAFileInFilter(Feeds):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        self.read()
+        return super().filter(node)
+
+
+class ListsTheClusterInFilter(Feeds):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        self.handle.cluster.list(Node)
+        return super().filter(node)
+
+
+class ScoresBelowZero(Feeds):
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        return BUSY if node.labels.get(PARTS) == "b" else None
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return 100 - 40 * len(self.parts(node))
+
+
+@attrs.frozen(kw_only=True)
+class UncheckedArgs:
+    """Arguments that nothing validates."""
+
+    period_seconds: int = 15
+    most: int = 1
+
+
+@attrs.frozen(kw_only=True)
+class UncheckedPeriodArgs:
+    """Arguments whose period is not validated."""
+
+    period_seconds: int = 15
+    most: int = attrs.field(default=1, validator=integer(1))
+
+
+class TicksAtZero(Feeds):
+    """It reads the server without a pause, once the period is 0."""
+
+    Args: ClassVar[type] = UncheckedPeriodArgs
+
+
+class DividesByZero(Feeds):
+    """It divides by the argument."""
+
+    Args: ClassVar[type] = UncheckedArgs
+
+    def arrive(self, load: int) -> None:
+        self.load = load
+
+
+class CountsForEver(DividesByZero):
+    """It counts up to 100 in steps of the argument."""
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        count = 0
+        while 0 <= count < 100:
+            count += self.args.most
+        return min(100, max(0, count))
+
+
+def stubbed(plugin: type[Feeds]) -> type[Feeds]:
+    """Return a class of a test, which reads no server."""
+    members = {"fetch": lambda _self: 1, "__module__": "stubs"}
+    return type(f"Stubbed{plugin.__name__}", (plugin,), members)
+
+
+OWN = clusters(
+    nodes=nodes(*({"labels": {PARTS: parts}} for parts in ("a", "b", "a.b")))
+)
+FEED_MISTAKES: Sequence[Mistake] = tuple(
+    Mistake(stubbed(plugin), [check], OWN)
+    for plugin, check in (
+        (ConnectsInStart, "timers"),
+        (ReadsAFileInFilter, "timers"),
+        (ListsTheClusterInFilter, "timers"),
+        (ScoresBelowZero, "score range"),
+        (TicksAtZero, "arguments"),
+        (DividesByZero, "arguments"),
+        (CountsForEver, "arguments"),
+    )
+)
