@@ -120,7 +120,9 @@ def test_both_fill_the_cluster_and_what_is_refused_finds_room_elsewhere(
     share = NODES * CPUS // 2
     with plane.scheduler(), plane.quaymaster(RESTING_BRIEFLY):
         admin.create_all(mixed(share))
-        eventually(lambda: kubelets.count() == 2 * share, within=90, what="all pods")
+        eventually(
+            lambda: kubelets.count() == 2 * share, within=90, what=lambda: rest(admin)
+        )
     placed = [
         (pod["spec"]["schedulerName"], pod["status"]["phase"])
         for pod in admin.items("/api/v1/pods")

@@ -121,11 +121,12 @@ class DeviceShare:
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
-        return 100 - sum(self.left.on(node)) // (10 * MOST)
+        return max(0, 100 - sum(self.left.on(node)) // (10 * MOST))
 
     @hookimpl
     def score_nodes(self, nodes: NodeTable, rows: Rows) -> Int64Array:
-        scores: Int64Array = 100 - self.left.of(nodes)[rows].sum(axis=1) // (10 * MOST)
+        left = self.left.of(nodes)[rows].sum(axis=1) // (10 * MOST)
+        scores: Int64Array = (100 - left).clip(0)
         return scores
 
     @hookimpl

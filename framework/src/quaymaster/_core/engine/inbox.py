@@ -110,7 +110,7 @@ class Inbox:
             EndlessLoopError: The clock is virtual, and calls post each other for ever.
         """
         self.has_work = False
-        calls, chain, ran = self._calls, 0, bool(self._calls)
+        calls, chain, ran = self._calls, 0, False
         left = len(calls)
         while calls:
             if not left:
@@ -122,6 +122,7 @@ class Inbox:
                     break
             left -= 1
             calls.popleft()()
+            ran = True
         return ran
 
     def _interrupt(self, call: Callable[[], None]) -> None:

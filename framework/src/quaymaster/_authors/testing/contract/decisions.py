@@ -118,7 +118,7 @@ def _preemptions(subject: Subject, cluster: SmallCluster) -> Iterator[PluginHarn
     yield from post_filter_harnesses(subject, cluster)
     occupied = {pod.node_name for pod in cluster.pods}
     models = [node for node in cluster.nodes if node.name in occupied]
-    if models and len(cluster.nodes) > 1:
+    if models:
         equal = with_equal_nodes(cluster, models[0])
         yield next(evicting_harnesses(subject, equal, PluginHarness))
 

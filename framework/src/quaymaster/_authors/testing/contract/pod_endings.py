@@ -238,27 +238,27 @@ def _update_with(updated: Pod) -> Callable[[Bench, Pod], None]:
 
 
 def _fail_bind(bench: Bench, pod: Pod) -> None:
-    assumed = _reserved(bench, pod)
-    _unreserve(bench, assumed)
+    state, assumed = _reserved(bench, pod)
+    _unreserve(bench, state, assumed)
     bench.snapshot.remove_pod(assumed)
 
 
 def _delete_early(bench: Bench, pod: Pod) -> None:
-    assumed = _reserved(bench, pod)
+    state, assumed = _reserved(bench, pod)
     bench.remove(pod)
     bench.snapshot.remove_pod(assumed)
-    _unreserve(bench, assumed)
+    _unreserve(bench, state, assumed)
 
 
 def _lose_answer(bench: Bench, pod: Pod) -> None:
-    assumed = _reserved(bench, pod)
+    state, assumed = _reserved(bench, pod)
     bench.snapshot.remove_pod(assumed)
     bench.add(assumed)  # the watch delivers it with its node
-    _unreserve(bench, assumed)
+    _unreserve(bench, state, assumed)
 
 
-def _reserved(bench: Bench, pod: Pod) -> Pod:
-    """Run an attempt up to Permit; return the assumed pod, which is on its node."""
+def _reserved(bench: Bench, pod: Pod) -> tuple[CycleState, Pod]:
+    """Run an attempt up to Permit; return its state and the pod on its node."""
     subject, state = bench.subject, CycleState()
     node_name = first_open_node(bench, pod)
     bench.pre_filter(state, pod)
@@ -269,12 +269,12 @@ def _reserved(bench: Bench, pod: Pod) -> Pod:
     for hook in ("reserve", "permit"):
         if subject.has(hook):
             bench.ask(hook, state, assumed, node_name)
-    return assumed
+    return state, assumed
 
 
-def _unreserve(bench: Bench, assumed: Pod) -> None:
+def _unreserve(bench: Bench, state: CycleState, assumed: Pod) -> None:
     if bench.subject.has("unreserve"):
-        bench.ask("unreserve", CycleState(), assumed, assumed.node_name)
+        bench.ask("unreserve", state, assumed, assumed.node_name)
 
 
 POD_ENDINGS: Final = Check(

@@ -15,8 +15,17 @@ __all__ = ["stressed", "with_equal_nodes"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
-_VALUES: Final = ("", "0", "999999999", "a.b.c.d.e.f.g.h", "a-b-c-d-e-f-g-h")
+_VALUES: Final = ("", "0", "a.b.c.d.e.f.g.h", "a-b-c-d-e-f-g-h")
 """Values that every label may have, whatever their author expects."""
+
+_LARGE: Final = "1000"
+"""A larger value of nodes than most authors draw.
+
+Pods do not get it: they would request more than any node has, and a plugin may leave it
+to other filters to reject them. With 999999999, plugins made lists of so many devices.
+"""
+
+_EQUAL_NODES: Final = 4
 
 _USUAL_KEYS: Final = ("kubernetes.io/", "k8s.io/")
 """Kubernetes itself writes these labels."""
@@ -37,9 +46,10 @@ def stressed(cluster: SmallCluster) -> Iterator[SmallCluster]:
     yield with_equal_nodes(cluster, first)
     yield attrs.evolve(cluster, nodes=(_huge(first), *others))
     yield attrs.evolve(cluster, nodes=(_tainted(first, cluster), *others))
-    for value in _VALUES:
+    for value in (*_VALUES, _LARGE):
         node = _relabelled(first, cluster.nodes, value)
         yield attrs.evolve(cluster, nodes=(node, *others))
+    for value in _VALUES:
         pending = tuple(
             _relabelled(pod, cluster.pending, value) for pod in cluster.pending
         )
@@ -47,8 +57,11 @@ def stressed(cluster: SmallCluster) -> Iterator[SmallCluster]:
 
 
 def with_equal_nodes(cluster: SmallCluster, model: Node) -> SmallCluster:
-    """Return a cluster whose nodes and their pods differ only in their names."""
-    nodes = tuple(_copy_of(model, node) for node in cluster.nodes)
+    """Return a cluster whose nodes and their pods differ only in their names.
+
+    It has four nodes, so that two processes rarely draw the same one.
+    """
+    nodes = tuple(_copy_of(model, f"n{at}") for at in range(_EQUAL_NODES))
     pods = tuple(
         _copy_on(pod, node)
         for node in nodes
@@ -62,12 +75,10 @@ def _on(cluster: SmallCluster, node: Node) -> tuple[Pod, ...]:
     return tuple(pod for pod in cluster.pods if pod.node_name == node.name)
 
 
-def _copy_of(model: Node, node: Node) -> Node:
-    hostname = "kubernetes.io/hostname"
-    labels = {**model.metadata.labels, hostname: node.name}
-    metadata = replace(
-        model.metadata, name=node.name, uid=node.metadata.uid, labels=labels
-    )
+def _copy_of(model: Node, name: str) -> Node:
+    labels = {**model.metadata.labels, "kubernetes.io/hostname": name}
+    uid = make_uid(Node, name)
+    metadata = replace(model.metadata, name=name, uid=uid, labels=labels)
     return replace(model, metadata=metadata)
 
 
