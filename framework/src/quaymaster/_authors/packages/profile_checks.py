@@ -24,7 +24,7 @@ def profile_findings(
     """Find a profile that does not load, or does not enable the plugins.
 
     Args:
-        candidate: The package; if it has no ``profile.yaml``, there is no finding.
+        candidate: The package; without a ``profile.yaml``, nothing is checked.
         plugins: Its plugins, which can be loaded.
         others: The plugins of other packages.
     """

@@ -11,7 +11,7 @@ from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.reserving import (
-    binding_answers,
+    binding_difference,
     first_open_node,
     reserve_and_return,
 )
@@ -103,16 +103,11 @@ def _compare_binding(bench: Bench, renewed: Bench, other: SmallCluster) -> None:
         # It may remember for a while what it has let pass, so that it limits the rate.
         bench.advance(MAX_PERMIT_TIMEOUT_SECONDS)
     for pod in other.pending:
-        node_name = first_open_node(bench, pod)
-        if not node_name or first_open_node(renewed, pod) != node_name:
-            continue
-        expected = binding_answers(renewed, pod, node_name)
-        for hook, answer in binding_answers(bench, pod, node_name).items():
-            if answer != expected.get(hook):
-                text = f"{shown(answer)}, expected {shown(expected.get(hook))}"
-                text = f"{text} as from a new instance"
-                text = f"{text}; it keeps data of the earlier cluster"
-                fail(hook, text, pod, [*other.nodes, *other.pods, *other.objects])
+        changed = binding_difference(bench, renewed, pod)
+        if changed is not None:
+            text = f"{changed} as from a new instance"
+            text = f"{text}; it keeps data of the earlier cluster"
+            fail(changed.hook, text, pod, [*other.nodes, *other.pods, *other.objects])
 
 
 DETERMINISM = Check(

@@ -7,13 +7,13 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.answers import answers, difference, shown
+from quaymaster._authors.testing.contract.answers import answers, difference
 from quaymaster._authors.testing.contract.attempts import copies_of, place
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.reserving import (
-    binding_answers,
+    binding_difference,
     first_open_node,
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
@@ -152,14 +152,9 @@ def _compare(bench: Bench, last: Pod, pod: Pod, ending: _Ending) -> None:
         return
     # It may remember for a while what it has let pass, so that it limits the rate.
     bench.advance(MAX_PERMIT_TIMEOUT_SECONDS)
-    node_name = first_open_node(bench, pod)
-    if not node_name or first_open_node(renewed, pod) != node_name:
-        return
-    expected = binding_answers(renewed, pod, node_name)
-    for hook, answer in binding_answers(bench, pod, node_name).items():
-        if answer != expected.get(hook):
-            text = f"{shown(answer)}, expected {shown(expected.get(hook))} {then}"
-            fail(hook, f"{text}: {ending.remedy}", pod)
+    changed = binding_difference(bench, renewed, pod)
+    if changed is not None:
+        fail(changed.hook, f"{changed} {then}: {ending.remedy}", pod)
 
 
 def _endings(cluster: SmallCluster, pod: Pod) -> Iterator[_Ending]:

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.answers import answers, is_open
+from quaymaster._authors.testing.contract.answers import Difference, answers, is_open
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = [
     "binding_answers",
+    "binding_difference",
     "first_open_node",
     "reserve_and_return",
 ]
@@ -76,3 +77,21 @@ def binding_answers(
     if results.get("reserve") is None and state.annotations:
         results["reserve"] = f"success {dict(state.annotations)}"
     return results
+
+
+def binding_difference(bench: Bench, renewed: Bench, pod: Pod) -> Difference | None:
+    """Return how Reserve or Permit differ from those of a new instance.
+
+    Args:
+        bench: The plugin and its cluster.
+        renewed: A new instance on the same cluster.
+        pod: The pod. If the two choose other nodes for it, nothing is compared.
+    """
+    node_name = first_open_node(bench, pod)
+    if not node_name or first_open_node(renewed, pod) != node_name:
+        return None
+    expected = binding_answers(renewed, pod, node_name)
+    for hook, answer in binding_answers(bench, pod, node_name).items():
+        if answer != expected.get(hook):
+            return Difference(hook, "", answer, expected.get(hook))
+    return None
