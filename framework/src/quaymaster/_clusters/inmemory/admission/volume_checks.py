@@ -108,7 +108,8 @@ def check_access_modes(modes: tuple[str, ...], path: str, report: Report) -> Non
         report.one_of(mode, _ACCESS_MODES, where)
     if _ONCE_POD in modes and any(
         # Unknown modes are reported already, and do not count here.
-        mode in _ACCESS_MODES and mode != _ONCE_POD for mode in modes
+        mode in _ACCESS_MODES and mode != _ONCE_POD
+        for mode in modes
     ):
         report.add(where, f"expected {_ONCE_POD} alone or not at all")
 
