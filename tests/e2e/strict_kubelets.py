@@ -49,11 +49,14 @@ class StrictKubelets:
     def _work(self) -> None:
         seen: set[str] = set()
         try:
-            for kind, pod in self._client.watch("/api/v1/pods"):
-                node, uid = pod["spec"].get("nodeName"), pod["metadata"]["uid"]
-                if kind != "DELETED" and node in self._cpus and uid not in seen:
-                    seen.add(uid)
-                    self._admit(pod, node)
+            # The server ends the watch of a client that reads too slowly, which this
+            # one does on a busy machine: it sends a request for each pod.
+            while True:
+                for kind, pod in self._client.watch("/api/v1/pods"):
+                    node, uid = pod["spec"].get("nodeName"), pod["metadata"]["uid"]
+                    if kind != "DELETED" and node in self._cpus and uid not in seen:
+                        seen.add(uid)
+                        self._admit(pod, node)
         except (OSError, http.client.HTTPException, RefusedError) as error:
             self._failure = error  # often, the API server has ended
 

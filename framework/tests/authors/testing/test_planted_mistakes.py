@@ -61,6 +61,8 @@ from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
 from tests.kit.planted.seats import SEAT_MISTAKES, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
+from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
+from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
 from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
@@ -89,6 +91,7 @@ MISTAKES = (
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
     *GATE_MISTAKES,
+    *TICKET_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -112,6 +115,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
+    (Tickets, TICKET_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
@@ -146,6 +150,7 @@ COSTLY = (
     "Projects",
     "Evictors",
     "StubbedFeeds",
+    "Tickets",
 )
 
 

@@ -6,8 +6,9 @@ from typing import Final
 from quaymaster._authors.testing.contract.annotations import ANNOTATIONS
 from quaymaster._authors.testing.contract.arguments import ARGUMENTS
 from quaymaster._authors.testing.contract.assumed_pods import ASSUMED_PODS
+from quaymaster._authors.testing.contract.binding import BINDING
 from quaymaster._authors.testing.contract.check import Check
-from quaymaster._authors.testing.contract.choices import BINDING, CHOICES
+from quaymaster._authors.testing.contract.choices import CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
 from quaymaster._authors.testing.contract.effects import EFFECTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS

@@ -92,6 +92,7 @@ class TaintEvictionController:
                 self._cancel(old.key)
                 self._repeats.removed(old)
             return
+        # The status of a pod does not matter here, and changes most often.
         is_same = (
             old is not None
             and old.node_name == new.node_name
@@ -104,6 +105,8 @@ class TaintEvictionController:
 
     def _wake(self) -> None:
         """Examine the pods after all changes of this moment."""
+        # One pass for all changes of a moment: a node and its pods are often loaded
+        # together.
         if self._timer is None:
             clock = self._cluster.clock
             self._timer = clock.call_at(clock.now(), self._examine)
@@ -113,6 +116,8 @@ class TaintEvictionController:
         nodes, self._changed_nodes = self._changed_nodes, {}
         keys, self._changed_pods = self._changed_pods, {}
         if nodes:
+            # All pods are read once for all nodes, since there is no index of pods by
+            # node here.
             pods = self._pods.values()
             keys |= {pod.key: None for pod in pods if pod.node_name in nodes}
         for key in keys:
@@ -142,6 +147,8 @@ class TaintEvictionController:
         """Return the first toleration of each taint; None if one has none."""
         used = []
         for taint in taints:
+            # The first match counts, as in ``GetMatchingTolerations``, though a later
+            # one might last longer.
             for toleration in pod.spec.tolerations:
                 if tolerates(toleration, taint, compares_numbers=self._compares):
                     used.append(toleration)
@@ -173,6 +180,7 @@ class TaintEvictionController:
         pod = self._pods.get(key)
         if pod is None or pod.uid != uid or pod.is_terminating:
             return
+        # Before the deletion, while the pod still names its node.
         self._on_eviction(pod)
         self._repeats.evicted(pod)
         now = Time(self._cluster.clock.now())
@@ -184,6 +192,7 @@ class TaintEvictionController:
 def _shortest(tolerations: Iterable[Toleration]) -> int | None:
     """Return the shortest time of tolerations in seconds; None if none ends."""
     seconds = [
+        # Negative times mean at once.
         max(0, toleration.toleration_seconds)
         for toleration in tolerations
         if toleration.toleration_seconds is not None
