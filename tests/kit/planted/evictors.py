@@ -17,7 +17,13 @@ from quaymaster import (
     Status,
     hookimpl,
 )
-from quaymaster.preemption import Candidate, DryRun, Evictions, best_candidates
+from quaymaster.preemption import (
+    Candidate,
+    DryRun,
+    Evictions,
+    best_candidates,
+    why_not_eligible,
+)
 from quaymaster.testing import clusters, make_node, make_pod
 from tests.kit.planted.mistake import Mistake, Plugin
 
@@ -45,10 +51,17 @@ class Evictors(Plugin):
         nominating = NominatingInfo(candidate.node_name, NominatingMode.OVERRIDE)
         return PostFilterResult(nominating=nominating)
 
+    def problem(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> str:
+        """Return why a pod must not preempt, or empty."""
+        return why_not_eligible(self.handle, state, pod, statuses)
+
     @hookimpl
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
     ) -> PostFilterResult | Status:
+        problem = self.problem(state, pod, statuses)
+        if problem:
+            return Status.unschedulable(problem)
         rows = statuses.rows_with(Code.UNSCHEDULABLE)
         search = self.dry_run.find(state, pod, rows, wanted=100)
         if not search.candidates:
@@ -69,6 +82,20 @@ class DeletesInTheHook(Evictors):
             self.handle.cluster.delete(Pod, victim.key, uid=victim.uid)
 
 
+class IgnoresThePolicy(Evictors):
+    """Evicts pods for a pod that must not preempt, and again for any pod."""
+
+    def problem(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> str:
+        return ""
+
+
+class EvictsAgain(Evictors):
+    """Evicts further pods while the victims of a pod are terminating."""
+
+    def problem(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> str:
+        return "must not preempt" if pod.spec.preemption_policy == "Never" else ""
+
+
 class ChoosesAtRandom(Evictors):
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         return random.choice(candidates)
@@ -81,4 +108,6 @@ EVICTOR_MISTAKES: Sequence[Mistake] = (
     Mistake(NominatesNothing, ["effects"], OWN),
     Mistake(DeletesInTheHook, ["timers"], OWN),
     Mistake(ChoosesAtRandom, ["other process"], OWN),
+    Mistake(IgnoresThePolicy, ["evicting"], OWN),
+    Mistake(EvictsAgain, ["evicting"], OWN),
 )

@@ -91,6 +91,7 @@ CHECKS = [
     "sort keys",
     "hints",
     "events",
+    "evicting",
     "leaks",
     "rights",
 ]

@@ -12,6 +12,7 @@ from quaymaster._authors.testing.contract.choices import CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
 from quaymaster._authors.testing.contract.effects import EFFECTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
+from quaymaster._authors.testing.contract.evicting import EVICTING
 from quaymaster._authors.testing.contract.facts import FACTS
 from quaymaster._authors.testing.contract.failures import FAILURES
 from quaymaster._authors.testing.contract.group_gates import GROUP_GATES
@@ -107,6 +108,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         SORT_KEYS,
         HINTS,
         EVENTS,
+        EVICTING,
         RIGHTS,
     )
 }
