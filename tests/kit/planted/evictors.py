@@ -1,14 +1,17 @@
 """Mistakes in plugins that evict pods, and declare no access."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import ClassVar
 
 from hypothesis import strategies as st
 
 from quaymaster import (
+    BoolArray,
     Code,
     CycleState,
     Handle,
+    NodeInfo,
     NodeStatuses,
     NominatingInfo,
     NominatingMode,
@@ -21,13 +24,15 @@ from quaymaster.preemption import (
     Candidate,
     DryRun,
     Evictions,
+    PodColumns,
+    VictimRule,
     best_candidates,
     why_not_eligible,
 )
 from quaymaster.testing import clusters, make_node, make_pod
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["EVICTOR_MISTAKES", "OWN", "Evictors"]
+__all__ = ["EVICTOR_MISTAKES", "OWN", "Evictors", "EvictsCheaper"]
 
 
 class Evictors(Plugin):
@@ -96,6 +101,47 @@ class EvictsAgain(Evictors):
         return "must not preempt" if pod.spec.preemption_policy == "Never" else ""
 
 
+class Cheaper(VictimRule):
+    """Selects pods that are less important by their priority."""
+
+    def victims(self, state: CycleState, pod: Pod, node: NodeInfo) -> Collection[Pod]:
+        return [each for each in node.pods.values() if each.priority < 5]
+
+    def victims_on_rows(
+        self, state: CycleState, pod: Pod, pods: PodColumns
+    ) -> BoolArray:
+        cheaper: BoolArray = pods.priority < 5
+        return cheaper
+
+
+class CheaperOrEqual(Cheaper):
+    """Has a twin that selects more pods."""
+
+    def victims_on_rows(
+        self, state: CycleState, pod: Pod, pods: PodColumns
+    ) -> BoolArray:
+        cheaper: BoolArray = pods.priority <= 5
+        return cheaper
+
+
+class EvictsCheaper(Evictors):
+    """Correct: has a rule of its own, with a twin."""
+
+    rule: ClassVar[VictimRule] = Cheaper()
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.dry_run = DryRun(handle, rule=self.rule)
+
+    def problem(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> str:
+        """Return the same by its own rule."""
+        return why_not_eligible(self.handle, state, pod, statuses, rule=self.rule)
+
+
+class EvictsWithAnotherTwin(EvictsCheaper):
+    rule: ClassVar[VictimRule] = CheaperOrEqual()
+
+
 class ChoosesAtRandom(Evictors):
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         return random.choice(candidates)
@@ -110,4 +156,5 @@ EVICTOR_MISTAKES: Sequence[Mistake] = (
     Mistake(ChoosesAtRandom, ["other process"], OWN),
     Mistake(IgnoresThePolicy, ["evicting"], OWN),
     Mistake(EvictsAgain, ["evicting"], OWN),
+    Mistake(EvictsWithAnotherTwin, ["victim twins"], OWN),
 )

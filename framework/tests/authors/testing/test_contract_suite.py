@@ -92,6 +92,7 @@ CHECKS = [
     "hints",
     "events",
     "evicting",
+    "victim twins",
     "leaks",
     "rights",
 ]

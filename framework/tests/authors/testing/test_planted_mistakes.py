@@ -20,7 +20,7 @@ from tests.kit.planted.aisles import AISLE_MISTAKES, Aisles
 from tests.kit.planted.aisles import OWN as AISLE_CLUSTERS
 from tests.kit.planted.attachments import ATTACHMENT_MISTAKES, Attaches, Polls
 from tests.kit.planted.attachments import OWN as ATTACHMENT_CLUSTERS
-from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors
+from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors, EvictsCheaper
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
@@ -117,6 +117,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Seats, SEAT_CLUSTERS),
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
+    (EvictsCheaper, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
     (Tickets, TICKET_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
@@ -154,6 +155,7 @@ COSTLY = (
     "Seats",
     "Projects",
     "Evictors",
+    "EvictsCheaper",
     "StubbedFeeds",
     "Tickets",
     "Attaches",

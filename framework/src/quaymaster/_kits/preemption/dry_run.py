@@ -21,6 +21,7 @@ from quaymaster._kits.preemption.budgets import is_protected, split_by_budgets
 from quaymaster._kits.preemption.lowest import LowestPriorities
 from quaymaster._kits.preemption.row_search import RowSearch
 from quaymaster._kits.preemption.row_trial import NO_VICTIMS, RowTrial
+from quaymaster._kits.preemption.rule_twins import twin_difference
 from quaymaster._kits.preemption.rules import (
     LOWER_PRIORITY,
     Limit,
@@ -105,6 +106,19 @@ class DryRun:
             if cached is not None:
                 return cached
         return self._find_uncached(state, pod, rows, first, wanted)
+
+    def twin_difference(self, state: CycleState, pod: Pod, rows: RowArray) -> str:
+        """Return how a batch twin of the rule or the limit differs, or empty.
+
+        The contract suite calls it; plugins do not need it.
+
+        Args:
+            state: The pod's scratch space after filtering; it is not changed.
+            pod: The pod that needs room.
+            rows: The nodes to compare.
+        """
+        table = self._handle.snapshot.nodes
+        return twin_difference(self._rule, self._limit, state, pod, table, rows)
 
     def _find_uncached(
         self, state: CycleState, pod: Pod, rows: RowArray, first: int, wanted: int

@@ -53,6 +53,7 @@ from quaymaster._authors.testing.contract.time_passing import TIME
 from quaymaster._authors.testing.contract.timers import TIMERS
 from quaymaster._authors.testing.contract.twin import TWIN
 from quaymaster._authors.testing.contract.unresolvable import UNRESOLVABLE
+from quaymaster._authors.testing.contract.victim_twins import VICTIM_TWINS
 from quaymaster._authors.testing.contract.waiting_pods import WAITING_PODS
 
 __all__ = ["CHECKS"]
@@ -109,6 +110,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         HINTS,
         EVENTS,
         EVICTING,
+        VICTIM_TWINS,
         RIGHTS,
     )
 }

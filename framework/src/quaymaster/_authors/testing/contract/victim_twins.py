@@ -1,0 +1,60 @@
+"""A check: batch twins of victim rules and limits agree with their scalar methods."""
+
+from contextlib import suppress
+from typing import Any
+
+from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.companions import (
+    evicting_harnesses,
+    preempting,
+)
+from quaymaster._authors.testing.contract.replacing import replacing
+from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.harness import PluginHarness
+from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.state.arrays import RowArray
+from quaymaster._kits.preemption.dry_run import DryRun
+from quaymaster._kits.preemption.search import Search
+
+__all__ = ["VICTIM_TWINS"]
+
+
+def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    for pod in map(preempting, cluster.pending):
+        for harness in evicting_harnesses(subject, cluster, PluginHarness):
+            difference = _difference(harness, pod)
+            if difference:
+                fail("post_filter", difference, pod, cluster.nodes, cluster.pods)
+
+
+def _difference(harness: PluginHarness, pod: Pod) -> str:
+    """Return the difference that the first dry run with one has, or empty."""
+    differences: list[str] = []
+    find = DryRun.find
+
+    def compare(
+        dry_run: DryRun,
+        state: CycleState,
+        pod: Pod,
+        rows: RowArray,
+        **options: Any,
+    ) -> Search:
+        # Other checks report other failures.
+        with suppress(Exception):
+            differences.append(dry_run.twin_difference(state, pod, rows))
+        return find(dry_run, state, pod, rows, **options)
+
+    with harness, replacing(DryRun, "find", compare), suppress(Exception):
+        harness.start()
+        harness.post_filter(pod)
+    return next(filter(None, differences), "")
+
+
+VICTIM_TWINS = Check(
+    name="victim twins",
+    promise="batch twins of victim rules and limits agree with the scalar methods",
+    ask=_ask,
+    hooks=frozenset({"post_filter"}),
+)
