@@ -18,7 +18,11 @@ from quaymaster._base.errors import (
     UnknownObjectionError,
     VerificationError,
 )
-from quaymaster._core.contract.cycle_state import StateCloneError, StateNotFoundError
+from quaymaster._core.contract.cycle_state import (
+    LateAnnotationError,
+    StateCloneError,
+    StateNotFoundError,
+)
 from quaymaster._core.contract.informers import UnfollowedKindError
 from quaymaster._core.contract.plugin_metrics import MetricError
 from quaymaster._core.extenders.errors import ExtenderError
@@ -31,6 +35,7 @@ __all__ = [
     "EndlessLoopError",
     "ExtenderError",
     "KindError",
+    "LateAnnotationError",
     "MetricError",
     "MissingPackageError",
     "ObjectError",

@@ -38,6 +38,7 @@ def _is_equal_or_less_specific(left: Type, right: Type) -> bool:
             and len(left.parameters) == len(right.parameters)
             and all(map(_is_equal_or_less_specific, left.parameters, right.parameters))
         )
+    # All types of types are alike, as in ``isEqualOrLessSpecific``.
     return left.kind is Kind.TYPE or left == right
 
 
@@ -59,6 +60,8 @@ class Substitutions:
         """
         if len(left) != len(right):
             return False
+        # A copy, since a failed attempt may have bound some parameters of earlier
+        # arguments.
         before = dict(self._bindings)
         if all(map(self._is_assignable, left, right)):
             return True
@@ -77,6 +80,7 @@ class Substitutions:
             to_dyn: Whether unbound parameters become ``dyn``.
         """
         bound = self._bindings.get(to)
+        # Bindings are followed to their end: a parameter may be bound to another one.
         if bound is not None:
             return self.applied(bound, to_dyn=to_dyn)
         if to.kind is Kind.PARAMETER:
@@ -89,6 +93,8 @@ class Substitutions:
     def _is_assignable(self, left: Type, right: Type) -> bool:
         if right.kind is Kind.PARAMETER:
             is_valid, was_bound = self._bound(left, right)
+            # If the right side was bound to something else, the pair is wrong for good;
+            # if it was free, the left side may still bind.
             if is_valid or was_bound:
                 return is_valid
         if left.kind is Kind.PARAMETER:
@@ -99,6 +105,8 @@ class Substitutions:
             return _is_nullable(right)
         if right.kind is Kind.NULL:
             return _is_nullable(left)
+        # ``type(int)`` and ``type(string)`` are assignable to each other: only values
+        # differ.
         if left.kind is Kind.TYPE:
             return right.kind is Kind.TYPE
         return (
@@ -114,6 +122,8 @@ class Substitutions:
             return True, True
         bound = self._bindings.get(parameter)
         if bound is None:
+            # The "occurs check": a parameter that contained itself would make an
+            # endless type.
             if self._is_free_of(parameter, candidate):
                 self._bindings[parameter] = candidate
                 return True, False
@@ -121,6 +131,7 @@ class Substitutions:
         if candidate == bound:
             return True, True
         if self._is_assignable(candidate, bound):
+            # The more general type is kept, as in ``isValidTypeSubstitution``.
             general = most_general(candidate, bound)
             if self._is_free_of(parameter, general):
                 self._bindings[parameter] = general

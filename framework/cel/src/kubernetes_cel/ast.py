@@ -159,6 +159,8 @@ class Comprehension(_Node):
     def is_binding(self) -> bool:
         """Whether it has no loop and only binds a variable, as ``cel.bind`` does."""
         return (
+            # The shape that the macro ``cel.bind`` expands to: an empty list, and a
+            # condition that is false.
             isinstance(self.range, ListLiteral)
             and not self.range.elements
             and isinstance(self.condition, Literal)

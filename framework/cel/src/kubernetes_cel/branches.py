@@ -25,6 +25,8 @@ def logic(left: Evaluate, right: Evaluate, *, neutral: bool) -> Evaluate:
 
     def evaluate(frame: Frame) -> Value:
         pending: CelEvaluationError | None = None
+        # Both operators are commutative in CEL: an error on the left is forgotten if
+        # the right side decides.
         try:
             value = left(frame)
             # Identity: 1 equals True, but is not true.
@@ -32,10 +34,14 @@ def logic(left: Evaluate, right: Evaluate, *, neutral: bool) -> Evaluate:
                 return decisive
             if value is not neutral:
                 pending = no_such_overload()
+        # An exceeded cost limit must end the evaluation, or ``||`` would make it look
+        # like a value.
         except CelEndError:
             raise
         except CelEvaluationError as error:
             pending = error
+        # Only after an error are errors of the right side caught: otherwise they are
+        # the result.
         value = right(frame) if pending is None else tried(right, frame)
         # Identity: as above.
         if value is decisive:
@@ -72,6 +78,8 @@ def alternative(first: Evaluate, second: Evaluate, *, takes_value: bool) -> Eval
         value = first(frame)
         if type(value) is not Optional:
             return value
+        # The second operand is evaluated only now, so an error in it does not matter if
+        # the first has a value.
         if value.present:
             return _valid(value.value) if takes_value else value
         return second(frame)

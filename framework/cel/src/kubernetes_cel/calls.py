@@ -37,11 +37,14 @@ def make_call(
         arguments: The compiled arguments, that of the target first.
         meter: The meter of costs; None if costs are not counted.
     """
+    # Counting the cost is what panics upstream, so these calls are counted even without
+    # a limit.
     if meter is None and function in _PANICKING:
         meter = _UNLIMITED
     if meter is not None:
         return _metered(function, overloads, arguments, meter)
     find_overload = dispatcher(overloads, len(arguments))
+    # Most calls have one or two arguments, so these have functions without a loop.
     if len(arguments) == 2:
         return _binary(function, find_overload, *arguments)
     if len(arguments) == 1:
@@ -72,6 +75,8 @@ def _metered(
         return _metered_in_order(called, find_overload, arguments, meter)
 
     def call(frame: Frame) -> Value:
+        # Both sides are evaluated even if the first is an error, and their cost counts
+        # (``evalBinary``).
         values = tuple([tried(each, frame) for each in arguments])
         result: Value = next(
             (each for each in values if isinstance(each, CelEvaluationError)), None
@@ -81,6 +86,7 @@ def _metered(
                 result = find_overload(values).implementation(*values)
             except CelEvaluationError as error:
                 result = error
+        # A failed call costs as much as a successful one.
         meter.pay(frame, meter.call_cost(called, values, result))
         if isinstance(result, CelEvaluationError):
             raise result
@@ -103,6 +109,7 @@ def _stops_at_errors(
     at = PATTERN_ARGUMENTS.get(function)
     if at is not None:
         return isinstance(arguments[at], Constant) or len(overloads) > 1
+    # Operators have their overloads chosen in another way than functions of libraries.
     return len(overloads) > 1 and function not in _ALIKE and function[0] not in "_-@!"
 
 
@@ -167,6 +174,7 @@ def _same_string(constant: Value, is_equality: bool, left: Evaluate) -> Evaluate
             return equal(value, constant)
         try:
             return not equal(value, constant)
+        # Upstream's ``!=`` negates ``equal`` and takes an error for different.
         except CelEvaluationError:
             return True
 

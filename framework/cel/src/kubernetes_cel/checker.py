@@ -125,6 +125,7 @@ def check(text: str, root: Expression, environment: Environment) -> Checked:
     checker.check(root)
     checker.problems.raise_errors()
     types = {
+        # Only at the end, when no later use can bind these parameters any further.
         number: checker.substitutions.applied(each, to_dyn=True)
         for number, each in checker.types.items()
     }
@@ -209,6 +210,7 @@ class _Checker:
         self._set(node, type_)
 
     def _select(self, node: Select) -> None:
+        # ``has(a.b)`` asks for a field, so the two names are never one name with a dot.
         name = None if node.test_only else qualified_name(node)
         type_ = None if name is None else self._variable(name)
         if name is not None and type_ is not None:
@@ -225,10 +227,12 @@ class _Checker:
         operand_type = self.substitutions.applied(self.check(operand))
         target, is_optional = unwrapped(operand_type)
         if target.kind is Kind.MAP:
+            # Fields of maps are keys: ``m.a`` is ``m['a']``.
             result = target.parameters[1]
         elif target.kind is Kind.STRUCT:
             result = self._field_of_struct(node, target, field)
         elif target.kind is Kind.PARAMETER:
+            # Later uses of this parameter are then dynamic, as upstream's checker does.
             self._assign(DYN, target)
             result = DYN
         else:
@@ -236,6 +240,7 @@ class _Checker:
                 problem = f"type '{target.shown}' does not support field selection"
                 self.problems.add(node.offset, problem)
             result = DYN
+        # A chain stays optional once one of its links is.
         return optional_type(result) if is_optional or optional else result
 
     def _field_of_struct(self, node: Expression, struct: Type, field: str) -> Type:
@@ -261,6 +266,8 @@ class _Checker:
             return
         for argument in node.arguments:
             self.check(argument)
+        # Functions such as ``strings.quote`` look like methods of a variable; the name
+        # of the function wins.
         if node.target is not None and not self._is_namespaced(node):
             self.check(node.target)
         function = node.function.removeprefix(".")
@@ -288,6 +295,7 @@ class _Checker:
             node.target, *node.arguments
         ]  # fmt: skip
         types = [self.types[each.number] for each in arguments]
+        # Not by overloads: an error names the operand that is not a bool.
         if node.function in ("_&&_", "_||_"):
             self._set(node, self._logic(arguments, types))
             self.overloads[node.number] = overloads
@@ -298,12 +306,15 @@ class _Checker:
             if overload.is_method is (node.target is None):
                 continue
             instance = self._instance_of(overload)
+            # Each fitting overload binds parameters, in order, as ``resolveOverload``
+            # does; what an earlier one has bound stays bound.
             if not self.substitutions.assign(types, instance[1:]):
                 continue
             fitting.append(overload)
             type_ = self.substitutions.applied(instance[0])
             if result is None:
                 result = type_
+            # Overloads of different results leave the type open until the evaluation.
             elif not result.is_dynamic and type_ != result:
                 result = DYN
         if result is None:
@@ -349,6 +360,7 @@ class _Checker:
             if index in node.optional:
                 type_ = self._unwrapped(element, type_)
             common = self._joined(common, type_)
+        # An empty list fits lists of each type.
         self._set(node, list_type(common or self._new_parameter()))
 
     def _unwrapped(self, node: Expression, type_: Type) -> Type:
@@ -399,6 +411,7 @@ class _Checker:
                 self._unwrapped(field.value, value)
 
     def _comprehension(self, node: Comprehension) -> None:
+        # Before the scope: the range does not see the variables of its own loop.
         over = self.substitutions.applied(self.check(node.range))
         accumulated = self.check(node.start)
         with self._scope(**{node.accumulator: accumulated}):
@@ -408,6 +421,7 @@ class _Checker:
                     names[node.second] = second
                 self._expect(node.condition, BOOL)
                 self._expect(node.step, accumulated)
+            # The result sees the accumulator, but not the variables of the loop.
             result = self.check(node.result)
         self._set(node, self.substitutions.applied(result))
 
@@ -415,6 +429,7 @@ class _Checker:
         """Return the types of the variables of a loop."""
         if over.kind is Kind.LIST:
             [element] = over.parameters
+            # A single variable of a list is the element; its index has no name then.
             return (element, ERROR) if node.second is None else (INT, element)
         if over.kind is Kind.MAP:
             key, value = over.parameters

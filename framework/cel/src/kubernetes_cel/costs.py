@@ -72,6 +72,8 @@ def _size(value: Value) -> int:
 
 def _inner_size(value: Value) -> int:
     """Return the size of a value as functions of the language count it."""
+    # Optional values are unwrapped by upstream's ``actualSize`` only for functions of
+    # the language.
     while type(value) is Optional and value.present:
         value = value.value
     return _size(value)
@@ -105,6 +107,7 @@ def _traversal(value: Value) -> int:
 
 
 def _self_comparison(values: Value) -> int:
+    # Upstream converts without a test here, and panics.
     if type(values) is not list:
         raise CelPanicError
     size = _size(values)
@@ -118,6 +121,7 @@ def _flattened(arguments: Sequence[Value], _: Value) -> int:
     depth = arguments[1] if len(arguments) == 2 else 1
     if type(depth) is not int:
         raise CelPanicError
+    # An unsigned integer of 64 bits, as in Go.
     return (int(_size(arguments[0]) * float(depth)) + _LIST_CALL) % 2**64
 
 
@@ -179,8 +183,12 @@ def call_cost(called: Overload | str, arguments: Sequence[Value], result: Value)
         (called, "") if isinstance(called, str) else (called.function, called.name)
     )
     tracker = _BY_OVERLOAD.get(overload)
+    # Without an overload, the call is dynamic, and upstream counts it as any other
+    # call.
     if tracker is None and function in ("sort", "@sortByAssociatedKeys") and overload:
         return _self_comparison(arguments[function != "sort"])
+    # The trackers of cel-go come first, then those of Kubernetes, then the common ones:
+    # the order of ``costCall``.
     if tracker is None:
         cost = _by_function(function, overload, arguments, result)
         if cost is not None:

@@ -63,6 +63,7 @@ arguments of the call, and its result or error.
 """
 
 _FUNCTION: Final = re.compile(r"(.+?)\((.*)\) -> (.+)")
+# Functions with ``@`` are called by macros only; no expression can spell them.
 _METHOD: Final = re.compile(r"(.+)\.(@?\w+)\((.*)\) -> (.+)")
 
 
@@ -70,6 +71,8 @@ def _types(text: str) -> tuple[Type, ...]:
     """Parse types separated by commas; commas in parentheses do not separate."""
     parts: list[str] = []
     depth = 0
+    # By hand: types nest, as in ``map(string, list(int))``, which a split at commas
+    # would cut.
     for character in text.replace(" ", ""):
         if character == "," and depth == 0:
             parts.append("")

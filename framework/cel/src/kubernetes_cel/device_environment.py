@@ -69,6 +69,8 @@ def device_environment(
     """
     if version not in VERSIONS:
         raise CelVersionError(version, VERSIONS)
+    # The API server without the gate: attributes have any single type, and ``includes``
+    # does not exist.
     if not list_attributes:
         return _environment(version, ANY, "", list_attributes=False)
     if version == "1.36":
@@ -132,6 +134,8 @@ def _size_at(path: Sequence[str]) -> Range | None:
             return Range(0, _IDENTIFIERS)
         case ("device", "attributes", "@items" | "@values", "@items" | "@values"):
             return Range(0, _TEXTS)
+        # A selection by name, such as ``device.attributes['a'].model``, has the size of
+        # one text.
         case ("device", "attributes", "@items" | "@values", name) if name[0] != "@":
             return Range(0, _TEXTS)
     return None

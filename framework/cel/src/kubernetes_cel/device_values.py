@@ -31,6 +31,8 @@ def device_value(
         CelEvaluationError: An attribute has no value or an invalid version, or a
             capacity is not a quantity.
     """
+    # Domains without attributes are empty maps rather than errors, so
+    # ``device.attributes['x'].a`` fails only at ``a``.
     by_domain: DefaultMap = DefaultMap()
     for name, attribute in (device.get("attributes") or {}).items():
         domain, identifier = _qualified(name, driver)
@@ -56,10 +58,12 @@ _LISTS: Final = ("ints", "bools", "strings")
 
 def _qualified(name: str, driver: str) -> tuple[str, str]:
     domain, slash, identifier = name.partition("/")
+    # A name without a domain belongs to the driver's own.
     return (domain, identifier) if slash else (driver, name)
 
 
 def _attribute_value(name: str, attribute: Mapping[str, Value]) -> Value:
+    # In upstream's order; validation allows only one of them.
     for kind in ("int", "bool", "string"):
         value = attribute.get(kind)
         if value is not None:

@@ -66,6 +66,8 @@ def _takes(expected: Type, value: Value) -> bool:
     return True
 
 
+# The classes of the values decide alone unless an overload names the type of members,
+# such as ``list(int)``.
 def _looks_inside(overload: Overload) -> bool:
     return any(
         each.kind in (Kind.LIST, Kind.MAP)
@@ -100,6 +102,7 @@ def _first_match(
     overloads: Sequence[Overload], values: tuple[Value, ...]
 ) -> Overload | None:
     for overload in overloads:
+        # These implementations check their values themselves, with errors of their own.
         if not overload.guarded or all(map(_takes, overload.arguments, values)):
             return overload
     return None

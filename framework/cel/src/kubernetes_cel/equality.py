@@ -35,9 +35,11 @@ def equal(left: Value, right: Value) -> bool:
         CelEvaluationError: The first can only be compared with values of its class.
     """
     kind = type(left)
+    # Most comparisons of selectors are of strings, so they come first.
     if kind is str:
         return type(right) is str and bool(left == right)
     if kind in _EXCLUSIVE:
+        # The error is one-sided: a string compared with a quantity is just different.
         if type(right) is not kind:
             raise no_such_overload()
         return _EXCLUSIVE[kind](left, right)
@@ -91,6 +93,7 @@ def _not_different(left: Value, right: Value) -> bool:
 def _same_number(left: float, right: float) -> bool:
     if type(left) is float or type(right) is float:
         return (
+            # NaN equals nothing, not even itself.
             left == left and right == right and _compare_with_double(left, right) == 0
         )
     return left == right
@@ -109,6 +112,7 @@ def _same_map(left: dict[Value, Value], right: dict[Value, Value]) -> bool:
     if len(left) != len(right):
         return False
     for key, value in left.items():
+        # A default map has each key.
         if key not in right and type(right) is not DefaultMap:
             return False
         if not _not_different(value, right[key]):
@@ -120,6 +124,7 @@ def _compare_with_double(left: float, right: float) -> int:
     """Compare two numbers of which at least one is a double; return -1, 0 or 1."""
     if type(left) is not float:
         return -_compare_with_double(right, left)
+    # Bounds of the integer type, since a double beyond them cannot be converted to it.
     if type(right) is Uint:
         low, high = 0.0, 2.0**64
     else:
@@ -129,6 +134,8 @@ def _compare_with_double(left: float, right: float) -> int:
             return -1
         if left > high:
             return 1
+        # As in Go, where the integer is converted, with the loss of digits beyond
+        # 2**53.
         right = float(right)
     return (left > right) - (left < right)
 
@@ -150,6 +157,7 @@ def compare(left: Value, right: Value) -> int:
     elif kind is Duration or kind is Timestamp:
         left, right = left.nanos, right.nanos
     elif kind is str:
+        # Go orders strings by their bytes.
         left, right = left.encode(), right.encode()
     elif kind not in (bool, bytes):
         raise no_such_overload()

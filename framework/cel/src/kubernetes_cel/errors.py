@@ -136,16 +136,19 @@ class CelVersionError(CelError, ValueError):
 def _display(error: CelCompilationError) -> str:
     """Return one error with its place, as ``common/error.go`` does."""
     text = f"ERROR: <input>:{error.line}:{error.column}: {error.problem}"
+    # Upstream leaves the snippet out if the line is too long.
     if len(error.source.encode()) > _LONGEST_SNIPPET:
         return text
     before = error.column - 1
     dots = "".join(map(_dot, error.source[:before]))
     mark = _WIDE_MARK if _is_wide(error.source[before : before + 1]) else "^"
+    # One column for each character, so that the mark below is at the right place.
     line = error.source.replace("\t", " ")
     return f"{text}\n | {line}\n | {dots}{mark}"
 
 
 def _is_wide(character: str) -> bool:
+    # As upstream, which takes each character of several bytes for a wide one.
     return len(character.encode(errors="replace")) > 1
 
 

@@ -81,6 +81,7 @@ def estimated_call(
     """
     estimate = _BY_OVERLOAD.get(overload)
     result = estimate(target, arguments) if estimate else None
+    # These two have many overloads with one rule.
     if function in ("sort", "@sortByAssociatedKeys"):
         result = _sorted_list(overload, target, arguments)
     if result is None:
@@ -107,6 +108,8 @@ def _slice(target: Part | None, arguments: Sequence[Part]) -> CallEstimate | Non
         return None
     start, end = arguments
     length = _number(end, target.size.most) - _number(start, 0)
+    # Upstream subtracts unsigned integers, so a slice that ends before it begins has a
+    # huge estimate.
     return _made_list(just(length % 2**64))
 
 
@@ -214,6 +217,7 @@ def _traversed(target: Part, _: Sequence[Part]) -> CallEstimate:
     if not target.type.parameters:
         return CallEstimate(target.size.scaled(0.1))
     cost = _UNIT
+    # Other members have the size 1, so their traversal costs nothing more.
     if target.type.parameters[0].kind in (Kind.STRING, Kind.BYTES):
         cost = cost.plus((target.item_size or UNKNOWN).scaled(0.1))
     return CallEstimate(target.size.times(cost))
@@ -225,6 +229,7 @@ def _replaced(target: Part, arguments: Sequence[Part]) -> CallEstimate | None:
     size, old, new = target.size, arguments[0].size, arguments[1].size
     most = (
         _with_more(size.most)
+        # An empty text may match between all characters.
         if old.least == 0
         else (0, size.most)
         if new.most <= old.least
@@ -248,6 +253,7 @@ def _with_more(size: int) -> tuple[int, int]:
 def _split(target: Part, arguments: Sequence[Part]) -> CallEstimate:
     most = target.size.most
     if len(arguments) > 1 and arguments[1].literal is not None:
+        # A limit of -1 means no limit, and is the largest unsigned number here.
         most = arguments[1].literal % 2**64
     return CallEstimate(target.size.scaled(0.2), Range(0, most))
 

@@ -92,6 +92,8 @@ class _Estimation:
         match node:
             case Identifier():
                 local = self._local(node.name)
+                # The path begins at a declared variable, so that the sizes of its parts
+                # can be looked up.
                 self._paths[node.number] = local.path if local else (node.name,)
                 return _UNIT
             case Select():
@@ -110,6 +112,8 @@ class _Estimation:
 
     def _select(self, node: Select) -> Range:
         cost = self.cost(node.operand)
+        # ``has`` costs nothing itself: Kubernetes switches its cost off
+        # (``PresenceTestHasCost``).
         if node.test_only:
             return cost
         if self._type(node.operand).kind in (Kind.MAP, Kind.STRUCT, Kind.PARAMETER):
@@ -119,6 +123,8 @@ class _Estimation:
 
     def _list(self, node: ListLiteral) -> Range:
         cost = just(10)
+        # The neutral element of `union` if there are elements; an empty list has
+        # members of size 0.
         size = Range(MAX_UINT if node.elements else 0, 0)
         for each in node.elements:
             cost = cost.plus(self.cost(each))
@@ -165,14 +171,18 @@ class _Estimation:
             entries = self._entries_of(over)
             kind = entries.kind if entries else self._type(over).kind
             self._push(node.variable, self._iterated(over, key=kind is not Kind.LIST))
+        # One turn of the loop costs its condition and its step.
         each = self.cost(node.condition)
         each = self.cost(node.step).plus(each)
+        # The variables of the loop are gone before its result, the accumulator is not.
         self._locals[node.variable].pop()
         if node.second is not None:
             self._locals[node.second].pop()
         cost = cost.plus(self.cost(node.result))
         self._locals[node.accumulator].pop()
         count = self._size_or_unknown(over)
+        # A loop that starts with a list collects at most one element for each turn; one
+        # that starts with a bool has the size of a bool.
         if isinstance(node.start, Literal):
             self._set_size(node, self._size(node.start))
         elif isinstance(node.start, (ListLiteral, MapLiteral)):
@@ -235,6 +245,7 @@ class _Estimation:
         costs: Sequence[Range],
     ) -> CallEstimate:
         if overload in ("logical_and", "logical_or"):
+            # At least the left side: the right side may be skipped.
             left, right = costs
             return CallEstimate(Range(left.least, left.plus(right).most))
         if overload == "conditional":
@@ -244,6 +255,8 @@ class _Estimation:
             if joined is not None:
                 self._entries[node.number] = joined
             size = self._size_or_unknown(then).union(self._size_or_unknown(other))
+            # The more expensive branch counts for the most, the cheaper one for the
+            # least.
             return CallEstimate(costs[0].plus(costs[1].union(costs[2])), size)
         if overload in ("add_string", "add_bytes", "add_list"):
             first, second = map(self._entries_of, node.arguments)
@@ -274,6 +287,7 @@ class _Estimation:
 
     def _part(self, node: Expression) -> Part:
         path = self._path(node)
+        # The accumulator of a macro has no size that an environment could know.
         if path and path[0] == _RESULT:
             path = ()
         items = self._size_at((*path, "@items")) if path else None

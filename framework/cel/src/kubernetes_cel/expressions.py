@@ -85,6 +85,7 @@ class CompiledExpression:
         if self.max_cost * 2 > cost_limit:
             meter = Meter(cost_limit, environment.call_cost)
         run: Run = make_program(checked, environment, meter)
+        # Changing the recursion limit needs a lock, so shallow expressions do without.
         self._run = _with_deep_calls(run) if height_of(checked.root) > _DEEP else run
 
     def __repr__(self) -> str:
@@ -123,6 +124,8 @@ class CompiledExpression:
 
     def _values(self, variables: Mapping[str, Value]) -> list[Value]:
         inputs = self.environment.inputs
+        # Exact names: a missing variable would otherwise be an error in the middle of
+        # the evaluation, or none.
         if variables.keys() != {*inputs}:
             missing = [name for name in inputs if name not in variables]
             raise CelVariableError(missing, sorted({*variables} - {*inputs}))

@@ -22,6 +22,8 @@ __all__ = [
     "tried",
 ]
 
+# A list instead of a class with names: an access by index is the cheapest that Python
+# has.
 Frame = list[Value]
 Evaluate = Callable[[Frame], Value]
 """A node as a function of a frame; raises `CelEvaluationError`."""
@@ -60,6 +62,8 @@ class Unbound:
 
     def bind(self, frame: Frame, place: int) -> Value:
         """Evaluate the variable, and keep its value or error in the frame."""
+        # Evaluated once, when it is first needed: an error of a binding that is not
+        # used does not count.
         value = frame[place] = tried(self._start, frame)
         return value
 

@@ -18,6 +18,8 @@ _ESCAPE: Final = (
 _KEYWORDS: Final = frozenset({"in", "true", "false", "null"})
 _STRING: Final = "|".join(
     (
+        # Raw strings with three quotes come first, or two quotes would be read as an
+        # empty string.
         r'[rR]"""(?s:.*?)"""',
         r"[rR]'''(?s:.*?)'''",
         r'[rR]"[^"\n\r]*"',
@@ -55,6 +57,8 @@ _TOKEN: Final = re.compile(
             (TokenKind.STRING, _STRING),
             (
                 TokenKind.DOUBLE,
+                # Doubles before integers, and unsigned integers before signed ones:
+                # alternatives are tried in order, and the first match wins.
                 r"(?:[0-9]*\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+",
             ),
             (TokenKind.UINT, r"0x[0-9a-fA-F]+[uU]|[0-9]+[uU]"),

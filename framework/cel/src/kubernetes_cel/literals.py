@@ -80,6 +80,8 @@ def bytes_value(text: str) -> bytes:
     parts: list[bytes] = []
     end = 0
     for match in _ESCAPE.finditer(body):
+        # Escapes of code points are rejected in bytes; octal and hexadecimal escapes
+        # are single bytes.
         if match[3] or match[4]:
             raise ValueError("unable to unescape string")
         parts += body[end : match.start()].encode(), bytes((_code(match),))
@@ -93,6 +95,8 @@ def _in_range(low: int, high: int) -> Callable[[str], int]:
         digits = text[1:] if negative else text
         number = int(digits, 16 if digits.startswith("0x") else 10)
         number = -number if negative else number
+        # The sign is part of the literal, since the smallest integer has no positive
+        # counterpart.
         if not low <= number <= high:
             raise ValueError(f"{text} is out of range")
         return number

@@ -79,6 +79,7 @@ def native(value: Value) -> Value:
 
 def begun(value: Value, convert: Convert) -> Value:
     """Return the value of a chain without fields and indexes."""
+    # An absent value stays absent, and needs no conversion.
     if type(value) is Optional and value.present:
         return Optional(convert(value.value))
     return value
@@ -92,6 +93,8 @@ def _entered(value: Value, convert: Convert, *, first: bool) -> Value:
         return _ABSENT
     inner = convert(value.value)
     if isinstance(inner, CelEvaluationError):
+        # The error belongs to this step of the chain, not to the place where the value
+        # was made.
         raise inner
     return _Passing(inner)
 
@@ -121,6 +124,8 @@ def step(
 
     def member(frame: Frame) -> Value:
         value = _entered(operand(frame), convert, first=first)
+        # Once absent, the rest of the chain is skipped, with its indexes and their
+        # costs.
         if value is _ABSENT:
             entered = _ABSENT
         elif type(value) is _Passing:
@@ -130,6 +135,7 @@ def step(
         else:
             try:
                 return _indexed(value, index(frame))
+            # Also a failed lookup costs.
             finally:
                 if pay:
                     pay(frame)
@@ -146,6 +152,8 @@ def _indexed(value: Value, index: Value) -> Value:
     kind = type(value)
     if kind in MAP_TYPES:
         try:
+            # Keys of different number types are the same key in CEL: ``m[1u]`` finds
+            # ``1``.
             return value[to_key(usable(index))]
         except KeyError:
             raise _missing_key(index) from None
@@ -167,6 +175,7 @@ def _member_of(value: Value, index: Value) -> _Passing:
     if kind is list:
         at = _position(index)
         return _Passing(value[at]) if 0 <= at < len(value) else _ABSENT
+    # An index of a wrong type is an error even where nothing can be found.
     usable(index)
     return _ABSENT
 
@@ -179,6 +188,7 @@ def is_present(value: Value, field: str, convert: Convert, *, first: bool) -> bo
             entered.value, field, convert, first=False
         )
     if type(entered) is list:
+        # Raises the error of a field of a list, which upstream reports, too.
         _position(field)
     if type(entered) in MAP_TYPES:
         return field in entered or type(entered) is DefaultMap
@@ -200,6 +210,7 @@ def _position(index: Value) -> int:
     kind = type(index)
     if kind is int or kind is Uint:
         return int(index)
+    # CEL accepts 1.0 as an index, because numbers of different types are equal.
     if kind is float and index.is_integer():
         return int(index)
     raise CelEvaluationError(f"unsupported index type '{type_name(index)}' in list")
@@ -217,6 +228,7 @@ def by_key(
 
     Most members are keys that their map has, so that lookup comes first.
     """
+    # Only for what is not a plain lookup: optional values, errors, default maps.
     otherwise = step(
         lambda frame: frame[-1],
         Constant(key),
@@ -230,6 +242,7 @@ def by_key(
         owner = operand(frame)
         try:
             return owner[key]
+        # A list or another value without keys; the slow way gives the right error.
         except (KeyError, TypeError):
             return otherwise([owner])
 

@@ -52,6 +52,8 @@ class Step:
 def _members(value: Value, variables: int) -> Iterable[tuple[Value, ...]]:
     kind = type(value)
     if kind is list:
+        # With two variables, a list yields its index and its element; a map yields key
+        # and value.
         return enumerate(value) if variables == 2 else ((each,) for each in value)
     if kind in MAP_TYPES:
         if variables == 2:
@@ -65,6 +67,8 @@ def _each(step: Step, frame: Frame) -> Iterable[None]:
     members = _members(step.over(frame), len(step.places))
     if len(step.places) == 1:
         [place] = step.places
+        # The loop writes each member directly into the frame, without an assignment of
+        # its own.
         for (frame[place],) in members:
             yield
     else:
@@ -102,6 +106,8 @@ def quantify(step: Step, *, decisive: bool) -> Evaluate:
 
 def _metered_quantity(step: Step, pay: Pay, *, decisive: bool) -> Evaluate:
     [predicate] = step.results
+    # The cost of ``@not_strictly_false``, and of the ``!`` that ``exists`` has beside
+    # it.
     condition = 3 if decisive else 2
 
     def quantified(frame: Frame) -> Value:
@@ -120,6 +126,7 @@ def _metered_quantity(step: Step, pay: Pay, *, decisive: bool) -> Evaluate:
             except CelEvaluationError as error:
                 if isinstance(result, bool):
                     result = error
+        # The result of the comprehension is one identifier.
         pay(frame, 1)
         if isinstance(result, CelEvaluationError):
             raise result
@@ -195,6 +202,7 @@ def _collected_map(step: Step) -> Evaluate:
             if type(entries) not in MAP_TYPES:
                 raise no_such_overload()
             for key, value in entries.items():
+                # Only ``transformMapEntry`` can hit this: keys of one map differ.
                 if key in collected:
                     raise CelEvaluationError(
                         f"insert failed: key {from_key(key)} already exists"

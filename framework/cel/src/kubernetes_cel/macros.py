@@ -22,6 +22,8 @@ __all__ = ["ACCUMULATOR", "MACROS", "UNUSED", "Macro", "MacroError"]
 
 ACCUMULATOR: Final = "@result"
 """The accumulator's name in loops of macros; no expression can contain it."""
+# The other name that cel-go gives accumulators (``AccumulatorName``); it is reserved,
+# too.
 _OLD_ACCUMULATOR: Final = "__result__"
 UNUSED: Final = "#unused"
 _SORTED: Final = "@__sortBy_input__"
@@ -118,6 +120,8 @@ def _all(
     return loop.finish(
         nodes.literal(True),
         nodes.call("_&&_", loop.accumulator(), arguments[-1]),
+        # An error of one element does not end the loop: a later element may still
+        # decide.
         condition=nodes.call("@not_strictly_false", loop.accumulator()),
     )
 
@@ -219,6 +223,7 @@ def _bound(
 def _bind(
     nodes: Nodes, target: Expression | None, arguments: Sequence[Expression]
 ) -> Expression | None:
+    # Only ``cel.bind``: the same call on another target is a method.
     if not isinstance(target, Identifier) or target.name != "cel":
         return None
     variable, value, result = arguments
@@ -254,7 +259,12 @@ def _on_optional(
             variable, f"{name}() variable name must be a simple identifier"
         )
     value: Expression = _bound(
-        nodes, variable.name, nodes.member_call("value", nodes.copy(target)), body
+        # A copy, since a node has one number and one place in the tree, and the target
+        # occurs twice.
+        nodes,
+        variable.name,
+        nodes.member_call("value", nodes.copy(target)),
+        body,
     )
     if name == "optMap":
         value = nodes.call("optional.of", value)

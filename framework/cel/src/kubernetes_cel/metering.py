@@ -41,6 +41,7 @@ class Meter:
             CelCostError: The cost exceeds the limit.
         """
         frame[COST] += cost
+        # After the addition: a cost that is exactly the limit is allowed.
         if frame[COST] > self.limit:
             raise CelCostError
 
@@ -54,6 +55,7 @@ class Meter:
         def paying(frame: Frame) -> Value:
             try:
                 return evaluate(frame)
+            # An error costs as much as a value, as upstream's observer sees both.
             finally:
                 self.pay(frame, cost)
 

@@ -31,11 +31,14 @@ class Nesting:
             CelCompilationError: The rule is nested in itself too often.
         """
         self._open[name] += 1
+        # Counted for each rule, as ANTLR's listener does; parentheses nest several
+        # rules at once.
         if self._open[name] > _DEEPEST:
             raise CelCompilationError(
                 f"expression recursion limit exceeded: {_DEEPEST}"
             )
         yield
+        # Not in a ``finally``: an error ends the whole parser.
         self._open[name] -= 1
 
     def height(self, *nodes: Expression) -> int:
@@ -58,6 +61,7 @@ class Nesting:
         height += counted
         if height > _DEEPEST:
             raise CelCompilationError("max recursion depth exceeded")
+        # Leaves have no height, and need no entry.
         if height:
             self._heights[node.number] = height
         return node

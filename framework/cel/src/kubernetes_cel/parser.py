@@ -41,6 +41,7 @@ def parse(text: str) -> Expression:
     Raises:
         CelCompilationError: It is not an expression, or it is too long or too deep.
     """
+    # Code points, like upstream's limit, and not bytes.
     if len(text) > LONGEST_EXPRESSION:
         raise CelCompilationError(
             f"expression code point size exceeds limit: size: {len(text)}, "
@@ -59,6 +60,7 @@ class _Parser:
 
     def whole(self) -> Expression:
         node = self._expression()
+        # An expression may end early, as in ``a b``.
         if self._tokens.first.kind is not TokenKind.END:
             raise self._tokens.unexpected("expecting <EOF>")
         self._tokens.problems.raise_errors()
@@ -70,6 +72,8 @@ class _Parser:
             if not self._tokens.has("?"):
                 return test
             offset = self._tokens.take().offset
+            # The grammar has ``conditionalOr`` between ``?`` and ``:``, so a nested
+            # condition there needs parentheses.
             then = self._either()
             self._tokens.expect(":")
             other = self._expression()
@@ -96,6 +100,7 @@ class _Parser:
             return terms[0]
         height = self._nesting.height(*terms)
         node = self._tree(function, terms, offsets)
+        # Upstream's parser does not count the levels that balancing makes.
         return self._nesting.raised(node, height, counted=False)
 
     def _tree(
@@ -132,6 +137,7 @@ class _Parser:
                 if at is None or at < level:
                     return left
                 sign = self._tokens.take()
+                # The next level only: operators of one level associate to the left.
                 right = self._chain(rule, levels, operand, at + 1)
                 function = "@in" if sign.text == "in" else f"_{sign.text}_"
                 height = self._nesting.height(left, right)
@@ -151,6 +157,8 @@ class _Parser:
             sign = self._tokens.first
             if sign.kind is not TokenKind.SIGN or sign.text not in "!-":
                 return self._member()
+            # The sign belongs to the literal, which makes the smallest integer
+            # possible.
             if sign.text == "-" and self._tokens.second.kind in (
                 TokenKind.INT,
                 TokenKind.DOUBLE,
@@ -287,6 +295,7 @@ class _Parser:
         optional: list[int] = []
         while not self._tokens.accept("]"):
             if not elements and self._tokens.has(","):
+                # The grammar allows a comma in an empty list.
                 self._trailing("]")
                 break
             if self._tokens.accept("?"):
@@ -382,6 +391,7 @@ _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 
 def _double(text: str) -> float:
     value = float(text)
+    # Python reads too large numbers as infinity, where Go reports an error.
     if value in (float("inf"), float("-inf")):
         raise ValueError(f"{text} is out of range")
     return value

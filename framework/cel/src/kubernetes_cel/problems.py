@@ -45,6 +45,7 @@ class Problems:
         It is the first error by place; its ``further`` are the next errors. As upstream
         does, it counts errors beyond the first 100 that were added, but omits them.
         """
+        # Cut before sorting, as upstream stops recording.
         entries = sorted(self._entries[:_MOST], key=lambda entry: entry[0])
         first, *further = (
             (problem, *place_of(self._text, offset)) for offset, problem in entries

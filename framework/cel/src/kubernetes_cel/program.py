@@ -73,6 +73,7 @@ class Program:
 
     def __init__(self, evaluate: Evaluate, locals_: int) -> None:
         self._evaluate = evaluate
+        # Made once, and copied by each call: most evaluations have no locals at all.
         self._locals: Frame = [None] * locals_
 
     def __call__(self, *values: Value) -> Value:
@@ -121,6 +122,7 @@ class _Maker:
         self._meter = meter
         self._convert = native if environment.converts_optionals else unchanged
         inputs = environment.inputs
+        # A list for each name: an inner loop may hide a variable of an outer one.
         self._places = {name: [place] for place, name in enumerate(inputs, FIRST)}
         self._bound: set[int] = set()
         self.size = FIRST + len(inputs)
@@ -154,6 +156,8 @@ class _Maker:
 
     def _identifier(self, node: Identifier, *, last: bool = True) -> Evaluate:
         places = self._places.get(node.name)
+        # Names without a value are types, such as ``int``: the checker has rejected all
+        # others.
         if not places:
             return Constant(TypeValue(node.name))
         place, convert = places[-1], self._convert
@@ -171,6 +175,7 @@ class _Maker:
 
         def variable(frame: Frame) -> Value:
             value = frame[place]
+            # Inside a chain, the next step unwraps the optional value itself.
             if last and type(value) is Optional:
                 return begun(value, convert)
             return value
@@ -208,6 +213,8 @@ class _Maker:
         operand_node, index_node = node.arguments
         operand, index = self._operand(operand_node), self._branch(index_node)
         first = not _is_step(operand_node)
+        # A constant index is checked once, when the expression is compiled, as
+        # upstream's planner does.
         if isinstance(index, Constant):
             self._check_index(index_node, index.value)
         return self._member(
@@ -229,6 +236,7 @@ class _Maker:
     ) -> Evaluate:
         pay = None if self._meter is None else self._meter.payment(1)
         key = index.value if isinstance(index, Constant) else None
+        # The fast way has no place for costs.
         if type(key) is str and pay is None and not optional:
             return by_key(operand, key, self._convert, first=first, last=last)
         return step(
@@ -286,6 +294,8 @@ class _Maker:
         if [each.name for each in overloads] == ["in_list"]:
             return _of_constants(*compiled)
         is_conversion = node.function in CONVERSIONS or node.function == "type"
+        # Converted when the expression is compiled: an invalid constant is then an
+        # error of the expression, not of each device.
         if is_conversion and len(compiled) == 1 and isinstance(compiled[0], Constant):
             return self._converted(node, overloads, compiled[0])
         return None
@@ -328,6 +338,7 @@ class _Maker:
             named = False
         if isinstance(branch, Constant) or not named:
             return branch
+        # The name alone is free here, which `_identifier` has charged for.
         return self._paid(branch, -1)
 
     def _alternative(self, node: Call) -> Evaluate:
@@ -340,6 +351,8 @@ class _Maker:
     def _list(self, node: ListLiteral) -> Evaluate:
         elements = [self.make(element) for element in node.elements]
         build = list_of(elements, node.optional)
+        # A list of constants is made once: values are immutable by convention, so all
+        # evaluations may share it.
         if all(isinstance(each, Constant) for each in elements) and not node.optional:
             return Constant(build(NO_FRAME))
         return self._paid(build, LIST_COST)
@@ -360,6 +373,8 @@ class _Maker:
     # Loops.
 
     def _place(self, name: str) -> int:
+        # Places are never used again, even after a loop: a frame is small, and nested
+        # loops must not share one.
         place = self.size
         self.size += 1
         self._places.setdefault(name, []).append(place)
@@ -402,6 +417,7 @@ class _Maker:
             return collect(step_of(*step.arguments[1:]), into_map=True)
         if isinstance(added, ListLiteral):
             return collect(step_of(added.elements[0]), into_map=False)
+        # What is left is ``exists_one``, whose step adds 1.
         return count(step_of())
 
     def _binding(self, node: Comprehension) -> Evaluate:
@@ -410,6 +426,8 @@ class _Maker:
         self._bound.add(place)
         result = self.make(node.result)
         self._leave(node.accumulator)
+        # Lazily, as upstream: ``cel.bind`` of an expensive value costs nothing if the
+        # result does not use it.
         unbound = Unbound(start)
 
         def bind(frame: Frame) -> Value:

@@ -29,6 +29,8 @@ class Range:
     def plus(self, other: "Range") -> "Range":
         """Return the sum of two ranges."""
         return Range(
+            # Saturating, as upstream's ``addUint64NoOverflow``: an estimate that is too
+            # large must not become a small one.
             min(self.least + other.least, MAX_UINT),
             min(self.most + other.most, MAX_UINT),
         )
@@ -51,6 +53,7 @@ class Range:
 
 def _scaled(number: int, factor: float) -> int:
     product = float(number) * factor
+    # A float of this size would wrap around in Go, which tests for it, too.
     return MAX_UINT if product >= 2.0**64 else math.ceil(product)
 
 

@@ -41,6 +41,8 @@ class Selector(CompiledExpression):
             CelEvaluationError: The expression has no value for this device, or a value
                 that is not a bool, or exceeds the cost limit.
         """
+        # Without the check of variables in `evaluate`: a scheduler asks this for each
+        # device.
         value = self._run(device)
         if value is True or value is False:
             return bool(value)
@@ -65,6 +67,8 @@ def compile_selector(text: str, environment: DeviceEnvironment = _NEWEST) -> Sel
     """
     with deep_calls():
         checked = checked_tree(text, environment)
+        # A selector such as ``device.attributes['a'].b`` has the type of attributes,
+        # which only a device can show to be a bool.
         if checked.result not in (BOOL, environment.attribute_type):
             raise CelCompilationError(
                 f"must evaluate to bool or the unknown type, not {checked.result}"

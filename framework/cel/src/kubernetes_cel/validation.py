@@ -80,6 +80,8 @@ def validate(checked: Checked) -> None:
         CelCompilationError: Some of them are invalid.
     """
     validation = _Validation(checked)
+    # Members first: with their types mixed, the other checks could report the same
+    # place again.
     validation.members(checked.root)
     for node in walk(checked.root):
         if isinstance(node, Call):
@@ -102,6 +104,8 @@ class _Validation:
         while pending:
             current = pending.pop()
             if isinstance(current, Call) and current.function == "format":
+                # Arguments of ``format`` may be of different types, with everything
+                # inside them.
                 continue
             if isinstance(current, ListLiteral):
                 # Upstream reports one element of a list, but all entries of a map.
@@ -160,6 +164,8 @@ class _Validation:
             if node.function == "matches" and isinstance(value, str):
                 prepared(value)
             elif node.function in _TIMES:
+                # Evaluated for real: what the function rejects at run time is rejected
+                # here.
                 overload = dispatcher(self._checked.overloads[node.number], 1)((value,))
                 overload.implementation(value)
         except CelEvaluationError:
@@ -174,6 +180,7 @@ class _Validation:
                 if isinstance(part, str):
                     continue
                 if count >= len(values):
+                    # Too few arguments, as the error after the loop reports.
                     break
                 if not self._accepts(part, values[count]):
                     return
@@ -195,6 +202,7 @@ class _Validation:
     def _accepts(self, clause: Clause, node: Expression) -> bool:
         """Return whether a clause accepts an argument; if not, add the problem."""
         type_ = self._checked.type_of(node)
+        # A dynamic argument is checked when it has a value.
         if type_.kind is not Kind.DYN and type_.kind not in _ACCEPTED[clause.letter]:
             self.problems.add(
                 node.offset,

@@ -75,6 +75,8 @@ class Timestamp:
     """
 
     nanos: int
+    # Two timestamps of one moment are equal whatever their zones, as in Go's
+    # ``Time.Equal``.
     offset: int = attrs.field(default=0, eq=False)
 
 
@@ -114,6 +116,8 @@ class BoolKey:
 
 
 @attrs.frozen(eq=False)
+# Lists and dicts cannot be hashed in Python. As keys they must be missing, not an
+# error.
 class _LostKey:
     """A list or map as a key, which no map contains."""
 
@@ -128,6 +132,7 @@ class DefaultMap(dict[str, Any]):
 
     __slots__ = ()
 
+    # A new map for each, so that nothing can be stored in a shared one.
     def __missing__(self, key: object) -> dict[str, Any]:
         return {}
 
@@ -146,6 +151,7 @@ _KEYS: Final = {True: BoolKey(True), False: BoolKey(False)}
 
 def to_key(value: Value) -> Value:
     """Return the key of a ``dict`` that represents a value."""
+    # ``True`` and 1 would be one key of a ``dict``, and are two keys in CEL.
     if type(value) is bool:
         return _KEYS[value]
     if type(value) in (list, dict, DefaultMap):

@@ -22,6 +22,8 @@ from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
+from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
+from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
@@ -30,7 +32,7 @@ from tests.kit.planted.meters import METER_MISTAKES, Meters
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
-from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices
+from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices, ReadsFloats
 from tests.kit.planted.projects import OWN as PROJECT_CLUSTERS
 from tests.kit.planted.projects import PROJECT_MISTAKES, Projects
 from tests.kit.planted.queues import (
@@ -38,6 +40,8 @@ from tests.kit.planted.queues import (
     QUEUE_MISTAKES,
     TENANTS,
     Approves,
+    DeletesTagsLate,
+    DeletesTagsNowAndThen,
     Evicts,
     FairShare,
     HoldsBack,
@@ -57,6 +61,8 @@ from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
 from tests.kit.planted.seats import SEAT_MISTAKES, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
+from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
+from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
 from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
@@ -84,10 +90,13 @@ MISTAKES = (
     *PROJECT_MISTAKES,
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
+    *GATE_MISTAKES,
+    *TICKET_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
     (Prices, PRICE_CLUSTERS),
+    (ReadsFloats, PRICE_CLUSTERS),
     (Zones, ZONE_CLUSTERS),
     (Racks, OFTEN_FULL),
     (Requeues, RACK_CLUSTERS),
@@ -106,15 +115,25 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
+    (Tickets, TICKET_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
+    (DeletesTagsNowAndThen, TENANTS),
+    (DeletesTagsLate, TENANTS),
+    (GatesEachPod, GATE_CLUSTERS),
+    (GatesGroups, GATE_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
 ]
 COSTLY = (
+    "DeletesTagsNowAndThen",
+    "DeletesTagsLate",
+    "GatesEachPod",
+    "GatesGroups",
     "Gpus",
     "Prices",
+    "ReadsFloats",
     "Evicts",
     "HoldsBack",
     "Requeues",
@@ -131,6 +150,7 @@ COSTLY = (
     "Projects",
     "Evictors",
     "StubbedFeeds",
+    "Tickets",
 )
 
 

@@ -15,10 +15,12 @@ from quaymaster import (
     Status,
     hookimpl,
 )
+from quaymaster.errors import LateAnnotationError
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import (
     Fault,
+    PluginHarness,
     SchedulerHarness,
     make_node,
     make_pod,
@@ -174,6 +176,38 @@ def test_annotation_chosen_in_pre_bind_is_written_by_the_bind() -> None:
     with harness_with([make_node(), make_pod(name="p")], more={"Late": Late}) as run:
         run.settle()
         assert run.pod("p").annotations == {"example.com/late": "yes"}
+
+
+class TooLate:
+    """Chooses in PostBind, when the binding has been written."""
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        self.earlier: Mapping[str, str] = {}
+
+    @hookimpl
+    def post_bind(self, state: CycleState) -> None:
+        self.earlier = state.annotations
+        state.annotate("example.com/late", "yes")
+
+
+def test_annotation_chosen_after_the_bind_is_an_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    objects = [device_node(), make_sharer(name="p")]
+    with harness_with(objects, more={"TooLate": TooLate}) as run:
+        run.settle()
+        assert run.pod("p").annotations == {WANTS: "500", DEVICE: "0"}
+        assert run.plugin(TooLate).earlier == {DEVICE: "0"}
+    text = "the pod is bound already, so example.com/late would not be written"
+    assert text in caplog.text
+
+
+def test_harness_raises_the_error_of_a_late_annotation() -> None:
+    harness = PluginHarness(TooLate, nodes=[make_node(name="n")])
+    with pytest.raises(LateAnnotationError) as caught:
+        harness.post_bind(make_pod(name="p"), "n")
+    assert caught.value.key == "example.com/late"
+    harness.state.annotate("example.com/next", "another attempt")
 
 
 def test_extender_that_binds_cannot_lose_a_choice() -> None:

@@ -26,7 +26,9 @@ _MAX_EXPONENT: Final = 10_000
 """Upstream has no limit, but larger ones would take minutes to compare."""
 
 _PARTS: Final = re.compile(
-    r"([+-]?)(0*+)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*+[+-]?[0-9]*+)", re.ASCII
+    # Possessive quantifiers: a long text of digits must not be tried in many ways.
+    r"([+-]?)(0*+)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*+[+-]?[0-9]*+)",
+    re.ASCII,
 )
 _DECIMAL: Final = dict(zip("numkMGTPE", (-9, -6, -3, 3, 6, 9, 12, 15, 18), strict=True))
 _BINARY: Final = {f"{letter}i": 10 * at for at, letter in enumerate("KMGTPE", start=1)}
@@ -58,6 +60,7 @@ class Amount:
     @property
     def integer(self) -> int | None:
         """The number if upstream can convert it to an integer, or None."""
+        # Also a long number that is whole: upstream's ``AsInt64`` fails for its class.
         if self.is_long or self.scale < 0:
             return None
         if self.scale > _MOST_DIGITS and self.value:
@@ -69,6 +72,7 @@ class Amount:
         """Return upstream's approximation of the number."""
         try:
             base = float(self.value)
+        # Python raises where Go returns infinity.
         except OverflowError:
             base = float("inf") * self.sign
         return base * _power_of_ten(self.scale) if self.scale else base
@@ -80,6 +84,8 @@ class Amount:
 
     def plus(self, other: "Amount") -> "Amount":
         """Return the sum."""
+        # Adding zero returns the other operand unchanged, with its own scale:
+        # ``int64Amount.Add`` does so.
         if not self.is_long and not other.is_long:
             if not other.value:
                 return attrs.evolve(self, is_result=True)
@@ -137,6 +143,7 @@ def parse_amount(text: str) -> Amount:
         amount = _binary(whole, fraction, _BINARY[suffix])
     else:
         amount = _decimal(whole, fraction, _exponent(suffix))
+    # An empty number such as ``.`` is 0 on the short way, and an error on the long one.
     if amount.is_long and not zeros + whole + fraction:
         raise CelEvaluationError("unable to parse numeric part of quantity")
     return attrs.evolve(amount, value=-amount.value) if sign == "-" else amount
@@ -165,6 +172,7 @@ def _binary(whole: str, fraction: str, power: int) -> Amount:
     if not fraction and digits + power * 3 // 10 <= _MOST_BINARY_DIGITS:
         return Amount(int(whole or "0") << power)
     amount = _long(int((whole or "0") + fraction) << power, -len(fraction))
+    # Binary amounts are cut to 64 bits, decimal ones are not.
     if amount.compare(Amount(MAX_INT)) > 0:
         return Amount(MAX_INT, is_long=True)
     return amount
@@ -175,6 +183,8 @@ def _long(value: int, scale: int) -> Amount:
     if not value:
         return Amount(0, scale, is_long=True)
     if scale < _NANO:
+        # Rounded up, as amounts of resources always are, so that a request never
+        # shrinks.
         value = -(-value // 10 ** (_NANO - scale))
     else:
         value *= 10 ** (scale - _NANO)

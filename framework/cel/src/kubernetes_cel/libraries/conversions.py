@@ -40,6 +40,8 @@ A constant that cannot be converted is then a compilation error.
 """
 _INT: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT: Final = re.compile(r"[0-9]+", re.ASCII)
+# The grammar of ``strconv.ParseFloat``: Python accepts spaces, and no hexadecimal
+# floats.
 _DOUBLE: Final = re.compile(
     r"[+-]?(?:(?=\.?[0-9])[0-9]*(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?|inf(?:inity)?)"
     r"|[+-]?nan|[+-]?0x(?=\.?[0-9a-f])[0-9a-f]*(?:\.[0-9a-f]*)?p[+-]?[0-9]+",
@@ -84,12 +86,14 @@ def _double(text: str) -> float:
         except OverflowError as error:
             raise _not_converted("string", "double") from error
     value = float(text)
+    # A number that is too large is an error, but the word for infinity is not.
     if math.isinf(value) and "i" not in text.lower():
         raise _not_converted("string", "double")
     return value
 
 
 def _int_of_double(value: float) -> int:
+    # Both ends are excluded: a double cannot hold MAX_INT, and rounds it up to 2**63.
     if not (MIN_INT < value < MAX_INT) or value >= 2.0**63 or value <= -(2.0**63):
         raise CelEvaluationError("integer overflow")
     return int(value)
@@ -129,6 +133,7 @@ def double_text(value: float) -> str:
 def _shortest(value: float) -> tuple[str, str, int]:
     """Return the sign, the fewest digits that identify a double, and the exponent."""
     mantissa, _, exponent = f"{value:.17e}".partition("e")
+    # Go's shortest form: the fewest digits that give the same double.
     for places in range(17):
         text = f"{value:.{places}e}"
         if float(text) == value:
@@ -174,6 +179,8 @@ def _timestamp_of_int(seconds: int) -> Timestamp:
     return Timestamp(in_range(seconds * NANOS))
 
 
+# The overload exists and always fails, as in cel-go v0.26, so the error comes at run
+# time.
 def _duration_of_int(_value: int) -> Duration:
     raise _not_converted("int", "google.protobuf.Duration")
 

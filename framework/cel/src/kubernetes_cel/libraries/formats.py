@@ -85,11 +85,14 @@ def _is_base64(text: str) -> bool:
         base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return False
+    # Python accepts less padding than Go's ``StdEncoding``.
     return len(text) % 4 == 0 and text != ""
 
 
 def _is_date(text: str) -> bool:
     try:
+        # ``strptime`` takes single digits for months and days, so the length is tested,
+        # too.
         datetime.datetime.strptime(text, "%Y-%m-%d")
     except ValueError:
         return False
@@ -97,6 +100,7 @@ def _is_date(text: str) -> bool:
 
 
 _CLOCK: Final = re.compile(
+    # The unescaped dot is upstream's: any character may separate the fraction.
     r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})",
     re.ASCII,
 )
@@ -104,6 +108,7 @@ _CLOCK: Final = re.compile(
 
 def _is_datetime(text: str) -> bool:
     date, letter, clock = text.lower().partition("t")
+    # Upstream splits at each ``t`` and reads the second part only.
     clock = clock.partition("t")[0]
     return bool(letter) and _is_date(date) and _CLOCK.fullmatch(clock) is not None
 

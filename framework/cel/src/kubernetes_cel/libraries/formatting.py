@@ -31,6 +31,7 @@ UNEXPECTED_END: Final = "unexpected end of string"
 """The error of a format string whose last clause has no letter."""
 
 _PLACES: Final = 6
+# A line break after ``%`` is an unknown clause, too.
 _CLAUSE: Final = re.compile(r"%(?:%|(?:\.([0-9]+))?(.))", re.DOTALL)
 _RAISED: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _TIMES: Final = "\u00d7"
@@ -130,6 +131,8 @@ def _member(value: Value) -> str:
         return f"b{_quoted(_string(value))}"
     if kind is float:
         text = _fixed_text(value, _PLACES)
+        # Only infinity and NaN differ from themselves or from zero here; they are
+        # written as texts.
         return text if value - value == 0 else f'"{text}"'
     if kind is Timestamp:
         return f'timestamp("{timestamp_text(value)}")'
@@ -149,6 +152,7 @@ def _list(values: list[Value]) -> str:
 
 
 def _map(values: dict[Value, Value]) -> str:
+    # Go maps have no order, so upstream sorts their texts.
     pairs = sorted(
         (_member(_key(from_key(key))), _member(value)) for key, value in values.items()
     )
@@ -182,6 +186,7 @@ def _decimal(value: Value, _places: int) -> str:
 def _double(value: Value, what: str) -> float:
     if type(value) is float:
         return float(value)
+    # These three words are accepted for doubles that JSON cannot write.
     if type(value) is str and value in _WORDS:
         return float(_WORDS[value])
     raise _type_error(f"{what} clause can only be used on doubles", value)

@@ -60,6 +60,8 @@ def _order_or_0(left: Value, right: Value) -> int:
     try:
         return compare(left, right)
     except CelEvaluationError:
+        # Upstream compares the result of the comparison with a number: an error matches
+        # none, so such a pair counts as equal.
         return 0
 
 
@@ -137,6 +139,8 @@ def _slice(values: list[Value], start: int, end: int) -> list[Value]:
 
 
 def _flatten(values: list[Value], depth: int = 1) -> list[Value]:
+    # Without guards, since the types of members must not decide here
+    # (``list(list(T))``).
     if type(values) is not list or type(depth) is not int:
         raise no_such_overload()
     if depth < 0:
@@ -153,6 +157,7 @@ def _flatten(values: list[Value], depth: int = 1) -> list[Value]:
 def _distinct(values: list[Value]) -> list[Value]:
     distinct: list[Value] = []
     for value in values:
+        # Quadratic, as upstream, and as its cost estimate assumes.
         if not any(surely_equal(value, each) for each in distinct):
             distinct.append(value)
     return distinct
@@ -201,6 +206,8 @@ def _includes_in_few(value: Value, part: Value) -> bool:
     if type(value) is not list:
         return surely_equal(value, part)
     for index, each in enumerate(value):
+        # The limit of attribute values of a device; longer lists come from expressions
+        # only.
         if index >= _MOST_INCLUDED:
             raise CelEvaluationError(
                 "'includes' function cannot be applied to lists longer than "

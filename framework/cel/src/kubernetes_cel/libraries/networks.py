@@ -54,6 +54,7 @@ def _text(address: _Address) -> str:
 
 
 def _address(text: str) -> _Address:
+    # Kubernetes rejects zones and mapped addresses, which Go's parser accepts.
     if "%" in text:
         raise ValueError(f"IP address {text!r} with zone value is not allowed")
     address = ipaddress.ip_address(text)
@@ -87,6 +88,7 @@ def _cidr(text: str) -> CIDR:
     prefix, slash, bits = text.rpartition("/")
     try:
         address = _address(prefix)
+        # ``netip.ParsePrefix`` accepts neither signs nor leading zeros.
         if not slash or not bits.isascii() or not bits.isdecimal():
             raise ValueError("bad bits after slash")
         if (len(bits) > 1 and bits.startswith("0")) or int(
@@ -115,6 +117,7 @@ def _contains_ip(cidr: CIDR, ip: IP) -> bool:
 def _contains_cidr(cidr: CIDR, other: CIDR) -> bool:
     return (
         cidr.address.version == other.address.version
+        # A network contains another one only if it is not smaller.
         and cidr.bits <= other.bits
         and other.address in cidr.network
     )

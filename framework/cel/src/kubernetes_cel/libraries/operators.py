@@ -43,6 +43,7 @@ def to_uint(value: int) -> Uint:
 def _int_quotient(left: int, right: int) -> int:
     if right == 0:
         raise CelEvaluationError("division by zero")
+    # Go truncates towards zero; Python rounds down.
     quotient = abs(left) // abs(right)
     return to_int(quotient if (left < 0) is (right < 0) else -quotient)
 
@@ -50,9 +51,11 @@ def _int_quotient(left: int, right: int) -> int:
 def _int_rest(left: int, right: int) -> int:
     if right == 0:
         raise CelEvaluationError("modulus by zero")
+    # Go's remainder would be 0, but cel-go rejects this one division.
     if left == MIN_INT and right == -1:
         raise CelEvaluationError("integer overflow")
     rest = abs(left) % abs(right)
+    # The sign of the dividend, as in Go.
     return -rest if left < 0 else rest
 
 
@@ -81,6 +84,7 @@ def _double_product(left: float, right: float) -> float:
 
 
 def _moment(moment: Timestamp, nanos: int) -> Timestamp:
+    # The result stays in the zone of the timestamp.
     return Timestamp(in_range(moment.nanos + nanos), moment.offset)
 
 
@@ -92,15 +96,18 @@ def _span(nanos: int) -> Duration:
 
 
 def _in_list(value: Value, members: list[Value]) -> bool:
+    # An element that cannot be compared is just not the one.
     return any(surely_equal(value, each) for each in members)
 
 
 def _in_map(value: Value, members: dict[Value, Value]) -> bool:
+    # A list is never a key, and ``in`` is false for it, not an error.
     return type(value) not in (list, dict) and to_key(value) in members
 
 
 def _negated(value: Value) -> Value:
     """Negate a number, or a duration that has the type ``dyn``."""
+    # ``-dyn(duration('1s'))`` is valid: the value's own method is called.
     if type(value) is Duration:
         return _span(-value.nanos)
     if type(value) is int:

@@ -21,6 +21,8 @@ def _is_zero(value: Value) -> bool:
         return value.nanos == 0
     if type(value) is Timestamp:
         return bool(value == _FIRST_MOMENT)
+    # By class, not by truth alone: quantities and other types of libraries are never
+    # zero values here.
     return value is None or (type(value) in _WITH_ZEROS and not value)
 
 
@@ -31,6 +33,7 @@ def _of_non_zero(value: Value) -> Optional:
 def _value(optional: Optional) -> Value:
     if not optional.present:
         raise CelEvaluationError("optional.none() dereference")
+    # An optional value can contain the error of its conversion.
     if isinstance(optional.value, CelEvaluationError):
         raise optional.value
     return optional.value

@@ -62,6 +62,7 @@ class Semver:
 def _number(text: str) -> int:
     if len(text) > 1 and text.startswith("0"):
         raise ValueError(f"Version number must not contain leading zeroes {text!r}")
+    # Go reads 64 bits; Python would read any number.
     if int(text) > MAX_UINT:
         raise ValueError(f"version number {text!r} is out of range")
     return int(text)
@@ -70,6 +71,7 @@ def _number(text: str) -> int:
 def _identifier(text: str) -> int | str:
     if not text:
         raise ValueError("Prerelease is empty")
+    # Identifiers of digits only are compared as numbers.
     return _number(text) if text.isdecimal() else text
 
 
@@ -94,10 +96,12 @@ def parse_semver(text: str) -> Semver:
 
 def _normalized(text: str) -> str:
     """Remove a leading ``v`` and leading zeros, and add missing numbers."""
+    # At most three parts: a pre-release may contain dots.
     parts = text.removeprefix("v").split(".", 2)
     for index, part in enumerate(parts):
         if len(part) > 1:
             stripped = part.lstrip("0")
+            # One zero stays if nothing else is left of the number.
             if not stripped or stripped[0] not in "0123456789":
                 stripped = f"0{stripped}"
             parts[index] = stripped

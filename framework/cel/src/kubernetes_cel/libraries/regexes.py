@@ -84,6 +84,8 @@ class Pattern:
                 yield start, end
             searched += len(data) - at
             self._check(searched, _LARGEST_SEARCHES)
+            # After an empty match, the search goes on behind the next character, or it
+            # would not end.
             at = end if start != end else _next_character(data, end)
 
     def _check(self, searched: int, limit: int) -> None:
@@ -100,6 +102,7 @@ def prepared(pattern: str) -> Pattern:
     Raises:
         CelEvaluationError: Go has no such pattern, or RE2 needs too much memory for it.
     """
+    # Nearly all patterns compile in little memory, so that many of them can be kept.
     small = _small(pattern)
     return _large(pattern) if small is None else small
 
@@ -128,6 +131,7 @@ def _compiled(pattern: str, memory: int) -> Pattern | None:
         return Pattern(re2.compile(_encoded(re2_pattern(pattern)), options))
     except RegexSyntaxError as error:
         raise CelEvaluationError(f"error parsing regexp: {error}") from error
+    # The syntax was checked before, so only the memory can be the reason.
     except re2.error:
         return None
     finally:

@@ -40,6 +40,7 @@ def _at(index: int, text: str) -> int:
 
 
 def _char_at(text: str, index: int) -> str:
+    # One past the end is the empty string, and not an error.
     return text[_at(index, text)] if index != len(text) else ""
 
 
@@ -62,6 +63,7 @@ def _last_index_of_before(text: str, part: str, offset: int) -> int:
         raise CelEvaluationError(f"index out of range: {offset}")
     if offset >= len(text):
         return -1
+    # The match may begin at the offset, and reach beyond it.
     return text.rfind(part, 0, offset + len(part))
 
 
@@ -79,14 +81,17 @@ def _split(text: str, separator: str, most: int = -1) -> list[str]:
     if most == 0:
         return []
     if separator:
+        # Python counts splits, Go counts parts.
         return text.split(separator, most - 1 if most > 0 else -1)
     if 0 < most < len(text):
         return [*text[: most - 1], text[most - 1 :]]
+    # Without a separator, each character is a part.
     return list(text)
 
 
 def _replace(text: str, old: str, new: str, most: int = -1) -> str:
     count = text.count(old) if most < 0 else min(most, text.count(old))
+    # Checked before the text is made: a short expression could fill the memory.
     if len(text) + count * len(new) > LONGEST_TEXT:
         raise CelCostError
     return text.replace(old, new, most)

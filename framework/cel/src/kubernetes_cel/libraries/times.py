@@ -54,6 +54,7 @@ def duration_of(text: str) -> Duration:
         ValueError: The text is not a duration, or the duration is too long.
     """
     rest = text[1:] if text[:1] in ("+", "-") else text
+    # The only number without a unit that Go accepts.
     if rest == "0":
         return Duration(0)
     nanos, end = 0, 0
@@ -74,6 +75,8 @@ def duration_of(text: str) -> Duration:
 
 def duration_text(duration: Duration) -> str:
     """Return the text of a duration, in seconds."""
+    # Whole seconds and the rest apart: a single division would lose digits of long
+    # durations.
     seconds = duration.nanos // NANOS + duration.nanos % NANOS / NANOS
     if duration.nanos < 0:
         seconds = -(-duration.nanos // NANOS + -duration.nanos % NANOS / NANOS)
@@ -106,10 +109,12 @@ def timestamp_of(text: str) -> Timestamp:
     if date.startswith("0000"):
         raise CelEvaluationError("timestamp overflow")
     moment = datetime.datetime.strptime(f"{date}T{clock}", "%Y-%m-%dT%H:%M:%S")
+    # Python accepts leap seconds, Go does not.
     if moment.second > 59 or len(fraction or "0") < 1:
         raise ValueError(f"invalid timestamp {text!r}")
     offset = 0
     if sign:
+        # The bounds of Go's parser, which are looser than real offsets.
         if int(hours) > 24 or int(minutes) > 60:
             raise ValueError(f"invalid timestamp {text!r}")
         offset = (int(hours) * 60 + int(minutes)) * (-60 if sign == "-" else 60)
@@ -123,6 +128,7 @@ def timestamp_text(moment: Timestamp) -> str:
     """Return the text of a timestamp in its own zone, in the format of RFC 3339."""
     at = _datetime(moment.nanos // NANOS + moment.offset)
     fraction = f"{moment.nanos % NANOS:09}".rstrip("0")
+    # ``strftime`` does not pad years on all systems.
     text = at.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
     text += f".{fraction}" if fraction else ""
     if not moment.offset:
@@ -154,6 +160,7 @@ def _in_zone(moment: Timestamp, zone: str) -> datetime.datetime:
         # ``timeZone``).
         offset = hours - minutes if zone.startswith("-") else hours + minutes
         return _datetime(seconds + offset * 60)
+    # ``Local`` would depend on the machine; evaluations must not.
     if zone in ("", "UTC", "Local"):
         return _datetime(seconds)
     try:
@@ -170,6 +177,8 @@ def _in_zone(moment: Timestamp, zone: str) -> datetime.datetime:
 _Part = Callable[[datetime.datetime, int], int]
 _PARTS: Final[dict[str, tuple[str, _Part]]] = {
     "getFullYear": ("year", lambda at, _: at.year),
+    # Months, days of the month and days of the year count from 0, as in JavaScript,
+    # except in ``getDate``.
     "getMonth": ("month", lambda at, _: at.month - 1),
     "getDayOfYear": ("day_of_year", lambda at, _: at.timetuple().tm_yday - 1),
     "getDayOfMonth": ("day_of_month", lambda at, _: at.day - 1),

@@ -51,6 +51,7 @@ TYPE_NAMES[URL] = "kubernetes.URL"
 def _unescaped(text: str) -> str:
     if _ESCAPE.search(text):
         raise ValueError("invalid URL escape")
+    # Go's strings may hold any bytes, so invalid UTF-8 must survive here.
     return unquote_to_bytes(text).decode(errors="surrogateescape")
 
 
@@ -85,11 +86,14 @@ def _parsed(text: str, *, request: bool) -> URL:
     match = _SCHEME.match(text)
     scheme, rest = (match[1].lower(), text[match.end() :]) if match else ("", text)
     rest, _, query = rest.partition("?")
+    # A URL such as ``mailto:x`` has no slash after the scheme; Go calls the rest
+    # opaque.
     if not rest.startswith("/"):
         if scheme:
             return URL(scheme, rest, "", "", "", query, "")
         if request:
             raise ValueError("invalid URI for request")
+        # Without this rule, ``a:b`` would be read as a path (RFC 3986, 4.2).
         if ":" in rest.partition("/")[0]:
             raise ValueError("first path segment in URL cannot contain colon")
     user = host = ""
@@ -116,6 +120,7 @@ def _host(host: str) -> str:
         inside, bracket, port = host.rpartition("]")
         if not bracket:
             raise ValueError("missing ']' in host")
+        # The percent sign of a zone is itself escaped in a URL.
         zone = inside.partition("%25")[2]
         host = (
             f"{inside.partition('%25')[0]}%{_unescaped(zone)}]{port}" if zone else host
@@ -132,6 +137,7 @@ def _host(host: str) -> str:
     if not _PORT.fullmatch(port):
         raise ValueError(f"invalid port {port!r} after host")
     if not host.startswith("["):
+        # Escapes of bytes above ASCII are allowed in host names, others are not.
         for each in re.sub(r"%[89A-Fa-f][0-9A-Fa-f]", "", host):
             if each < "\x80" and each not in _IN_HOST:
                 raise ValueError(f"invalid character {each!r} in host name")
@@ -141,6 +147,8 @@ def _host(host: str) -> str:
 
 def _url(text: str) -> URL:
     try:
+        # Upstream parses twice: first as the URL of a request, then as any URL, for its
+        # fragment.
         request_uri(text)
         before, _, fragment = text.partition("#")
         url = _parsed(before, request=False)
@@ -173,6 +181,7 @@ def _port(url: URL) -> str:
 def _query(url: URL) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for pair in url.query.split("&"):
+        # Go ignores pairs with a semicolon, which once separated pairs.
         if not pair or ";" in pair:
             continue
         key, _, value = pair.partition("=")

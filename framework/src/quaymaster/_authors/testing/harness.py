@@ -454,7 +454,13 @@ class PluginHarness(GroupHarness):
     def post_bind(self, pod: Pod, node_name: str) -> None:
         """Call ``post_bind`` for a bound pod."""
         hook = unguarded(self._call("postBind").hooks["post_bind"])
-        hook(self.state, _on(pod, node_name), node_name)
+        state, annotations = self.state, self.state.annotations
+        state.end_annotations()
+        try:
+            hook(state, _on(pod, node_name), node_name)
+        finally:
+            # A test may continue with this state, for example to reserve another node.
+            state.annotations = annotations
 
     def sign_pod(self, pod: Pod) -> Hashable | None:
         """Return the plugin's fragment of a pod's signature.

@@ -27,6 +27,7 @@ def notices_of_attachments(core: ClusterCore) -> Iterator[Notice]:
 
 def why_not_started(core: ClusterCore, pod: Pod) -> str:
     """Explain which claim keeps a pod from starting on its node; empty if none does."""
+    # The test is cheap, and the loop below is not: this is called for each pending pod.
     if not core.lives.attachments.is_waiting(pod.uid):
         return ""
     for waiting in core.lives.attachments.waiting():

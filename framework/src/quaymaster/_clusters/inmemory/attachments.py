@@ -85,6 +85,7 @@ class Attachments:
         uid = pod.metadata.uid
         user = VolumeUser(pod.key, node_name)
         claims = _claims_of(pod)
+        # Before the pod becomes a user itself: a pod does not wait for its own volume.
         is_waiting = may_wait and any(self._why(claim, user) for claim in claims)
         for claim in claims:
             self._users.setdefault(claim, {})[uid] = user
@@ -101,6 +102,7 @@ class Attachments:
             users.pop(uid, None)
             if not users:
                 self._users.pop(claim, None)
+        # Only now: the loop above has removed this pod from all of its claims.
         return [key for claim in claims for key in self.claim_changed(claim)]
 
     def claim_changed(self, claim: str) -> list[str]:
@@ -176,6 +178,8 @@ class Attachments:
         driver = _driver_of(volume)
         if driver:
             return self._is_attached(driver)
+        # Without a driver, only these plugins of the tree attach disks; all others
+        # mount them.
         return any(getattr(volume.spec, field) for field in _ATTACHED_IN_TREE)
 
     def _is_attached(self, driver_name: str) -> bool:
@@ -202,4 +206,5 @@ def _driver_of(volume: PersistentVolume) -> str:
 
 def _claims_of(pod: Pod) -> list[str]:
     names = (claim_name(pod, volume) for volume in volumes_of(pod))
+    # A pod may mount one claim twice.
     return [claim_key(pod, name) for name in dict.fromkeys(names) if name is not None]

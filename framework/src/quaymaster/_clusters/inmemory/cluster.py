@@ -171,8 +171,11 @@ class InMemoryCluster:
             AdmissionError: Some objects break rules; it lists all problems.
         """
         loaded = list(objects)
+        # Before anything is stored: the controllers handle each object while it is
+        # stored.
         if as_it_is and self._controllers is not None:
             for obj in loaded:
+                # New objects among the loaded ones are handled as new.
                 if obj.metadata.resource_version:
                     self._controllers.keep(obj)
         core = self._core
@@ -184,6 +187,8 @@ class InMemoryCluster:
             self._with_stored(RuntimeClass, loaded),
             self._with_stored(LimitRange, loaded),
         )
+        # Loading makes many objects that all stay; the garbage collector would visit
+        # them again and again.
         with collector_paused():
             try:
                 admitted = admit_all(loaded, core.admission, core.is_taken)
@@ -191,11 +196,15 @@ class InMemoryCluster:
                 # Nothing is stored if an object is rejected, so admission must forget
                 # the new classes.
                 core.refresh_classes()
+            # Before anything is stored, so that a typing error in ``replicas`` does not
+            # fill the memory.
             self._check_demand(admitted)
             refused = []
             for obj in admitted:
                 try:
                     core.add(obj)
+                # A quota rejects single objects, as for ``kubectl apply`` of a folder;
+                # the rest is stored.
                 except ForbiddenError as error:
                     refused.append((obj, error.reason))
             self._notices += notices_of_input(admitted, self._nodes)
@@ -204,6 +213,8 @@ class InMemoryCluster:
             self._notices += notices_of_targets(admitted, core)
             self._notices += notices_of_shared_targets(admitted, core)
             if self._controllers is not None:
+                # At once, not by a timer: callers expect the pods of workloads after
+                # this call.
                 self._controllers.settle()
 
     def _check_demand(self, objects: Iterable[ApiObject]) -> None:
@@ -288,6 +299,7 @@ class InMemoryCluster:
     def create(self, obj: ObjT) -> ObjT:
         """Store a new object; see `quaymaster.cluster.Cluster.create`."""
         admitted = self._core.admit(obj)
+        # Single pods need no check: it is for workloads that multiply.
         if not isinstance(admitted, Pod):
             self._check_demand((admitted,))
         return self._core.add(admitted)
@@ -306,6 +318,8 @@ class InMemoryCluster:
         _check_current(obj, stored.uid, stored.resource_version)
         if isinstance(obj, Pod) and obj.node_name != cast(Pod, old).node_name:
             raise InvalidError(f"{place_of(obj)}: spec.nodeName cannot be changed")
+        # A caller cannot change these fields; an API server ignores them in an update,
+        # too.
         metadata = replace(
             obj.metadata,
             uid=stored.uid,
@@ -316,11 +330,14 @@ class InMemoryCluster:
         )
         new = replace(obj, metadata=metadata)
         new = self._core.admission.admit_change(new, old)
+        # As an API server: an update without a change gets no new resource version, and
+        # watches see nothing.
         if new == old:
             return old
         if not isinstance(new, Pod):
             self._check_demand((new,))
         changed = self._core.change(old, new)
+        # The update may have removed the finalizer that a deletion waited for.
         if not metadata.finalizers:
             self._core.let_go_if_due(changed)
         return changed
@@ -381,6 +398,7 @@ class InMemoryCluster:
             NotFoundError: There is no such node; then nothing has changed.
         """
         nodes = list(names)
+        # All names are checked before the first kubelet stops.
         for name in nodes:
             self.get(Node, name)
         self._health.stop(nodes, observer or HealthObserver())
@@ -436,6 +454,8 @@ class InMemoryCluster:
         if patch.condition is not None:
             now = Time(self.clock.now())
             conditions = with_condition(conditions, patch.condition, now)
+        # Schedulers patch the same condition at each attempt; watches need not repeat
+        # it.
         if nominated == status.nominated_node_name and conditions == status.conditions:
             return
         status = replace(status, nominated_node_name=nominated, conditions=conditions)

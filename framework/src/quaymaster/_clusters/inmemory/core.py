@@ -104,6 +104,7 @@ class ClusterCore:
         self.controllers: Controllers | None = None
         self._history = history
         self._stores: dict[type[ApiObject], KindStore[Any]] = {}
+        # Kept beside the mapping of stores, as `bind` runs for each pod.
         self._pods = self.store(Pod)
         self._namespaces = self.store(Namespace).objects
         self._recommendations = PodRecommendations(self.objects)
@@ -171,19 +172,26 @@ class ClusterCore:
             and kind.namespaced
             and not is_already_admitted(obj)
         ):
+            # After the name is chosen, which the message has, and before anything is
+            # stored.
             self.quotas.check(obj, name)
         if kind.namespaced and obj.metadata.namespace not in self._namespaces:
+            # A real server rejects an unknown namespace; manifests often leave it out.
             self._imply(Namespace(metadata=ObjectMeta(name=obj.metadata.namespace)))
         self.version += 1
         new = replace(obj, metadata=self._new_metadata(obj.metadata, name, kind))
         if isinstance(new, Pod) and new.node_name:
+            # A pod of a dump may run already, and need no start.
             new = replace(new, status=self.lives.created(new))
         store.put(_ADDED, key, new, self.version)
+        # The object is stored first: controllers read the cluster while they are
+        # notified.
         self._notify(None, new)
         if isinstance(new, Pod) and new.node_name:
             self.lives.resume(new)
         elif isinstance(new, Node) and new.name in self.lives.silent:
             self.lives.silent.remove(new.name)
+            # A new node of this name has a kubelet of its own, which was never silent.
             self.lives.catch_up_on(new.name)
         return new
 
@@ -236,6 +244,7 @@ class ClusterCore:
     def delete(self, obj: ApiObject, grace_period_seconds: float | None = None) -> None:
         """Delete a stored object; a pod on a node gets its grace period first."""
         grace = 0.0
+        # An unbound or ended pod has no kubelet to wait for.
         if isinstance(obj, Pod) and obj.node_name and not obj.is_finished:
             grace = _grace_period(obj, grace_period_seconds)
         if grace > 0:
@@ -270,6 +279,8 @@ class ClusterCore:
         metadata = self._next_metadata(obj.metadata)
         last = replace(obj, metadata=metadata)
         self._implied.discard((kind, key))
+        # Uids that this cluster has made are remembered by their form, so only others
+        # need the set.
         if not self.names.has_made(metadata.uid):
             self._spent_uids.add(metadata.uid)
         self.store(kind).drop(key, last, self.version)
@@ -297,6 +308,8 @@ class ClusterCore:
         self, metadata: ObjectMeta, name: str, kind: type[ApiObject]
     ) -> ObjectMeta:
         created, uid = metadata.creation_timestamp, metadata.uid
+        # A loaded object may have the uid of one that was removed; owners would then be
+        # confused.
         if not uid or uid in self._spent_uids:
             uid = self.names.uid()
         else:
@@ -342,11 +355,14 @@ class ClusterCore:
                 return name, key
 
     def _notify(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        # Without quotas, the usage of nothing need be counted.
         if not self.quotas.is_empty:
             self._charge(old, new)
         obj = old if new is None else new
         if isinstance(obj, Pod):
             if obj.spec.volumes and obj.node_name and (new is None or obj.is_finished):
+                # The volume is free for another node before controllers react to the
+                # change of the pod.
                 self.lives.detach(obj)
             controllers = self.controllers
             if controllers is not None:
@@ -387,6 +403,8 @@ class ClusterCore:
         if new is None:
             if old is not None:
                 self.quotas.drop(old)
+        # The usage in its status is written by a controller, and must not start the
+        # count again.
         elif old is None or old.spec != new.spec:
             self.quotas.put(
                 new,
@@ -406,6 +424,8 @@ class ClusterCore:
     def _drop_implied(self, kind: type[ApiObject], key: str) -> bool:
         if (kind, key) not in self._implied:
             return False
+        # Not deleted as by a user: implied objects have no finalizers and no grace
+        # period.
         self.let_go(self.objects(kind)[key])
         return True
 
@@ -419,6 +439,7 @@ class ClusterCore:
         metadata = replace(
             metadata,
             deletion_timestamp=Time(now + grace),
+            # The API has whole seconds here; the deadline itself keeps the fraction.
             deletion_grace_period_seconds=math.ceil(grace),
         )
         new = self.change(obj, replace(obj, metadata=metadata))

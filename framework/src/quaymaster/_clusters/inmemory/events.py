@@ -56,6 +56,8 @@ class EventLog:
     def add(self, note: EventNote, now: float) -> None:
         """Add a note, or count it if it repeats a stored one."""
         regarding = note.regarding
+        # The note is not part of the key: its numbers differ at each attempt, as with
+        # upstream's series.
         key = (
             regarding.kind,
             regarding.metadata.uid or regarding.key,
@@ -88,6 +90,8 @@ def _event(entry: _Entry) -> Event:
     repeats = EventSeries(count=entry.count, last_observed_time=last)
     return Event(
         metadata=ObjectMeta(
+            # As upstream's recorder names Events, with a number instead of the time in
+            # nanoseconds.
             name=f"{regarding.name}.{entry.number:016x}",
             namespace=regarding.namespace or "default",
             creation_timestamp=first,

@@ -47,10 +47,13 @@ def evict(core: ClusterCore, pod: Pod, grace_period_seconds: float | None) -> No
     if not _needs_no_budget(pod):
         budgets = _budgets_of(core, pod)
         if len(budgets) > 1:
+            # Upstream returns a server error for this, with this text.
             raise ApiError(_SEVERAL)
+        # None or one.
         for budget in budgets:
             if not _is_unhealthy_and_free(pod, budget):
                 _use_up(core, budget, pod)
+    # After all checks: a refused eviction must leave no trace in the pod.
     conditions = with_condition(pod.status.conditions, _EVICTED, Time(core.clock.now()))
     status = replace(pod.status, conditions=conditions)
     core.delete(core.change(pod, replace(pod, status=status)), grace_period_seconds)
@@ -73,6 +76,7 @@ def _selects(budget: PodDisruptionBudget, pod: Pod) -> bool:
     try:
         selector = compile_label_selector(budget.spec.selector)
     except SelectorError:
+        # An invalid selector selects nothing, as in ``getPodDisruptionBudgets``.
         return False
     return selector.matches(pod.metadata.labels)
 
@@ -84,6 +88,8 @@ def _is_unhealthy_and_free(pod: Pod, budget: PodDisruptionBudget) -> bool:
     if budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
         return True
     status = budget.status
+    # A pod that is not ready takes nothing from a budget that is met
+    # (``IfHealthyBudget``, the default).
     return status.current_healthy >= status.desired_healthy > 0
 
 
@@ -95,6 +101,7 @@ def _use_up(core: ClusterCore, budget: PodDisruptionBudget, pod: Pod) -> None:
         ForbiddenError: The status is inconsistent.
     """
     status, name = budget.status, budget.name
+    # The counts are those of an older spec, so the caller has to try again.
     if status.observed_generation < budget.metadata.generation:
         cause = f"The disruption budget {name} is still being processed by the server."
         raise TooManyRequestsError(
@@ -102,6 +109,8 @@ def _use_up(core: ClusterCore, budget: PodDisruptionBudget, pod: Pod) -> None:
         )
     if status.disruptions_allowed < 0:
         raise _forbidden(name, "pdb disruptions allowed is negative")
+    # The controller has confirmed none of many evictions, so its counts cannot be
+    # trusted.
     if len(status.disrupted_pods) > _UNDER_WAY:
         raise _forbidden(
             name,
@@ -113,6 +122,8 @@ def _use_up(core: ClusterCore, budget: PodDisruptionBudget, pod: Pod) -> None:
     status = replace(
         status,
         disruptions_allowed=status.disruptions_allowed - 1,
+        # The eviction is counted here and now: the controller would be too late for the
+        # next request.
         disrupted_pods=status.disrupted_pods | {pod.name: Time(core.clock.now())},
     )
     core.change(budget, replace(budget, status=status))

@@ -58,6 +58,8 @@ class ImagePulls:
         """Note that a pod which was loaded with its node has its images there."""
         ends, now = self._ends.setdefault(pod.node_name, {}), self._clock.now()
         for image in images_of(pod.spec):
+            # At the time of loading, so that further pods on this node need not pull
+            # it.
             ends.setdefault(image, now)
 
     def seconds(self, pod: Pod, node_name: str) -> float:
@@ -70,10 +72,12 @@ class ImagePulls:
         ends = self._ends.setdefault(node_name, {})
         end = now
         for image, may_pull in _IMAGES.of(pod):
+            # Another pod has begun the pull, so this one waits for its end only.
             if image in stored or image in ends:
                 end = max(end, ends.get(image, now))
             elif not may_pull:
                 return math.inf
+            # An image that no node reports has no known size, and is free.
             elif size := self._sizes.get(image, 0):
                 # One after the other: ``serializeImagePulls`` of kubelets is on by
                 # default.
@@ -114,6 +118,7 @@ def full_image_name(name: str) -> str:
         name = name if slash else f"{_DEFAULT_FOLDER}/{name}"
         name = f"{_DEFAULT_REGISTRY}/{name}"
     last = name.rpartition("/")[2]
+    # Only the last part: the registry may have a port.
     return name if ":" in last or "@" in last else f"{name}:latest"
 
 
@@ -123,6 +128,8 @@ def _images(spec: PodSpec) -> tuple[tuple[str, bool], ...]:
     for container in (*spec.init_containers, *spec.containers):
         if container.image:
             image = full_image_name(container.image)
+            # If one of two containers may not pull, the pod has to wait for the image
+            # in any case.
             policies[image] = policies.get(image, True) and _may_pull(container)
     return tuple(policies.items())
 

@@ -60,6 +60,8 @@ class Kubelet:
         self._runs_pods = runs_pods
         self._times = times
         self._starts: dict[float, list[tuple[str, str]]] = {}
+        # Each kind of change has a memo of its own: they alternate, and a memo holds
+        # one status.
         self._bound = _StatusMemo(_running if runs_pods else _scheduled)
         self._waiting = _StatusMemo(_scheduled)
         self._unready = _StatusMemo(_running_unready)
@@ -83,6 +85,8 @@ class Kubelet:
         """Return the status of a pod at its binding, if it needs time to start."""
         if status.phase != "Pending":
             return self.bound(status)
+        # A pod that never becomes ready runs nevertheless: its containers start, and
+        # its probes fail.
         memo = self._unready if math.isinf(seconds) else self._waiting
         return memo.at(status, self._clock.now())
 
@@ -127,11 +131,14 @@ class Kubelet:
             return
         now = self._clock.now()
         start = pod.status.start_time
+        # A start in the future, of another cluster's clock, would let the pod run too
+        # long.
         begun = now if start is None else min(start, now)
         key, uid = pod.key, pod.metadata.uid
         if self.run_times is not None:
             self.run_times.follow(pod, begun, seconds, partial(self._on_end, key, uid))
             return
+        # A loaded pod may have run long enough already; it ends now, not in the past.
         due = max(begun + seconds, now)
         self._clock.call_at(due, partial(self._end_by_timer, key, uid))
 
@@ -172,6 +179,7 @@ def with_kubelet_labels(node: Node) -> Node:
         well_known = {"kubernetes.io/hostname": name, **well_known}
     if labels.keys() >= well_known.keys():
         return node
+    # labels| Labels that the input has win.
     return replace(node, metadata=replace(node.metadata, labels=well_known | labels))
 
 

@@ -55,6 +55,7 @@ def find_too_many(
     """
     everything = list(objects)
     sizes = _sizes(everything)
+    # A child is counted by its owner, unless that is not among the objects.
     uids = {obj.uid for obj in everything if obj.uid}
     nodes += sum(isinstance(obj, Node) for obj in everything)
     total, largest = 0, 0
@@ -63,6 +64,7 @@ def find_too_many(
     for obj in everything:
         count, field = _demand(obj, nodes)
         size_of = sizes.get((type(obj), obj.key))
+        # An autoscaler may raise the number that the manifest has.
         if size_of is not None and (size := size_of(count)) > count:
             count, field = size, "spec.replicas"
         if count > limit:
@@ -73,6 +75,7 @@ def find_too_many(
             total += count
         if count > largest:
             largest, where, path = count, place_of(obj), field
+    # One workload that is too large alone explains the total.
     if total > limit and not problems:
         message = (
             f"asks for {counted(largest, 'pod')}, and all workloads together for "
@@ -116,6 +119,7 @@ def _demand(obj: ApiObject, nodes: int) -> tuple[int, str]:
         replicas = obj.spec.replicas
         return 1 if replicas is None else replicas, "spec.replicas"
     if isinstance(obj, DaemonSet):
+        # At most one for each node, whatever the selector.
         return nodes, "spec.template"
     if isinstance(obj, Job) and not obj.spec.suspend:
         return _demand_of_job(obj)

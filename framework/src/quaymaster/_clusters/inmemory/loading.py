@@ -21,6 +21,8 @@ from quaymaster._clusters.inmemory.admission.problems import AdmissionError, pla
 
 __all__ = ["admit_all", "find_stray_pods", "stray_pods"]
 
+# ReplicaSets before pods: a pod finds its owner when it is stored, and is not put up
+# for adoption.
 _RANKS: Final[dict[type[ApiObject], int]] = {
     Namespace: 0,
     ResourceQuota: 1,
@@ -53,6 +55,8 @@ def admit_all(
     seen: set[tuple[type[ApiObject], str]] = set()
     for obj in _in_order(objects):
         report = Report()
+        # All objects are checked before an error is raised, so that users see all
+        # mistakes at once.
         new = admission.examine(obj, report)
         if new.metadata.name:
             identity = (type(new), new.key)
@@ -102,5 +106,7 @@ def _in_order(objects: Iterable[ApiObject]) -> list[ApiObject]:
     listed = list(objects)
     if any(isinstance(obj, ResourceQuota) for obj in listed):
         # Objects of an existing cluster use quotas before new ones do.
+        # The sort is stable: among new objects, the order of the input decides who fits
+        # into a quota.
         listed.sort(key=lambda obj: not is_already_admitted(obj))
     return sorted(listed, key=lambda obj: _RANKS.get(type(obj), _USUAL_RANK))

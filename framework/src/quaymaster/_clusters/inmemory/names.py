@@ -31,6 +31,8 @@ class NameMaker:
         self._random = random.Random(seed).random
         self._count = 0
         self._noted: set[str] = set()
+        # The form of a random uid (version 4), with the seed in front: clusters with
+        # different seeds share no uids.
         self._prefix = f"{seed & 0xFFFFFFFF:08x}-0000-4000-8000-"
 
     def uid(self) -> str:

@@ -53,6 +53,7 @@ class NodeHealth:
     def stop(self, names: Iterable[str], observer: HealthObserver) -> None:
         """Stop the kubelets of nodes."""
         for name in names:
+            # Stopping a silent node again must not start its grace period again.
             if name in self._core.lives.silent:
                 continue
             self._core.lives.silent.add(name)
@@ -74,6 +75,8 @@ class NodeHealth:
             for pod in self._pods_on(name):
                 if not pod.is_terminating and pod.status.phase == "Running":
                     self._set_condition(pod, _READY)
+        # Last, when the node is healthy again: ends that fell into the silence happen
+        # now.
         core.lives.catch_up_on(name)
 
     def _forget(self, name: str) -> None:
@@ -86,11 +89,14 @@ class NodeHealth:
     def _lose(self, name: str) -> None:
         """Handle a node that has been silent for too long."""
         node = self._core.objects(Node).get(name)
+        # The kubelet may have been resumed, or the node replaced, since the timer was
+        # set.
         if node is None or name not in self._core.lives.silent:
             return
         now = Time(self._clock.now())
         self._core.change(node, _with_health(node, "Unknown", now))
         for pod in self._pods_on(name):
+            # Only ready pods change: upstream marks no other (``MarkPodsNotReady``).
             if is_ready(pod):
                 self._set_condition(pod, _NOT_READY)
 
@@ -109,6 +115,8 @@ def _with_health(node: Node, status: str, now: Time) -> Node:
     """Return a node whose kubelet reports its health, or no longer reports."""
     is_silent = status == "Unknown"
     conditions = {condition.type: condition for condition in node.status.conditions}
+    # Other pressures only if the node had them, but always Ready, which inputs often
+    # lack.
     types = [name for name in _CONDITIONS if name in conditions or name == "Ready"]
     for name in types:
         old = conditions.get(name, NodeCondition(type=name))

@@ -122,9 +122,11 @@ def make_nodes(
     groups = [_parse(spec) for spec in specs]
     totals = _totals(groups, max_nodes)
     used = frozenset(taken)
+    # One counter for each name, so that two lines of one name go on counting.
     numbers = {name: count() for name in totals}
     nodes = []
     for group in groups:
+        # Fixed width, so that names sort in the order of their numbers.
         digits = max(_LEAST_DIGITS, len(str(totals[group.name] - 1)))
         names = (f"{group.name}-{n:0{digits}}" for n in numbers[group.name])
         free = (name for name in names if name not in used)
@@ -185,6 +187,7 @@ def _parse(spec: str) -> _Group:
     seen: set[str] = set()
     for setting in settings.split(","):
         key, equals, value = (part.strip() for part in setting.partition("="))
+        # Before the general form: a taint has ``=`` inside, and may come several times.
         if key.startswith("taint:"):
             _add_taint(group, setting.strip()[len("taint:") :])
             continue
@@ -216,6 +219,8 @@ def _complete(group: _Group) -> None:
     if group.zones and not group.region:
         group.region = _DEFAULT_REGION
     report = Report()
+    # All nodes of a line differ only in numbers, so one is checked: the checks of an
+    # API server give their messages here, at the line of text.
     first = _node(group, f"{group.name}-000", 0)
     MetadataChecks().check(first, report)
     check_node(first, report)

@@ -84,6 +84,7 @@ class PodLives:
             # A kubelet pulls images once the volumes are attached.
             return self._kubelet.waiting(pod.status), 0.0
         seconds = self._seconds_to_start(pod, node_name)
+        # On a silent node nothing starts; `catch_up_on` does it later.
         if seconds and node_name not in self.silent:
             return self._kubelet.starting(pod.status, seconds), seconds
         return self._bound(pod.status, node_name), seconds
@@ -110,6 +111,8 @@ class PodLives:
     def created(self, pod: Pod) -> PodStatus:
         """Return the status of a pod that is created with a node."""
         if pod.spec.volumes and not pod.is_finished:
+            # A pod of a dump that runs has its volumes, whatever the other objects look
+            # like.
             may_wait = pod.status.phase == "Pending"
             if self.attachments.add(pod, pod.node_name, may_wait=may_wait):
                 return self._kubelet.waiting(pod.status)
@@ -121,6 +124,7 @@ class PodLives:
             self._pulls.hold(pod)
         if pod.is_terminating:
             self.remove_later(pod, at_least=_SECONDS_TO_GO)
+        # Also for a terminating pod: its work may end before its grace period.
         self._kubelet.follow(pod)
 
     def detach(self, pod: Pod) -> None:
@@ -141,6 +145,7 @@ class PodLives:
         pods = self._pods.values()
         for pod in [pod for pod in pods if pod.node_name == node_name]:
             if pod.is_terminating:
+                # Only if the grace period is over; otherwise its timer ends it.
                 self._store.let_go_if_due(pod)
                 continue
             if self.attachments.is_waiting(pod.uid):
@@ -168,6 +173,7 @@ class PodLives:
         for key in keys:
             pod = self._pods[key]
             seconds = self._seconds_to_start(pod, pod.node_name)
+            # Written now: no timer will ever start this pod.
             if math.isinf(seconds):
                 status = self._kubelet.starting(pod.status, seconds)
                 self._store.change(pod, replace(pod, status=status))
@@ -188,6 +194,7 @@ class PodLives:
 
     def _end_grace(self, key: str, uid: str) -> None:
         pod = self._pods.get(key)
+        # A new pod may have this key by now.
         if pod is None or pod.metadata.uid != uid or pod.node_name in self.silent:
             return
         self._store.let_go(pod)
@@ -211,5 +218,6 @@ class PodLives:
             return
         ended = replace(pod, status=self._kubelet.ended(pod.status))
         ended = self._store.change(pod, ended)
+        # Nothing is left to wait for.
         if ended.is_terminating:
             self._store.let_go(ended)

@@ -71,6 +71,7 @@ class PodTimes:
 
     def _startup_of(self, pod: Pod) -> float:
         metadata = pod.metadata
+        # Most pods have no annotations, and this runs at each bind.
         if metadata.annotations:
             seconds = startup_seconds(metadata.annotations)
             if seconds is not None:
@@ -119,6 +120,8 @@ def chosen_times(
 
 def _probed_containers(spec: PodSpec) -> tuple[Container, ...]:
     """Return the containers whose probes must succeed, in the order of their start."""
+    # Init containers that end are over before these times begin, as the start-up time
+    # includes them.
     running = (c for c in spec.init_containers if c.is_sidecar)
     return tuple(
         container
@@ -168,6 +171,8 @@ def _ready_after(containers: tuple[Container, ...], startup: float) -> float:
 
 def _started_after(probe: Probe, startup: float) -> float:
     """Return when a startup probe succeeds; never if it gives up before."""
+    # The last check before the kubelet restarts the container, after
+    # ``failureThreshold`` failures.
     last = probe.initial_delay_seconds + (probe.failures - 1) * probe.period
     seconds = _succeeds_after(probe, startup)
     return seconds if seconds <= last else math.inf
@@ -182,6 +187,8 @@ def _succeeds_after(probe: Probe, able: float) -> float:
     """
     if math.isinf(able):
         return math.inf
+    # Checks happen at fixed times only, so a container is found ready at the next of
+    # them.
     failed = max(0, math.ceil((able - probe.initial_delay_seconds) / probe.period))
     checks = failed + probe.successes - 1
     return float(probe.initial_delay_seconds + checks * probe.period)

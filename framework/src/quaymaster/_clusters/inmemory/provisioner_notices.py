@@ -74,4 +74,5 @@ def _is_provisioned_here(
     volume = volumes.get(claim.spec.volume_name)
     if volume is None:
         return not is_fully_bound(claim)
+    # Volumes of the input state their own affinity, so nothing is assumed for them.
     return core.names.has_made(volume.uid)

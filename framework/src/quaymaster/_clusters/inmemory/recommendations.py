@@ -85,6 +85,8 @@ class PodRecommendations:
         return replace(pod, metadata=metadata, spec=spec)
 
     def _spec_of(self, pod: Pod, scaler: VerticalPodAutoscaler) -> PodSpec:
+        # The version, because a recommendation may change while the autoscaler keeps
+        # its uid.
         key = (scaler.uid, scaler.metadata.resource_version, id(pod.spec))
         cached = self._specs.get(key)
         if cached is None:
@@ -93,6 +95,7 @@ class PodRecommendations:
                 entry for entry in ranges if entry.namespace == pod.namespace
             )
             spec = with_recommended_resources(pod.spec, scaler, bounds)
+            # All at once: an eviction of single entries would need their order of use.
             if len(self._specs) >= _REMEMBERED:
                 self._specs.clear()
             # The old spec is kept too, so that no other one gets its id.
@@ -106,6 +109,8 @@ class PodRecommendations:
         while reference is not None:
             matching_here = self._of(pod.namespace, reference)
             owner = self._owner(pod.namespace, reference)
+            # Upstream follows the owners upwards, and only the topmost workload may be
+            # a target (``FindTopMostWellKnownOrScalable``).
             if owner is not None or matching_here:
                 matching = matching_here
             reference = None if owner is None else owner.metadata.controller

@@ -51,6 +51,7 @@ def with_recommended_resources(
     recommendation = scaler.status.recommendation
     by_name: dict[str, RecommendedContainerResources] = {}
     for entry in recommendation.container_recommendations if recommendation else ():
+        # The first of several entries for a container counts.
         by_name.setdefault(entry.container_name, entry)
     containers = tuple(
         _recommended(
@@ -92,6 +93,7 @@ def container_bounds(ranges: Iterable[LimitRange]) -> LimitRangeItem | None:
 def _policy_of(scaler: VerticalPodAutoscaler, name: str) -> ContainerResourcePolicy:
     policy, default = scaler.spec.resource_policy, ContainerResourcePolicy()
     for entry in policy.container_policies if policy else ():
+        # A name of its own wins over ``*``, wherever the two are in the list.
         if entry.container_name == name:
             return entry
         if entry.container_name == _ALL_CONTAINERS:
@@ -114,11 +116,14 @@ def _recommended(
     requests = {name: target[name] for name in target if name in names}
     if bounds is not None:
         requests = _within(requests, *_proportional_bounds(own, bounds))
+    # The policy comes after the bounds, so it may exceed them; the LimitRange then
+    # rejects the pod, as in a cluster.
     requests = _within(requests, policy.min_allowed, policy.max_allowed)
     limits: ResourceList = {}
     if has_limits:
         limits = _proportional_limits(own, requests, bounds)
     else:
+        # With RequestsOnly, the limits stay, and no request may exceed its limit.
         requests = _within(requests, {}, own.limits)
     resources = replace(
         own,
@@ -162,6 +167,7 @@ def _proportional_limits(
         scale, request = _Scale.of(own, bounds, name), requests.get(name, _ZERO)
         if not scale.limit or not request:
             continue
+        # Guaranteed pods stay guaranteed: rounding could otherwise make the two differ.
         is_equal = scale.request.milli_value == scale.limit.milli_value
         if not scale.request or is_equal:
             limits[name] = request
@@ -199,6 +205,8 @@ def _scaled(name: str, amount: Quantity, base: Quantity, result: Quantity) -> Qu
     """Return what relates to an amount as a result to its base, rounded down."""
     unit: Callable[[Quantity], int]
     unit = _milli if name == _CPU else _value
+    # Go's arithmetic is of 64 bits: a result that does not fit becomes the largest
+    # number.
     scaled = min(unit(amount) * unit(result) // unit(base), _LARGEST)
     if name == _CPU:
         return Quantity.from_milli(scaled, amount.format)

@@ -28,6 +28,7 @@ def read_devices(text: str) -> Mapping[str, int]:
             raise ValueError(f"expected {_FORM}, got {part.strip()!r}")
         if driver in devices:
             raise ValueError(f"{driver}: expected once, came twice")
+        # Six digits are enough to see that it is too large, however long the text is.
         if not 0 < int(count[:6]) <= _MOST:
             raise ValueError(f"{driver}: expected 1 to {_MOST} devices, got {count}")
         devices[driver] = int(count)

@@ -79,11 +79,14 @@ class KindStore(Generic[ObjT]):
         Raises:
             ResourceExpiredError: The log no longer has some of them.
         """
+        # A version that is exactly the last one dropped is fine: nothing after it is
+        # missing.
         if version < self._dropped_version:
             raise self._expired()
         start = bisect_right(self._log, version, key=_VERSION)
         watch = StoreWatch(self, self._dropped + start, notify)
         self._watches.append(watch)
+        # At once: the watch is behind, and no later change would find it idle.
         if start < len(self._log):
             notify()
         else:
@@ -93,6 +96,8 @@ class KindStore(Generic[ObjT]):
     def read(self, watch: "StoreWatch[ObjT]") -> Sequence[WatchEvent[ObjT]]:
         """Return the events that a watch has not read yet."""
         start = watch.position - self._dropped
+        # A slow watch whose unread events were dropped has to list again, as on a real
+        # API server (410 Gone).
         if start < 0:
             raise self._expired()
         events = self._log[start:]
@@ -108,6 +113,8 @@ class KindStore(Generic[ObjT]):
         self._idle = [other for other in self._idle if other is not watch]
 
     def _publish(self) -> None:
+        # Taken before the calls: a watch that reads at once becomes idle again, in the
+        # new list.
         idle, self._idle = self._idle, []
         for watch in idle:
             watch.notify()
@@ -117,6 +124,7 @@ class KindStore(Generic[ObjT]):
     def _trim(self) -> None:
         length = len(self._log)
         unread = [watch.position - self._dropped for watch in self._watches]
+        # Nothing is dropped that a watch has yet to read, up to `_MAX_LAG`.
         count = min([length - self._history, *unread])
         count = max(count, length - _MAX_LAG)
         if count > 0:

@@ -315,6 +315,8 @@ class BindingStations:
         self, state: CycleState, pod: Pod, node_name: str
     ) -> Sequence[Status]:
         """Call every PostBind plugin; return the errors of those that failed."""
+        if self._post_bind:
+            state.end_annotations()
         errors = []
         for plugin, function in self._post_bind:
             error: Status | None = function(state, pod, node_name)

@@ -15,6 +15,7 @@ from quaymaster._base.errors import QuaymasterError
 __all__ = [
     "Cloneable",
     "CycleState",
+    "LateAnnotationError",
     "StateCloneError",
     "StateKey",
     "StateNotFoundError",
@@ -53,6 +54,21 @@ class StateCloneError(QuaymasterError):
         problem = f"{owner}.clone failed: {type(error).__name__}: {error}"
         super().__init__(f"cycle state '{name}': {problem}")
         self.name = name
+
+
+class LateAnnotationError(QuaymasterError):
+    """An annotation that came after the binding of its pod.
+
+    Attributes:
+        key: The key of the annotation.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"annotate: the pod is bound already, so {key} would not be written; call "
+            "it before, for example in reserve"
+        )
+        self.key = key
 
 
 class StateKey(Generic[T]):
@@ -105,6 +121,15 @@ class _LoggingDict(dict[StateKey[Any], Any]):
         self.log.append(key)
 
 
+class _WrittenAnnotations(dict[str, str]):
+    """Annotations that the binding of the pod has written."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: str, value: str) -> None:
+        raise LateAnnotationError(key)
+
+
 # One is made for each attempt: a plain class takes three times as long to make.
 
 
@@ -153,6 +178,7 @@ class CycleState(msgspec.Struct, eq=False):
         Raises:
             ValueError: The key cannot be the key of an annotation.
             TypeError: The value is not a string.
+            LateAnnotationError: The pod is bound already, as in ``post_bind``.
         """
         unchecked_key: object = key
         # Upstream's rule: unlike for labels, case does not matter.
@@ -165,6 +191,13 @@ class CycleState(msgspec.Struct, eq=False):
         if not isinstance(unchecked_value, str):
             raise TypeError(f"annotate: expected a text for {key}, got {value!r}")
         self.annotations[key] = value
+
+    def end_annotations(self) -> None:
+        """Refuse further annotations, because the pod is bound.
+
+        The engine calls it; plugins do not need it.
+        """
+        self.annotations = _WrittenAnnotations(self.annotations)
 
     def __getitem__(self, key: StateKey[T]) -> T:
         """The value of ``key``.

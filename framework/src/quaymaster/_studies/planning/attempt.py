@@ -151,6 +151,8 @@ class Attempt:
         refutation = Refutation(question, needs, demand.nodes, rules, self._lows)
         rounds = self._round_search(refutation, weights)
         for rule in rules:
+            # A rule that more nodes cannot break is refuted for all plans by the
+            # largest one.
             if rule.grows and not rule.is_met(self._highs):
                 return self._lacking(f"{rule.of}, of which there are fewer", rounds)
         pace = self._effort.pace
@@ -180,6 +182,8 @@ class Attempt:
             weights,
             self._lows,
             self._highs,
+            # Half of the trials: the other half is for plans whose nodes are all there
+            # at once.
             max(1, self._budget // 2),
             self._effort.launches,
         )

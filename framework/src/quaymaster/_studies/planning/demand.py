@@ -199,6 +199,8 @@ def _to_come(cluster: InMemoryCluster, updates: Sequence[_Update]) -> list[PodDe
         families.append((each.spec.replicas, there))
     to_come = []
     for replicas, pods in families:
+        # Only if one of the existing pods waits for a node: otherwise the controller
+        # has created all that it will.
         missing = (1 if replicas is None else replicas) - len(pods)
         waiting = [pod for pod in pods if not pod.node_name]
         if missing > 0 and waiting and is_lasting(waiting[0]):

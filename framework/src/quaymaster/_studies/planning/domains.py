@@ -106,6 +106,8 @@ class _Ground:
             if not lost_zone or place.zone != lost_zone:
                 yield place, 1
         for places, count in zip(self.groups, counts, strict=True):
+            # A group without places has no nodes in any domain, and ``divmod`` by 0
+            # would fail.
             whole, rest = divmod(count, len(places) or 1)
             for index, place in enumerate(places):
                 nodes = whole + (index < rest)
@@ -135,6 +137,7 @@ class _Apart:
         """Whether the plan has enough domains; see `DomainRule.is_met`."""
         rooms: dict[str | None, int] = {}
         for place, _ in self.ground.of(counts, lost_zone):
+            # The rooms of places of one domain are not added: they share the domain.
             rooms[place.domain] = max(place.room, rooms.get(place.domain, 0))
         return sum(rooms.values()) >= self.demand
 
@@ -175,6 +178,7 @@ class _Even:
         """Whether the domains have enough room; see `DomainRule.is_met`."""
         domains = self._domains(counts, lost_zone)
         number = sum(nodes for _, nodes in domains)
+        # Without any domain, the pods cannot be placed at all, unless there are none.
         if not number:
             return not self.demand
         slack = (number - 1) * self.skew
@@ -182,6 +186,7 @@ class _Even:
         # number - slack <= demand. For the emptiest the same holds with the signs
         # changed.
         most = (self.demand + slack) // number
+        # Floor division of a negative number, to round up.
         least = max(0, -((slack - self.demand) // number))
         # The emptiest domain then counts as one without pods.
         if number < self.min_domains:
@@ -267,6 +272,7 @@ def excluding_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
         means_own = pod.namespace in term.namespaces or not (
             term.namespaces or term.namespace_selector is not None
         )
+        # Label keys make one term mean different pods, so their number is not known.
         by_keys = term.match_label_keys or term.mismatch_label_keys
         selector = compile_label_selector(term.label_selector)
         if means_own and not by_keys and selector.matches(pod.labels):
@@ -280,6 +286,7 @@ def _apart_rules(
         key = term.topology_key
         samples = [group.samples() for group in question.groups]
         labelled = [node for nodes in (*samples, demand.nodes) for node in nodes]
+        # Hosts are a `Need`: each node is a domain of its own, so a sum is enough.
         if key == HOST or not all(key in node.labels for node in labelled):
             continue
         takers = _takers(demands, shapes)
@@ -298,6 +305,7 @@ def _apart_rules(
                     _Place(
                         zone=question.lost_with(node),
                         domain=domains[node.name],
+                        # Pods that came with the node may break the rule already.
                         room=max(1, came[domains[node.name]]),
                     )
                     for node in demand.nodes
@@ -347,9 +355,12 @@ def _constraint(pod: Pod) -> TopologySpreadConstraint | None:
         if affinity
         else None
     )
+    # A pod that is limited to some nodes leaves domains out, by rules that this
+    # condition does not repeat.
     is_held = bool(spec.node_selector) or required is not None
     if len(hard) != 1 or is_held or hard[0].match_label_keys:
         return None
+    # The default ignores taints; otherwise nodes with taints do not count as domains.
     if hard[0].node_taints_policy not in (None, "Ignore"):
         return None
     return hard[0]
@@ -372,6 +383,7 @@ def _is_ruled_alone(
         not demand.updates
         and not any(pod.node for pod in demands)
         and all(selector.matches(pod.pod.labels) for pod in demands)
+        # A pod with a higher priority may preempt, and then the counts change.
         and all(pod.node_name or pod.priority <= priority for pod in everybody)
         and not any(
             # Identity: the pods are the same objects as in the demand.
@@ -415,6 +427,8 @@ def _even(
     groups = []
     for index, group in enumerate(question.groups):
         shape = shapes.shapes[index]
+        # The least request counts, so the room is never underestimated: a condition
+        # must not refute what works.
         room = room_of((shape.room(name), size) for name, size in least.items())
         room = room if index in takers else 0
         groups.append(

@@ -147,6 +147,8 @@ def _law_of_room(resource: str) -> _Law:
         return _Law([_PLAIN] * _MOST, [_PLAIN] * (_MOST + 1))
     half, more = (
         _requesting({"cpu": Quantity("1m"), resource: _amount(resource, number)})
+        # Two halves fit exactly, and one unit more does not: the smallest violation of
+        # the rule.
         for number in (_MOST // 2, _MOST // 2 + 1)
     )
     return _Law([half, half], [half, more])

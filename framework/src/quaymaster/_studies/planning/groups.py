@@ -120,6 +120,7 @@ def parse_node_group(spec: str, where: str | None = None) -> NodeGroup:
     if group.max_nodes < group.min_nodes:
         expected = f"expected at least min, which is {group.min_nodes}"
         raise NodeGroupError(place, f"max: {expected}, got {group.max_nodes}")
+    # Makes the nodes once, so that an invalid shape is reported at its line.
     group.samples()
     return group
 

@@ -71,6 +71,7 @@ def find_needs(question: Question, demand: Demand, shapes: Shapes) -> list[Need]
     seen = {
         (need.demand, need.existing, need.capacity, need.lasts): need
         for need in needs
+        # A need that the input meets can still fail after a loss.
         if need.missing > 0 or (need.lasts and question.loss is not None)
     }
     return list(seen.values())
@@ -91,6 +92,7 @@ def _fit_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[N
     free = demand.rooms(question)
     counted = _counted(question, demand)
     for groups in _families({batch.takers for batch in batches}):
+        # Only pods that no other group can take: others could go elsewhere.
         pods = [batch for batch in batches if batch.takers <= groups]
         for name in sorted({name for batch in pods for name in batch.amounts}):
             if name not in counted:
@@ -102,6 +104,8 @@ def _fit_needs(question: Question, demand: Demand, shapes: Shapes) -> Iterator[N
             there = [each.get(name, 0) for each in free]
             sizes = [(batch, batch.amounts.get(name, 0)) for batch in pods]
             yield _need(name, sizes, rooms, there, demand.nodes)
+            # Counting pods of at least one size refutes where the sum does not: two
+            # pods of 60 % do not share a node.
             for least in _sizes(sizes, [*rooms, *there]):
                 yield _need(
                     f"{name}, in pods of {least} and more",
@@ -142,7 +146,9 @@ def _need(
         of=of,
         demand=demand,
         existing=tuple(
-            max(room, came[node.name]) for node, room in zip(nodes, there, strict=True)
+            # The pods that came with an overcommitted node may stay there.
+            max(room, came[node.name])
+            for node, room in zip(nodes, there, strict=True)
         ),
         capacity=tuple(rooms),
     )
@@ -154,6 +160,7 @@ def _families(kinds: Collection[frozenset[int]]) -> Sequence[frozenset[int]]:
     Pods that only a few groups can take need room in these.
     """
     families = {*kinds, frozenset().union(*kinds)}
+    # All unions would be 2**n; beyond six kinds, only the kinds themselves are used.
     if len(kinds) <= _UNIONS:
         for kind in kinds:
             families |= {kind | other for other in families}
@@ -163,6 +170,7 @@ def _families(kinds: Collection[frozenset[int]]) -> Sequence[frozenset[int]]:
 def _sizes(sizes: Iterable[tuple[_Batch, int]], rooms: Sequence[int]) -> Sequence[int]:
     """Return the sizes of which a node holds so few that counting refutes more."""
     largest = max(rooms, default=0)
+    # The largest sizes, since small pods fill up what is left anyway.
     return sorted({size for _, size in sizes if 0 < size <= largest})[-_SIZES:]
 
 
@@ -179,6 +187,8 @@ def _counted(question: Question, demand: Demand) -> frozenset[str]:
         for name in requested(pod.pod):
             asking[name].add(profile)
     others = asking.keys() - BASIC
+    # An extender may handle any resource, and devices back resources without a node's
+    # offer.
     if question.config.extenders or any(
         isinstance(obj, DeviceClass) for obj in question.objects
     ):
@@ -259,6 +269,7 @@ def _utilization_needs(
         part, whole = most.numerator, most.denominator
         yield Need(
             of=f"{name}, of which at most {float(most):.0%} may be requested",
+            # Both sides are multiplied by the denominator, to stay with whole numbers.
             demand=whole * (demands.get(name, 0) + tied.get(name, 0)),
             existing=tuple(
                 0 if node.name in question.closed else part * offered(node).get(name, 0)

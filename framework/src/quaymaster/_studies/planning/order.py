@@ -79,6 +79,7 @@ class Order:
         ]
         self._ratios = [self._ratio(depth) for depth in range(len(weights) + 1)]
         self._reserves = [self._reserve(depth) for depth in range(len(weights) + 1)]
+        # The least nodes of the later groups cost something, too.
         self._floors = [
             sum(w * n for w, n in zip(weights[d:], lows[d:], strict=True))
             for d in range(len(weights) + 1)
@@ -159,6 +160,7 @@ class Order:
         def bound(number: int) -> float:
             return self._bound(*self._with(branch, number), depth + 1)
 
+        # From the best number outwards, as `_widen` opens the neighbours one by one.
         best = _lowest(bound, least, most)
         heapq.heappush(heap, self._child(branch, best, 0))
 
@@ -173,6 +175,7 @@ class Order:
         ):
             short = missing - reserve
             if short > 0:
+                # More than the highest: no number of these nodes helps.
                 if not capacity:
                     return self._highs[depth] + 1
                 least = max(least, -(-short // capacity))
@@ -222,6 +225,7 @@ class Order:
         rest: float = self._floors[depth]
         for short, ratio in zip(missing, self._ratios[depth], strict=True):
             if short > 0:
+                # The largest, not the sum: one node may meet several needs at once.
                 rest = max(rest, short * ratio)
         return (cost + rest) * _ROUNDING
 

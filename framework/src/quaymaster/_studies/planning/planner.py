@@ -54,6 +54,8 @@ class Planner:
         _check_spot(question)
         _check_limits(question, self._demand)
         self._shapes = Shapes(question, self._pending)
+        # Nodes that accept no pods by status or taints; whether even empty ones do is
+        # found out by trying.
         shut = [node for node in self._demand.nodes if node.name in question.closed]
         if shut and self._shapes.are_shut(shut):
             names = frozenset(node.name for node in shut)
@@ -69,6 +71,7 @@ class Planner:
         Raises:
             AdmissionError: Some objects are invalid, or create too many pods.
         """
+        # The cheap tests come first: they answer without a single trial.
         useless = self._useless()
         if useless is not None:
             return useless
@@ -84,6 +87,7 @@ class Planner:
             [verdict for _, verdict in hopeless],
             self._kinds(hopeless),
         )
+        # If no pod can be helped, there is no partial plan either.
         if len(hopeless) == len(pending):
             return failed
         return self._with_others(failed, self._question, [pod for pod, _ in hopeless])
@@ -114,6 +118,7 @@ class Planner:
                 question, self._cluster, self._demand, self._shapes, effort
             ).run()
 
+        # A loss makes each trial about twice as long.
         pods = self._demand.pods * (1 if question.loss is None else 2)
         return with_parts(question, self._effort, pods, search)
 

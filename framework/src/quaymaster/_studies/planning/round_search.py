@@ -72,12 +72,15 @@ class _Buyer:
             if trial is None or trial.pending
             else self._for_limits(trial)
         )
+        # Also while a plan grows: a plan that is already heavier than the best one is
+        # given up at once.
         if more is None or self.is_in_vain(sum_of([counts, more])):
             return None
         return more
 
     def _look_back(self, growing: GrowingCluster, trial: Trial | None) -> None:
         """Remember the groups of the last purchases if they placed no pod."""
+        # The first round is given, not bought.
         if trial is not None or len(growing.rounds) < 2:
             return
         before, now = growing.pending[-2:]
@@ -92,6 +95,7 @@ class _Buyer:
             if trial is None
             else [pod for pod, _ in trial.pending]
         )
+        # Stable: pods of one priority keep the order in which they came.
         pods.sort(key=lambda pod: -pod.priority)
         left = self._left(growing.counts)
         groups = [index for index in self.groups if index not in self.vain]
@@ -99,6 +103,8 @@ class _Buyer:
         if not purchases:
             return None
         best = purchases[0]
+        # Buying only a part leaves later rounds something to correct, since the
+        # estimate ignores most rules.
         nodes = max(1, math.ceil(best.nodes * self.part))
         return self._of(best.index, nodes)
 
@@ -178,6 +184,7 @@ class RoundSearch:
         buyer = _Buyer(self._estimates, groups, self._highs, 1, self._is_in_vain)
 
         def buy(growing: GrowingCluster, trial: Trial | None) -> Counts | None:
+            # Ends as soon as no pod is pending, whatever other limits say.
             return buyer.next(growing, None) if trial is None else None
 
         with suppress(LateError):
@@ -188,11 +195,14 @@ class RoundSearch:
         self._launch()
         for part in _PARTS:
             self._buy(groups, part)
+        # At most a quarter of the trials: single groups are seldom better, and joining
+        # needs trials, too.
         if len(groups) > 1 and self._trials.number + len(groups) < self._budget // 4:
             for index in groups:
                 self._buy([index], _PARTS[1])
         if self._best is not None:
             self._join()
+            # Again after leaving nodes out, as fewer nodes may allow other joints.
             self._leave_out()
             self._join()
 
@@ -217,6 +227,7 @@ class RoundSearch:
 
     def _keep(self, trial: Trial) -> bool:
         """Keep a plan if it is the lightest; return whether it does."""
+        # A trial can succeed by luck where a condition proves that another seed fails.
         fits = trial.fits and not self._refutation.refutes_in_rounds(trial.counts)
         if fits and not self._is_too_heavy(trial.counts):
             self._best = trial
@@ -270,6 +281,8 @@ class RoundSearch:
                 continue
             fewer = _without(rounds, number, index, gone)
             is_open = not self._refutation.refutes_in_rounds(sum_of(fewer))
+            # Doubling while it works, and back to one after a failure: a surplus is
+            # often many nodes of one round.
             if is_open and self._keep(self._trials.replayed(fewer)):
                 gone *= 2
             elif gone == 1:
@@ -301,6 +314,7 @@ def _without(rounds: Rounds, number: int, index: int, gone: int) -> Rounds:
         count - gone if i == index else count for i, count in enumerate(rounds[number])
     )
     changed = (*rounds[:number], fewer, *rounds[number + 1 :])
+    # Rounds that became empty are dropped, except the first, which may be empty.
     return (changed[0], *(counts for counts in changed[1:] if any(counts)))
 
 

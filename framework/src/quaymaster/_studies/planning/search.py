@@ -128,6 +128,7 @@ class Search:
         Raises:
             AdmissionError: Some objects are invalid, or create too many pods.
         """
+        # What was found until then still counts.
         with suppress(LateError):
             self._search()
         return self._result()
@@ -146,6 +147,8 @@ class Search:
             if not self._is_within_reach():
                 if self._best is None:
                     vain = _VAIN if self._bought is None else _VAIN_BESIDE_ROUNDS
+                    # Without any working plan, the rest of the trials is cut: the proof
+                    # of impossibility would rarely come, and users wait for it.
                     self._budget = self._trials.number + min(self._left, vain)
                 else:
                     self._vary()
@@ -164,6 +167,7 @@ class Search:
         """Return the lightest plan that is neither refuted nor tried, or None."""
         while self._waiting or self._fetch():
             counts = self._waiting[0][1]
+            # Plans may have been tried by growing since they were queued.
             if counts not in self._trials.tried:
                 return counts
             self._waiting.popleft()
@@ -225,6 +229,7 @@ class Search:
 
     def _is_within_reach(self) -> bool:
         """Whether all lighter plans that nothing refutes may be tried."""
+        # Counted instead of estimated: refutations are cheap, trials are simulations.
         lighter = sum(self._is_open(*plan) for plan in self._waiting)
         while lighter <= self._left:
             if self._waiting and self._waiting[-1][0] >= self._lightest:
@@ -278,6 +283,8 @@ class Search:
                 self._best = trial
                 self._trials.report(trial)
             return trial
+        # Failed trials are kept without their results; `_tried_once` returns them
+        # instead of trying again.
         self._failures[counts] = attrs.evolve(
             trial,
             result=_NOTHING,
@@ -287,6 +294,8 @@ class Search:
             nodes=(),
             cluster=None,
         )
+        # The later of two equal failures: it has more nodes, so what is still pending
+        # says more.
         if self._failed is None or len(trial.pending) <= len(self._failed.pending):
             self._failed = trial
         return trial
@@ -312,6 +321,7 @@ class Search:
             return
         for size in (1, 2):
             for part in combinations(groups, size):
+                # Groups alone are always tried, pairs only without a plan.
                 if self._working_plans() and size > 1:
                     return
                 before = self._best
@@ -337,6 +347,7 @@ class Search:
         def with_nodes(nodes: int) -> Counts:
             return (*lows[:index], nodes, *lows[index + 1 :])
 
+        # Refutation is monotonous in the nodes of one group, as each need is a sum.
         nodes = bisect_left(
             range(low, high),
             True,
@@ -400,12 +411,15 @@ class Search:
             parts[index], pods[index] = 1.0, factor
         for index in open_groups if trial.pending else ():
             # A pod that does not fit next to others may fit if all have more room.
+            # Doubling parts of all groups: where pods block each other, the estimate by
+            # single pods is too low.
             least = int(trial.counts[index] * factor * _STEP)
             parts[index], pods[index] = (
                 max(parts[index], least / factor),
                 max(pods[index], least),
             )
         return tuple(
+            # At most one node for each pod that wants the group.
             min(high, count + min(wanting, math.ceil(part * factor)))
             for count, part, wanting, high in zip(
                 trial.counts, parts, pods, self._highs, strict=True
@@ -444,6 +458,7 @@ class Search:
         if lightest is None:
             return False
         weight = self._weigh(self._best.counts)
+        # At least 1, or equal plans would be tried for ever.
         saving = max(1, int((weight - self._weigh(lightest)) * part))
         for counts in variations(
             self._best.counts, self._weights, self._lows, self._highs, weight - saving
@@ -471,6 +486,7 @@ class Search:
     def _shrink_group(self, index: int) -> None:
         assert self._best is not None
         base = self._best.counts
+        # One below the least always fails, by definition, and the plan at hand works.
         fails, does = self._lows[index] - 1, base[index]
         while does - fails > 1 and self._left > 0:
             middle = (fails + does) // 2

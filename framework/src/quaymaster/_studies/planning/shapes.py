@@ -94,6 +94,8 @@ class Shapes:
             with self._probing(group.samples()) as simulation:
                 self.shapes.append(_shape(simulation, question, len(group.zones())))
                 for key, pod in kinds.items():
+                    # By the scheduler itself: any plugin may decide, also one that is
+                    # not installed with this package.
                     if not is_final(_verdict(simulation, pod), simulation):
                         self._takers[key] |= {index}
         self.hopeless = self._hopeless(kinds)
@@ -120,6 +122,7 @@ class Shapes:
     def why_hopeless(self, pod: Pod) -> UnscheduledPod | None:
         """Return the scheduler's verdict about a pod that fits on no node, or None."""
         verdict = self.hopeless.get(signature(pod))
+        # The verdict is of another pod of the same kind.
         return None if verdict is None else attrs.evolve(verdict, pod=pod.key)
 
     def _hopeless(self, kinds: dict[Hashable, Pod]) -> dict[Hashable, UnscheduledPod]:
@@ -160,6 +163,8 @@ class Shapes:
         )
         cluster = self._question.cluster_of([*nodes, *others])
         with self._question.simulation(cluster) as simulation:
+            # DaemonSets put their pods on the samples first, as they would on real
+            # nodes.
             simulation.settle()
             yield simulation
 
@@ -176,6 +181,7 @@ def _verdict(simulation: Simulation, pod: Pod) -> UnscheduledPod | None:
     simulation.settle()
     there = cluster.get(Pod, key)
     verdict = None if there.node_name else simulation.unscheduled(there)
+    # At once, so that the next pod finds the node empty again.
     cluster.delete(Pod, key, grace_period_seconds=0)
     simulation.settle()
     return verdict
@@ -187,6 +193,7 @@ def _shape(simulation: Simulation, question: Question, samples: int) -> Shape:
     for pod in cluster.list(Pod).items:
         if (owner := pod.metadata.controller) is not None:
             pods[owner.uid].append(pod)
+    # A DaemonSet that does not run on all samples is not part of every node.
     whole = [family for family in pods.values() if len(family) == samples]
     taking = [
         family[0]
@@ -218,6 +225,7 @@ def wildcard_ports(pod: Pod) -> list[tuple[str, int]]:
     return [
         (port.protocol or "TCP", port.host_port)
         for port in host_ports(pod)
+        # A port on one address leaves the others free.
         if port.host_ip in ("", "0.0.0.0")
     ]
 

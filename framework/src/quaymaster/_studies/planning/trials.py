@@ -153,6 +153,7 @@ class Trials:
 
     def know(self, cluster: InMemoryCluster) -> None:
         """Record what a cluster with only the input lacks, and its bare pods."""
+        # What the input lacks without any new node is not the fault of a plan.
         self._missing = _missing(cluster.notices())
         owners = {
             owner.uid for kind in _REPLACING for owner in cluster.list(kind).items
@@ -187,6 +188,8 @@ class Trials:
         """
         rest = iter(rounds[1:])
         trial = self.grown(rounds[0], lambda _growing, _trial: next(rest, None), True)
+        # Only plans at once are remembered: the same counts in rounds may have another
+        # outcome.
         if len(rounds) == 1:
             self.tried[trial.counts] = trial.fits
         return trial
@@ -226,6 +229,7 @@ class Trials:
             rounds=tuple(growing.rounds),
             pending_by_round=tuple(growing.pending),
         )
+        # In the order of their price: a comparison first, whole simulations last.
         if trial.fits:
             trial = self._short(trial)
         if trial.fits and self._question.loss is not None:
@@ -270,8 +274,11 @@ class Trials:
         if pending:
             return f"{after}no node for {counted(pending, 'pod')}"
         for victim in result.preempted:
+            # A preempted pod with a controller comes back, and is then counted as
+            # pending.
             if victim.pod in (self._irreplaceable or ()):
                 return f"{after}pod {victim.pod}: preempted by {victim.by} for good"
+        # Sorted, so that the same plan has the same problem.
         for message in sorted(_missing(result.notices) - self._missing):
             return f"{after}{message}"
         return ""
@@ -281,6 +288,8 @@ class Trials:
         none = Utilization(requested=0, allocatable=0)
         for name, most in self._question.max_utilization.items():
             there = trial.utilization.get(name, none)
+            # Exact fractions, not floats: a limit of 70 % must not fail at exactly 70
+            # %.
             if there.requested > most * there.allocatable:
                 got, limit = f"{there.share:.1%}", f"{float(most):.1%}"
                 problem = f"{name}: {got} of it is requested, expected at most {limit}"
@@ -334,6 +343,8 @@ class Trials:
         ):
             own = [next(made) for _ in range(count)]
             here = [node for node in own if node.name in there]
+            # One empty node is enough for each zone; zones that are lost altogether
+            # cannot have one.
             bare = {
                 zone_of(node) for node in here if self._is_bare(at_node, node, index)
             }
@@ -367,6 +378,8 @@ class Trials:
             for name, pods in trial.pods_of.items()
         }
         for lost in lost_sets(loss, cluster.list(Node).items, moving):
+            # From the settled cluster, not from the input: pods stay where they are
+            # when nodes are lost.
             rest = self._question.cluster_of(_objects_after(cluster, lost.nodes))
             with self._question.simulation(rest) as simulation:
                 self._pace.settle(simulation)
@@ -430,6 +443,7 @@ def _objects_after(
             if isinstance(obj, Pod) and obj.node_name in lost and not obj.is_finished:
                 if is_tied(obj) or obj.is_terminating:
                     continue
+                # Without its status, so that the pod is new for the scheduler.
                 yield replace(obj, node_name="", status=PodStatus())
             else:
                 yield obj

@@ -144,6 +144,7 @@ class _Question:
         simulation.settle(self._on_progress)
         seen.look("before")
         before, first = self._state(), self._places()
+        # Taken and dropped: the first settling is not an effect of any change.
         self._placements.take()
         self._rollouts.take(is_settled=True)
         self._failed_jobs.take()
@@ -170,6 +171,7 @@ class _Question:
         effect = change.apply(simulation)
         simulation.settle(self._on_progress)
         after = self._state()
+        # Pods that were pending before count only if their reason has changed.
         reasons = {pod.pod: (pod.reason, pod.message) for pod in before.pending}
         pending = tuple(pod for pod in after.pending if pod.pod not in reasons)
         still_pending = tuple(
@@ -231,6 +233,7 @@ class _Question:
         simulation = self._simulation
         cluster = simulation.cluster
         nodes = {node.name for node in cluster.list(Node).items}
+        # A silent node is lost, although it is still in the list.
         nodes -= cluster.silent_nodes
         placed = [
             pod

@@ -118,6 +118,8 @@ def _is_added(owner: ControllerName, facts: _Pods, cluster: InMemoryCluster) -> 
         return False
     try:
         cluster.load([_MAKERS[owner.kind](facts)])
+    # A controller that the cluster rejects is left out, and named in a notice; the
+    # simulation goes on.
     except AdmissionError:
         return False
     return True
@@ -174,11 +176,13 @@ def _names(owners: Collection[ControllerName]) -> str:
 
 def _facts(owner: ControllerName, pods: Sequence[Pod]) -> _Pods:
     first = pods[0]
+    # Labels that only some pods have cannot be those of the template.
     shared = set.intersection(*(set(pod.labels.items()) for pod in pods))
     labels = {key: value for key, value in shared if key not in _OF_ONE_POD}
     metadata = ObjectMeta(
         name=owner.name,
         namespace=owner.namespace,
+        # With the uid that the pods name, so that they are its own.
         uid=owner.uid,
         labels=labels,
     )
@@ -236,6 +240,8 @@ def _stateful_set(facts: _Pods) -> StatefulSet:
         selector=facts.selector,
         template=template,
         volume_claim_templates=tuple(
+            # Claims without a spec: the pods' claims exist, and only their names
+            # matter.
             PersistentVolumeClaim(metadata=ObjectMeta(name=volume.name))
             for volume in own
         ),

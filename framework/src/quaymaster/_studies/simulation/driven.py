@@ -112,6 +112,7 @@ class Run(Tabular):
         # Computed at most once between two changes.
         self._ahead: Upcoming | None = None
         self._simulation.start()
+        # The queue is filled here, so that the first `peek` sees all pods of the input.
         self._catch_up()
         self._reader = RunStateReader(self._scheduler)
 
@@ -213,6 +214,8 @@ class Run(Tabular):
             raise InfeasibleNodeError(upcoming.pod.key, on, reason)
         algorithm = self._framework_of(upcoming.pod).algorithm.choosing(row)
         name = upcoming.pod.spec.scheduler_name
+        # The rest of the attempt is that of the scheduler: only the choice of the node
+        # is replaced.
         with self._scheduler.deciding_by(name, algorithm):
             return self._attempt(explain=explain)
 
@@ -328,6 +331,7 @@ class Run(Tabular):
     def _attempt(self, *, explain: bool) -> Step | None:
         self._ahead = None
         self._log.clear(explains=explain)
+        # Turns without an attempt, such as the flush of a backoff, come between.
         while self._log.step is None:
             if not self._scheduler.turn():
                 return None

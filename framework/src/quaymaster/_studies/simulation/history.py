@@ -129,6 +129,8 @@ class History:
     @property
     def now(self) -> float:
         """The time, in seconds since the beginning."""
+        # Microseconds: sums of floats would otherwise show digits that no user has
+        # written.
         return round(self._cluster.clock.now() - self._started, 6)
 
     def catch_up(self) -> None:
@@ -150,6 +152,8 @@ class History:
         """Have changes read before the clock moves."""
         if not self._is_due:
             self._is_due = True
+            # A timer of now runs before time moves, and in the background it keeps
+            # nothing alive.
             self._cluster.clock.call_later(0.0, self.catch_up, background=True)
 
     def _pod_event(self, event: WatchEvent[Pod], now: float) -> None:
@@ -188,6 +192,8 @@ class History:
             return
         self._spans.pop(node.name).until = now
         self.changes += 1
+        # Pods of a deleted node stay in the cluster for a while, but use nothing any
+        # longer.
         for life in self._on_node.get(node.name, {}).values():
             if life.ended is None:
                 life.lost = now
@@ -221,6 +227,7 @@ class History:
         controller = pod.metadata.controller
         if controller is None:
             return ()
+        # By controller: the chain of owners is the same for all of its pods.
         owners = self._owners.get(controller.uid)
         if owners is None:
             owners = tuple(owners_of(pod, self._cluster))

@@ -147,6 +147,8 @@ class Simulation:
         if log is not None:
             self.follow_attempts(log)
         all_following = (self._seen, *following) if self._seen else following
+        # Last: an observer may read everything of this simulation, and closes the
+        # scheduler if it fails.
         self._at_end = begin_observers(self, all_following, self._scheduler.close)
 
     def __enter__(self) -> Self:
@@ -247,12 +249,15 @@ class Simulation:
         self.start()
         clock, scheduler = self.cluster.clock, self._scheduler
         end = self._record.started + seconds
+        # The end may have passed already: a settled cluster is as late as its last
+        # timer.
         if end < clock.now():
             return
         # Virtual time moves from timer to timer, so the end needs one of its own.
         timer = clock.call_at(end, lambda: None)
         while True:
             if scheduler.turn():
+                # All that is due at one moment happens before time moves on.
                 continue
             if clock.now() >= end:
                 break
@@ -295,8 +300,12 @@ class Simulation:
             SavedState,
         )
 
+        # Before saving: otherwise the scheduler would read the cluster within the
+        # trial, and again after it.
         self.start()
         with self._scheduler.hooks_unobserved():
+            # All that belongs to the simulation can be reached from here, so no list of
+            # its parts is needed.
             saved = SavedState([self, *others], self._packages())
             self._trials += 1
             try:
@@ -345,6 +354,8 @@ class Simulation:
         self._refuse_in_trial("use_config")
         self.start()
         changes = self._scheduler.reload(config)
+        # Reloads wait in a queue of their own until the scheduler's turn; without a
+        # turn, nothing would happen.
         self._scheduler.catch_up()
         # Raises what was wrong with the configuration; the reload itself has ended.
         changes.result(timeout=0)

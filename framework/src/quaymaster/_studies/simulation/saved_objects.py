@@ -83,6 +83,7 @@ def _fill_ordered(
 ) -> None:
     collections.OrderedDict.clear(obj)
     for key, value in zip(keys, values, strict=True):
+        # One by one, since the order of an ordered dict is part of its state.
         collections.OrderedDict.__setitem__(obj, key, value)
 
 
@@ -131,6 +132,7 @@ def _array(saved: Saver, obj: "np.ndarray[Any, Any]") -> Iterable[object]:
     # A read-only view shows another array, which its writer holds.
     if obj.flags.writeable:
         saved.on_restore(np.copyto, obj, obj.copy())
+    # Arrays of numbers refer to nothing; only arrays of objects do.
     return obj.ravel().tolist() if obj.dtype.hasobject else ()
 
 
@@ -200,6 +202,8 @@ def _empty_cell(obj: types.CellType) -> None:
 
 
 def _reference(_saved: Saver, obj: "weakref.ref[Any]") -> Iterable[object]:
+    # The object that a weak reference shows may have state, even if nothing else that
+    # is saved refers to it.
     return (obj(),)
 
 
@@ -239,6 +243,7 @@ def _attributes(saved: Saver, obj: object) -> Iterator[object]:
         saved.on_restore(_fill_slots, obj, slots, values)
         yield from values
     attributes = getattr(obj, "__dict__", None)
+    # A class may compute its ``__dict__``, and then it holds no state of its own.
     if type(attributes) is dict:
         yield attributes
 
@@ -255,6 +260,7 @@ def _fill_slots(obj: object, slots: _Slots, values: list[object]) -> None:
         if value is not _UNSET:
             slot.__set__(obj, value)
         elif _get(slot, obj) is not _UNSET:
+            # A slot that was empty before the trial must be empty again, not None.
             slot.__delete__(obj)
 
 
@@ -266,6 +272,7 @@ def _slots(kind: type) -> _Slots:
     if slots is None:
         slots = _SLOTS[kind] = tuple(
             member
+            # Each class of the hierarchy has slots of its own.
             for base in kind.__mro__
             if "__slots__" in vars(base)
             for member in vars(base).values()
@@ -291,10 +298,13 @@ def _inherited(kind: type) -> _Handler:
         return skip if _is_api_value(kind) else _struct
     if issubclass(kind, _ATOMS):
         return skip
+    # Before the rule for the standard library, whose other classes hold nothing of a
+    # simulation.
     if kind.__module__ in _OPEN_MODULES:
         return _instance
     if kind.__module__.partition(".")[0] in sys.stdlib_module_names:
         return skip
+    # A class written in C without attributes has no state that can be seen from Python.
     has_attributes = bool(_slots(kind)) or bool(kind.__dictoffset__)
     return _instance if has_attributes else skip
 

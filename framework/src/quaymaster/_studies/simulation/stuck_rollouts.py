@@ -97,6 +97,8 @@ class RolloutTracker:
             rollout = self._rollout_of(owner)
             if rollout.is_complete or not _rolls_out(owner):
                 continue
+            # ReplicaSets are listed at most once for each step, and only if a rollout
+            # is under way.
             sets = self._sets() if sets is None else sets
             pods = self._pods_of(owner, sets)
             rollout.is_complete = pods.is_complete or pods.was_complete
@@ -130,6 +132,7 @@ class RolloutTracker:
 
     def _read_lives(self) -> None:
         lives = self._history.pods
+        # Only lives that are new since the last step.
         for life in lives[self._read :]:
             controller = life.pod.metadata.controller
             if controller is not None:

@@ -105,6 +105,7 @@ class _Placing:
         if status is None:
             bench.snapshot.remove_pod(self._pod)
             bench.add(self._pod)
+            self._state.end_annotations()
             self._ask("post_bind")
         else:
             self._ask("unreserve")

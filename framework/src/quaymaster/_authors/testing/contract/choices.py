@@ -1,6 +1,5 @@
-"""Checks: choices of Reserve survive in annotations, which the bind writes."""
+"""A check: choices of Reserve survive in the annotations of the pod."""
 
-from contextlib import suppress
 from typing import Final
 
 import attrs
@@ -15,21 +14,18 @@ from quaymaster._authors.testing.contract.answers import (
 )
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
-from quaymaster._authors.testing.contract.harnesses import admitted_harness
 from quaymaster._authors.testing.contract.reserving import reserve_and_return
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
-from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.state.node_info import NodeInfo
 
-__all__ = ["BINDING", "CHOICES"]
+__all__ = ["CHOICES"]
 
 _RESTARTED: Final = (
     "when a new instance of the plugin finds what it has chosen on the pod"
 )
 _BOUND: Final = f"{_RESTARTED}, and the old one has got the pod with them"
-_KEY: Final = "quaymaster.test/chosen"
 
 
 def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -116,49 +112,9 @@ def _passing_node(bench: Bench, pod: Pod) -> NodeInfo | None:
     return next(passing, None)
 
 
-def _ask_binding(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
-    for pod in cluster.pending:
-        for node in cluster.nodes:
-            stored = _bound(subject, cluster, pod, node.name)
-            if stored is not None and stored.node_name and not _has_choice(stored):
-                text = (
-                    "binds without the annotations that plugins have chosen: give "
-                    "Cluster.bind annotations=state.annotations"
-                )
-                fail("bind", text, pod, node)
-
-
-def _has_choice(pod: Pod) -> bool:
-    return pod.annotations.get(_KEY) == "yes"
-
-
-def _bound(
-    subject: Subject, cluster: SmallCluster, pod: Pod, node_name: str
-) -> Pod | None:
-    """Return a pod as it is stored after the bind; None if that cannot be tried."""
-    harness = admitted_harness(subject, cluster)
-    if harness is None:
-        return None
-    with harness:
-        harness.state.annotate(_KEY, "yes")
-        # Other checks report other failures.
-        with suppress(Exception):
-            harness.start()
-            harness.bind(replace(pod, node_name=node_name), node_name)
-        with suppress(QuaymasterError):
-            return harness.cluster.get(Pod, pod.key)
-    return None
-
-
 CHOICES = Check(
     name="choices",
     promise="a restarted plugin reads the choices of reserve from the annotations",
     ask=_ask_choices,
     hooks=frozenset({"reserve"}),
-)
-BINDING = Check(
-    name="binding",
-    promise="bind writes the annotations that plugins have chosen",
-    ask=_ask_binding,
-    hooks=frozenset({"bind"}),
 )

@@ -30,7 +30,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 def _ask_pod(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
     for step in _STEPS:
         if subject.has(step):
-            harness = admitted_harness(subject, cluster)
+            harness = admitted_harness(subject, cluster, PluginHarness)
             if harness is None:
                 break
             run_step = partial(_run, harness, subject, pod, step)

@@ -88,6 +88,8 @@ def _walk_binding(bench: Bench, state: CycleState, pod: Pod, name: str) -> None:
     with bench.assuming(pod, name) as assumed:
         for hook in hooks:
             if bench.subject.has(hook):
+                if hook == "post_bind":
+                    state.end_annotations()
                 answer = bench.ask(hook, state, assumed, name)
                 if isinstance(answer, PermitWait) and answer.timeout_seconds <= 0:
                     raise HookFailedError(hook, _NO_WAIT)

@@ -65,6 +65,8 @@ class Admission:
         self._kubernetes = kubernetes
         self._metadata = MetadataChecks()
         self._pods = PodAdmission(kubernetes)
+        # The same few pods are created again and again by a controller or a study:
+        # their templates differ by name only. See `Repeats`.
         self._repeats = Repeats()
         self._priority_classes: tuple[PriorityClass, ...] = ()
         self._storage_classes: tuple[StorageClass, ...] = ()
@@ -100,6 +102,8 @@ class Admission:
         self._priority_classes = tuple(priority_classes)
         self._storage_classes = tuple(storage_classes)
         self._pods.set_classes(self._priority_classes)
+        # What a pod becomes depends on the classes, so remembered results are stale
+        # now.
         self._repeats.forget()
 
     def set_rules(
@@ -118,6 +122,8 @@ class Admission:
         Raises:
             AdmissionError: The object breaks rules of its kind.
         """
+        # Only pods come in thousands that are alike; other kinds are admitted one by
+        # one.
         if not isinstance(obj, Pod):
             return self._admit(obj)
         stored = self._repeats.stored(obj)
@@ -143,6 +149,8 @@ class Admission:
             return self._admit_changed(new, old)
         same_labels = new.metadata.labels == old.metadata.labels
         same_annotations = new.metadata.annotations == old.metadata.annotations
+        # Most changes of pods touch only the status, conditions or finalizers. Keeping
+        # the old spec also lets caches that compare specs by identity recognise it.
         if new.spec == old.spec and same_annotations and same_labels:
             return cast(ObjT, replace(new, spec=old.spec))
         report = Report()
@@ -165,6 +173,8 @@ class Admission:
             job = self._others.workloads.changed_job(new, old, report)
             _raise_if_wrong(job, report)
             return cast(ObjT, job)
+        # Dropping disabled fields comes first, as ``PrepareForUpdate`` runs before
+        # validation upstream: a dropped field is never reported as wrong.
         if isinstance(new, CronJob) and isinstance(old, CronJob):
             new = cast(ObjT, changed_cron_job(new, old, self._kubernetes))
         admitted = self.examine(new, report)
@@ -182,6 +192,8 @@ class Admission:
         Raises:
             AdmissionError: The status of a group breaks rules.
         """
+        # The status of other kinds is written by the simulated controllers and kubelets
+        # alone, so it is stored without checks.
         if type(new) not in GROUP_KINDS:
             return new
         report = Report()
@@ -192,6 +204,9 @@ class Admission:
     def examine(self, obj: ObjT, report: Report) -> ObjT:
         """Fill in a new object for storage, and report what is wrong with it."""
         metadata = obj.metadata
+        # The path of a request names the namespace upstream
+        # (``EnsureObjectNamespaceMatchesRequestNamespace``). A manifest has no path, so
+        # kubectl's default counts.
         if obj.namespaced is not bool(metadata.namespace):
             namespace = "default" if obj.namespaced else ""
             metadata = replace(metadata, namespace=namespace)
@@ -205,6 +220,8 @@ class Admission:
 
     def _node(self, node: Node, report: Report) -> Node:
         capacity = round_amounts(node.status.capacity)
+        # ``SetDefaults_NodeStatus``: a node without allocatable amounts offers all of
+        # its capacity.
         allocatable = round_amounts(node.status.allocatable) or capacity
         status = node.status
         # Identity: an object that needs no rounding is returned as it is.
@@ -212,10 +229,14 @@ class Admission:
             status = replace(status, capacity=capacity, allocatable=allocatable)
             node = replace(node, status=status)
         check_node(node, report)
+        # After the check: a kubelet registers its node with these labels, so they are
+        # not part of what the user wrote.
         return with_kubelet_labels(node) if self._label_nodes else node
 
     def _priority_class(self, new: PriorityClass, report: Report) -> PriorityClass:
         check_priority_class(new, report)
+        # A cluster that was read may hold two defaults, from a race of two API servers.
+        # The priority plugin checks requests only, and so does this.
         others = () if is_already_admitted(new) else self._priority_classes
         for other in others:
             if new.global_default and other.global_default and other.name != new.name:
@@ -238,6 +259,8 @@ def _namespace(namespace: Namespace, _: Report) -> Namespace:
 
 def _storage_class(storage_class: StorageClass, report: Report) -> StorageClass:
     reclaim, mode = storage_class.reclaim_policy, storage_class.volume_binding_mode
+    # The defaults come before the check: upstream validates the internal type, in which
+    # both fields are already set (``SetDefaults_StorageClass``).
     storage_class = replace(
         storage_class,
         reclaim_policy="Delete" if reclaim is None else reclaim,

@@ -20,6 +20,8 @@ def is_already_admitted(obj: ApiObject) -> bool:
     """
     metadata = obj.metadata
     if metadata.resource_version or metadata.creation_timestamp is not None:
+        # Exported manifests often lack both fields, but the rest of the object shows
+        # that a scheduler or kubelet has handled it.
         return True
     if isinstance(obj, Pod):
         return bool(obj.node_name) or obj.status.phase not in _NOT_BEGUN

@@ -52,6 +52,8 @@ def check_profiles(
         report.expect(False, f"{path}[{_MIRROR}]", expected, value)
     containers = {c.name for c in (*spec.containers, *spec.init_containers)}
     for key, profile in annotations.items():
+        # One check covers pods and containers: upstream does not compare the name in a
+        # seccomp annotation with the containers, as it does for AppArmor.
         if key.startswith(_SECCOMP):
             _check_seccomp(profile, f"{path}.{key}", report)
         elif key.startswith(_APP_ARMOR):

@@ -44,6 +44,8 @@ def autoscaler_admission(
     def admit(
         scaler: HorizontalPodAutoscaler, report: Report
     ) -> HorizontalPodAutoscaler:
+        # Defaults first: without them, a behavior without policies would break the rule
+        # that each direction has at least one.
         scaler = replace(scaler, spec=default_autoscaler_spec(scaler.spec))
         _check(scaler, report, least=0 if scales_to_zero else 1)
         return scaler
@@ -55,6 +57,8 @@ def _check(scaler: HorizontalPodAutoscaler, report: Report, *, least: int) -> No
     spec, target = scaler.spec, scaler.spec.scale_target_ref
     replicas = 1 if spec.min_replicas is None else spec.min_replicas
     report.at_least(replicas, "spec.minReplicas", least)
+    # Both rules in one: ``validateHorizontalPodAutoscalerSpec`` wants at least 1, and
+    # not less than the minimum.
     report.at_least(spec.max_replicas, "spec.maxReplicas", max(1, replicas))
     # Older servers stored references without a group.
     needs_group = target.kind != _CORE_KIND and not is_already_admitted(scaler)
@@ -78,6 +82,7 @@ def _check_rules(rules: HPAScalingRules | None, path: str, report: Report) -> No
         report.add(f"{path}.policies", "expected at least one policy, got none")
     for index, policy in enumerate(rules.policies or ()):
         _check_policy(policy, f"{path}.policies[{index}]", report)
+    # None and 0 differ: without a tolerance, the controller's own option of 10 % holds.
     if rules.tolerance is not None:
         is_amount = rules.tolerance >= Quantity(0)
         expected = "an amount of at least 0"

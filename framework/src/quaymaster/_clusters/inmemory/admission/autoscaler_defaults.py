@@ -28,6 +28,8 @@ _METRICS: Final = (
         ),
     ),
 )
+# The larger of the two wins (``Max``): a small workload grows by four pods in 15 s, a
+# large one doubles.
 _ALL_PODS: Final = HPAScalingPolicy(type="Percent", value=100, period_seconds=15)
 _FOUR_PODS: Final = HPAScalingPolicy(type="Pods", value=4, period_seconds=15)
 _SCALE_UP: Final = HPAScalingRules(
@@ -44,6 +46,8 @@ def default_autoscaler_spec(
 ) -> HorizontalPodAutoscalerSpec:
     """Return the spec with the least size, a metric, and rules for its behavior."""
     behavior = spec.behavior
+    # A spec without behavior stays without: the controller then uses its own flags, and
+    # only a behavior that is set gets the missing half filled in.
     if behavior is not None:
         behavior = HorizontalPodAutoscalerBehavior(
             scale_up=_rules(behavior.scale_up, _SCALE_UP),
@@ -57,6 +61,8 @@ def default_autoscaler_spec(
     )
 
 
+# Field by field, not as a whole: a user who sets only the window keeps the default
+# policies (``copyHPAScalingRules``).
 def _rules(rules: HPAScalingRules | None, default: HPAScalingRules) -> HPAScalingRules:
     if rules is None:
         return default

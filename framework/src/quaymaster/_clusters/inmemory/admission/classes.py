@@ -59,11 +59,15 @@ def resolve_priority(
     kept, too: such a pod was read from a cluster that had the class.
     """
     name = spec.priority_class_name
+    # Before the class is looked up: the default class would otherwise replace the
+    # number.
     if not name and spec.priority is not None:
         return replace(spec, preemption_policy=spec.preemption_policy or _USUAL_POLICY)
     priority_class = find_priority_class(name, classes)
     if priority_class is None:
         return _without_class(spec, report)
+    # A number that agrees is accepted: kubectl sends it back when a stored pod is
+    # created again from its own YAML.
     if spec.priority not in (None, priority_class.value):
         expected = (
             f"{priority_class.value}, the value of its class {priority_class.name}"
@@ -84,6 +88,8 @@ def resolve_priority(
 def default_storage_class(classes: Iterable[StorageClass]) -> StorageClass | None:
     """Return the class of claims that name none: the youngest one marked as default."""
     marked = [c for c in classes if _is_marked(c)]
+    # ``GetDefaultClass`` sorts the newest first, then by name; a class without a time
+    # of creation counts as the oldest.
     marked.sort(key=lambda c: (-(c.metadata.creation_timestamp or 0.0), c.name))
     return marked[0] if marked else None
 
@@ -94,6 +100,8 @@ def find_priority_class(
     """Return the class of a name, or the default class for an empty one, or None."""
     if name:
         return next((c for c in classes if c.name == name), None)
+    # With several defaults, after a race, ``getDefaultPriorityClass`` takes the lowest
+    # value.
     defaults = [c for c in classes if c.global_default]
     return min(defaults, key=lambda c: c.value, default=None)
 

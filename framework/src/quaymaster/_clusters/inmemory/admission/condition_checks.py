@@ -63,6 +63,8 @@ def _problems(condition: Condition) -> Iterator[tuple[str, str]]:
     if condition.last_transition_time is None:
         yield "lastTransitionTime", required()
     yield from _reason_problems(condition.reason)
+    # Go's ``len`` counts bytes, and so must we: a message in Japanese reaches the limit
+    # after a third of the characters.
     if len(condition.message.encode()) > _MAX_MESSAGE:
         yield "message", too_long(_MAX_MESSAGE)
 
@@ -73,5 +75,7 @@ def _reason_problems(reason: str) -> Iterator[tuple[str, str]]:
         return
     if not re.fullmatch(_REASON, reason, re.ASCII):
         yield "reason", invalid(reason, _REASON_TEXT)
+    # The pattern allows ASCII only, so characters are bytes here unless the pattern has
+    # already failed.
     if len(reason) > _MAX_REASON:
         yield "reason", too_long(_MAX_REASON)

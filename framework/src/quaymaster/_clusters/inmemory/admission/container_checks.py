@@ -29,6 +29,8 @@ def check_containers(spec: PodSpec, report: Report) -> None:
     """Check the containers and init containers of a spec."""
     if not spec.containers:
         report.add("containers", "expected at least one container, got none")
+    # Containers and init containers share one set of names: the kubelet keys their
+    # state and logs by name alone.
     claims = frozenset(claim.name for claim in spec.resource_claims)
     names = []
     for field, group in (
@@ -44,6 +46,8 @@ def check_containers(spec: PodSpec, report: Report) -> None:
             if container.name:
                 names.append((f"{path}.name", container.name))
     report.unique(names, "name")
+    # Containers run together, so one port of the host is enough for a conflict among
+    # all.
     _check_host_ports(spec.containers, "containers", report)
     for index, container in enumerate(spec.init_containers):
         # They run one by one. Upstream checks each alone, so paths have index 0.
@@ -104,6 +108,8 @@ def _check_probes(container: Container, path: str, report: Report) -> None:
             ("failureThreshold", probe.failure_threshold),
         ):
             report.at_least(number, f"{path}.{field}.{name}")
+        # A startup probe ends at its first success; a larger threshold could never be
+        # counted.
         if field == "startupProbe" and probe.successes > 1:
             where = f"{path}.{field}.successThreshold"
             report.expect(False, where, "1", probe.success_threshold)
@@ -121,6 +127,8 @@ def _check_host_ports(
         (
             (
                 f"{path}[{i}].ports[{j}].hostPort",
+                # The protocol and the address are part of the key: TCP 53 and UDP 53 go
+                # together.
                 f"{port.protocol}/{port.host_ip}/{port.host_port}",
             )
             for i, container in enumerate(containers)
@@ -163,6 +171,7 @@ def _check_resize_policy(
     for index, policy in enumerate(container.resize_policy):
         names.append((f"{where}[{index}]", policy.resource_name))
         report.one_of(policy.resource_name, ("cpu", "memory"), where)
+        # A pod that never restarts containers cannot restart one for a resize either.
         allowed = _RESIZES[:1] if restart_policy == "Never" else _RESIZES
         report.one_of(policy.restart_policy, allowed, where)
     report.unique(names, "resource")

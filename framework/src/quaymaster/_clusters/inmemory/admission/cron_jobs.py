@@ -49,8 +49,12 @@ def cron_job_admission(
     """
 
     def admit(cron_job: CronJob, report: Report) -> CronJob:
+        # On an update, `changed_cron_job` has already run with the old object, which
+        # may keep fields of a disabled gate.
         if not is_already_admitted(cron_job):
             cron_job = changed_cron_job(cron_job, None, kubernetes)
+        # The check of the template reports paths of a Job; they are moved under the
+        # CronJob's path below, so that users find the field.
         spec = _with_defaults(cron_job.spec)
         part = Report()
         job_spec = _job_spec(spec.job_template.spec, admit_template, part)
@@ -108,6 +112,8 @@ def _job_spec(spec: JobSpec, admit_template: _AdmitTemplate, report: Report) -> 
     without these defaults.
     """
     spec = replace(spec, template=admit_template(spec.template, report))
+    # ``validateJobSpec`` reads completions without a default: an indexed Job in a
+    # CronJob must name them, while the default would hide that it does not.
     full = replace(default_job_spec(spec), completions=spec.completions)
     # Jobs get a selector of their own.
     check_job(Job(spec=replace(full, selector=None, manual_selector=None)), report)
@@ -115,6 +121,9 @@ def _job_spec(spec: JobSpec, admit_template: _AdmitTemplate, report: Report) -> 
         report.add("spec.selector", "expected none, since each Job gets its own")
     if spec.manual_selector:
         report.expect(False, "spec.manualSelector", "false or none", True)
+    # The one default of a Job's own fields that is stored in a CronJob: its function
+    # belongs to a nested type (``SetDefaults_PodFailurePolicyOnPodConditionsPattern``),
+    # not to Jobs.
     return replace(spec, pod_failure_policy=full.pod_failure_policy)
 
 
@@ -134,6 +143,8 @@ def _check_new(cron_job: CronJob, report: Report) -> None:
     schedule, zone = cron_job.spec.schedule, cron_job.spec.time_zone
     if not schedule:
         report.add("spec.schedule", "expected one, such as 0 3 * * *, got none")
+    # Upstream searches the text, too. No field of a schedule can contain the letters
+    # otherwise, neither the names of days nor of months.
     elif "TZ" in schedule:
         expected = "none with TZ or CRON_TZ, since timeZone has the time zone"
         report.expect(False, "spec.schedule", expected, schedule)

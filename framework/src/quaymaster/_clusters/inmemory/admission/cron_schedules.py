@@ -13,7 +13,11 @@ from quaymaster._core.config.duration import parse_duration
 
 __all__ = ["FieldValues", "is_time_zone", "schedule_problem", "schedule_values"]
 
+# At most 18 digits: Python reads integers of any length, and ``strconv.Atoi`` fails
+# beyond 64 bits.
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+# ``validTimeZoneCharacters`` of upstream, with its ban on a leading dash. Go may look
+# zones up as files, so ``.`` and ``..`` are excluded below.
 _ZONE_PART: Final = re.compile(r"(?!-)[A-Za-z._0-9+\-]{1,14}", re.ASCII)
 _EVERY: Final = "@every "
 _DESCRIPTORS: Final = {
@@ -117,6 +121,8 @@ def _values(text: str, field: _Field) -> FieldValues:
         bounds, _, step = part.partition("/")
         low, hyphen, high = bounds.partition("-")
         start, end = field.least, field.most
+        # ``?`` is the same as ``*`` here. Quartz gives it another meaning, but this
+        # library does not.
         if low not in ("*", "?"):
             start = _number(low, field)
             if hyphen:
@@ -180,6 +186,8 @@ def is_time_zone(name: str) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
+# Slim containers have no tzdata. Without this probe, each CronJob with a zone would be
+# rejected there, and only there.
 def _has_database() -> bool:
     return _is_in_database("Europe/Rome")
 

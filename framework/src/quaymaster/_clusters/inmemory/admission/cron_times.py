@@ -28,6 +28,8 @@ def next_hit(schedule: str, after: float) -> float | None:
         The time, or None if no time within five years matches.
     """
     minutes, hours, days, months, weekdays = schedule_values(schedule)
+    # The next whole second, as ``Next`` begins: a schedule that fires now does not fire
+    # twice.
     start = datetime.fromtimestamp(int(after) + 1, UTC)
     for day in _days(start):
         if day.month not in months.values or not _is_day(day, days, weekdays):
@@ -43,6 +45,7 @@ def next_hit(schedule: str, after: float) -> float | None:
 def _days(start: datetime) -> Iterator[datetime]:
     """Yield midnights from the day of a time on."""
     day = start.replace(hour=0, minute=0, second=0, microsecond=0)
+    # Upstream gives up after five years, too: the 30th of February never comes.
     while day.year <= start.year + _YEARS:
         yield day
         day += timedelta(days=1)
@@ -55,6 +58,8 @@ def _is_day(day: datetime, days: FieldValues, weekdays: FieldValues) -> bool:
     """
     is_day = day.day in days.values
     is_weekday = day.isoweekday() % 7 in weekdays.values
+    # The rule of crontab: ``0 0 13 * 5`` is each 13th and each Friday only while
+    # neither field is a star. With a star, the other field alone decides.
     if days.is_any or weekdays.is_any:
         return is_day and is_weekday
     return is_day or is_weekday

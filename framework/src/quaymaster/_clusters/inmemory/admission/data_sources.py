@@ -33,10 +33,16 @@ def default_data_sources(
     source, reference = spec.data_source, spec.data_source_ref
     if source is None and reference is None:
         return spec
+    # A source in another namespace must not be copied into ``dataSource``, which has no
+    # field for the namespace.
     if reference is not None and reference.namespace:
         if kubernetes.enabled("CrossNamespaceVolumeDataSource"):
             return spec
+        # ``dropDisabledFields`` of the strategy: without the gate, the reference is
+        # dropped, not rejected.
         reference = None
+    # Old clients could name anything in ``dataSource``, and unknown kinds were ignored.
+    # That stays true only while the newer field is unset.
     if reference is None and not _is_source(source):
         source = None
     if source is None and reference is not None:

@@ -56,6 +56,9 @@ def default_template_spec(spec: PodSpec) -> PodSpec:
 
 def default_pod_spec(spec: PodSpec) -> PodSpec:
     """Return the spec of a pod, with all defaults except the pod's own resources."""
+    # Templates have neither requests from limits, nor tolerations, nor host ports:
+    # upstream puts them into pods alone (``SetDefaults_Pod``), so that a new default
+    # does not change the hash of stored templates and restart their pods.
     spec = default_template_spec(spec)
     return replace(
         spec,
@@ -82,6 +85,7 @@ def _container(container: Container) -> Container:
 def _probe(probe: Probe | None) -> Probe | None:
     if probe is None:
         return None
+    # Explicit zeros count as unset, as in Go, where both are the zero value.
     return replace(
         probe,
         period_seconds=probe.period,
@@ -103,6 +107,7 @@ def _request(action: JsonObject | None) -> JsonObject | None:
     """Return an HTTP request, with its path and scheme."""
     if action is None:
         return None
+    # A null in YAML is a field that is not set; it must not survive beside the default.
     fields = {name: value for name, value in action.items() if value is not None}
     path, scheme = fields.get("path") or "/", fields.get("scheme") or "HTTP"
     return {**fields, "path": path, "scheme": scheme}
@@ -130,10 +135,14 @@ def _port(port: ContainerPort) -> ContainerPort:
 def _requesting(container: Container, spec: PodSpec) -> Container:
     """Return the container with requests from its limits, and its host ports."""
     resources = container.resources
+    # Per resource: a container with a limit of memory and a request of cpu gets a
+    # request of memory.
     if resources.limits.keys() - resources.requests.keys():
         requests = {**resources.limits, **resources.requests}
         resources = replace(resources, requests=requests)
         container = replace(container, resources=resources)
+    # The scheduler's NodePorts plugin reads only host ports, so two pods of a host
+    # network would share a port on one node without this default.
     if spec.host_network:
         ports = tuple(
             port if port.host_port else replace(port, host_port=port.container_port)
@@ -149,6 +158,8 @@ def _tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
         default
         for default in _DEFAULT_TOLERATIONS
         if not any(
+            # An empty key tolerates each taint, and an empty effect each effect. The
+            # operator and the value are not compared, as in the plugin.
             own.key in ("", default.key) and own.effect in ("", "NoExecute")
             for own in tolerations
         )

@@ -82,6 +82,8 @@ def _check_nodes(spec: ResourceSliceSpec, report: Report) -> None:
         path = "spec.nodeSelector"
         check_node_selector(spec.node_selector, path, report)
         terms = len(spec.node_selector.node_selector_terms)
+        # One term can be merged with the selectors of other slices by appending
+        # requirements; the alternatives of several terms cannot.
         report.expect(terms == 1, f"{path}.nodeSelectorTerms", "one term", terms)
 
 
@@ -137,6 +139,8 @@ def _check_device_nodes(
         report.formed(name, SUBDOMAIN, f"{path}.nodeName")
     elif name is not None:
         report.add(f"{path}.nodeName", "expected a name, got none")
+        # An empty name was counted as a way by `_ways`, but upstream counts only names
+        # that are not empty.
         ways -= 1
     if device.node_selector is not None:
         check_node_selector(device.node_selector, f"{path}.nodeSelector", report)
@@ -189,6 +193,8 @@ def _check_conditions(device: Device, path: str, report: Report) -> None:
         where = f"{path}.bindingFailureConditions[{index}]"
         expected = "a condition that is not in bindingConditions"
         report.expect(condition not in binding, where, expected, condition)
+    # A device that binds on a condition must be able to fail, or the scheduler would
+    # wait until its timeout each time.
     if bool(binding) is not bool(failing):
         missing = "bindingFailureConditions" if binding else "bindingConditions"
         report.add(f"{path}.{missing}", "expected some beside the other, got none")

@@ -128,6 +128,7 @@ def _request_names(claim: DeviceClaim) -> frozenset[str]:
     """Return the names that constraints and configurations may use."""
     names = {request.name for request in claim.requests}
     names |= {
+        # A parent's name matches each of its subrequests, so both forms are valid.
         f"{request.name}/{subrequest.name}"
         for request in claim.requests
         for subrequest in request.first_available
@@ -157,6 +158,8 @@ def _check_details(
     mode, where = request.allocation_mode, f"{path}.count"
     if mode == "ExactCount":
         report.at_least(request.count, where, 1)
+    # The count is left at 0 by `default_claim_of_devices`, so any other value was
+    # written by the user.
     elif mode == "All":
         report.expect(not request.count, where, "none beside All", request.count)
     else:
@@ -204,6 +207,8 @@ def _check_expression(
     )
     from quaymaster._api.cel import of_new_selectors  # noqa: PLC0415 - above
 
+    # Bytes, as in Go. The limit comes before compiling, so that a huge text is never
+    # parsed.
     size = len(expression.encode())
     if size > LONGEST_SELECTOR:
         report.expect(False, path, f"at most {LONGEST_SELECTOR} bytes", size)
@@ -214,6 +219,8 @@ def _check_expression(
             report.add(path, f"{error}, in {expression!r}")
         else:
             expected = f"an estimated cost of at most {SELECTOR_COST_LIMIT}"
+            # The cost is estimated for the largest device that the API allows. Each
+            # evaluation has the same limit in the scheduler.
             report.expect(cost <= SELECTOR_COST_LIMIT, path, expected, cost)
 
 

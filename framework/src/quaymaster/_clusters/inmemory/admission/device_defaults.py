@@ -40,6 +40,7 @@ def _request(request: DeviceRequest) -> DeviceRequest:
 def _counted(request: RequestT) -> RequestT:
     mode = request.allocation_mode or "ExactCount"
     count = request.count
+    # Not for ``All``, for which a count is an error.
     if mode == "ExactCount" and not count:
         count = 1
     tolerations = tuple(

@@ -24,6 +24,8 @@ def without_gated_fields(
         devices = tuple(map(_without_groups, devices))
     if not kubernetes.enabled("DRAListTypeAttributes"):
         devices = tuple(map(_without_lists, devices))
+    # Dropped fields are not reported, as with all disabled fields: an older server
+    # would not have read them from the request either.
     spec = replace(spec, devices=devices)
     # Identity: a slice that admission does not change is returned as it is.
     if spec == resource_slice.spec:

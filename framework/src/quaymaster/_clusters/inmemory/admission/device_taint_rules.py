@@ -75,6 +75,8 @@ class TaintTimes:
     ) -> DeviceTaintRule:
         """Return a changed rule: another effect starts now, another spec counts up."""
         taint, before = new.spec.taint, old.spec.taint
+        # Only if the user left the time alone: a time that was set together with the
+        # effect is kept, as ``PrepareForUpdate`` does.
         if taint.effect != before.effect and taint.time_added == before.time_added:
             taint = replace(taint, time_added=self._moment())
             new = replace(new, spec=replace(new.spec, taint=taint))
@@ -82,6 +84,8 @@ class TaintTimes:
         if new.spec != old.spec:
             generation += 1
         metadata = replace(new.metadata, generation=generation)
+        # Updates of the spec cannot change the status, and the generation counts
+        # changes of the spec alone (Kubernetes API conventions).
         return replace(new, metadata=metadata, status=old.status)
 
     def _of_device(self, device: Device) -> Device:
@@ -95,6 +99,7 @@ class TaintTimes:
         return replace(taint, time_added=self._moment())
 
     def _moment(self) -> Time:
+        # The API has whole seconds; a fraction would be lost when the object is stored.
         return Time(math.floor(self._now()))
 
 

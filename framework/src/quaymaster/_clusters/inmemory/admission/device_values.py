@@ -23,6 +23,8 @@ __all__ = ["check_values", "number_of_values"]
 
 _ID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}", re.ASCII)
 _NAME: Final = "a name such as model or example.com/model"
+# Semantic Versioning 2.0: no leading zeros in numbers, but a part with a letter may
+# have them.
 _NUMBER: Final = r"(?:0|[1-9][0-9]*)"
 _PART: Final = rf"(?:{_NUMBER}|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
 _VERSION: Final = re.compile(
@@ -67,6 +69,7 @@ def _number_of_values(attribute: DeviceAttribute) -> int:
         attribute.string_values,
         attribute.version_values,
     )
+    # Empty lists count as one, too: `_check_attribute` reports them.
     return sum(len(each or ()) for each in lists) or 1
 
 
@@ -106,6 +109,8 @@ def _check_policy(
     """Check that a policy has one form, and a default that it allows."""
     if policy.valid_values and policy.valid_range is not None:
         report.add(path, "expected either validValues or validRange, got both")
+        # Upstream stops here, too: the rest could only be checked for one of the two
+        # forms.
         return
     if not policy.valid_values and policy.valid_range is None:
         return
@@ -162,6 +167,8 @@ def _check_range(
     if step <= _ZERO:
         report.expect(False, f"{path}.step", "an amount above 0", step)
         return
+    # Nanos are exact. Go computes with whole values, or with milli values under the
+    # gate DRAFractionalCapacityRange.
     is_inside = least.nanos + step.nanos <= capacity.nanos
     report.expect(is_inside, f"{path}.step", within, step)
     for amount in (default, *(() if most is None else (most,))):

@@ -101,6 +101,8 @@ def short_name(name: str) -> Iterator[str]:
     if len(name) > _MAX_LABEL:
         yield _no_more_than(_MAX_LABEL)
     if not re.fullmatch(_LABEL, name, re.ASCII):
+        # Upstream shortens the message if only the dots are wrong, which is the usual
+        # mistake.
         yield "must not contain dots" if _is_subdomain(name) else _LABEL_TEXT
 
 
@@ -161,4 +163,5 @@ def _detailed(text: str, detail: str) -> str:
 
 def _written(value: object) -> str:
     """Return a value as JSON, as compact as Go's encoder writes it."""
+    # Go leaves characters outside ASCII as they are.
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

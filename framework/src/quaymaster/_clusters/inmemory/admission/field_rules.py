@@ -26,6 +26,8 @@ from quaymaster._clusters.inmemory.admission.field_errors import (
 
 __all__ = ["Rule", "Rules", "Scope"]
 
+# Go cannot distinguish an unset field from its zero value unless the field is a
+# pointer. Generated code therefore treats both as unset.
 _ZEROS: Final = ("", (), 0)
 """The values that count as unset in a field that is not a pointer upstream."""
 
@@ -118,6 +120,8 @@ class Scope:
         for rule in rules.fields:
             before = None if old is None else getattr(old, rule.name)
             value = getattr(new, rule.name)
+            # "Ratcheting": a rule that is tightened later must not block changes of
+            # other fields of objects that were stored before it.
             if self._is_update and old is not None and value == before:
                 continue
             where = f"{path}.{rule.wire_name}"
@@ -127,6 +131,7 @@ class Scope:
             self._check_value(rule, value, where)
             self._check_inside(rule, value, before, where)
 
+    # A union is checked again only if another member is chosen, for the same reason.
     def _check_union(
         self, members: Sequence[str], new: ApiValue, old: ApiValue | None, path: str
     ) -> None:
@@ -158,6 +163,8 @@ class Scope:
         for error in errors:
             self._add(path, error)
         has_other_items = self._has_other_items(rule, value, before, path)
+        # An error here hides the errors inside: generated code returns early, so that
+        # one mistake does not produce five messages.
         return bool(errors) or has_other_items or not is_set
 
     def _is_off(self, rule: Rule) -> bool:
@@ -181,6 +188,8 @@ class Scope:
         if not (rule.keeps_items and self._is_update and isinstance(value, tuple)):
             return False
         older = before if isinstance(before, tuple) else ()
+        # Upstream keys such lists by name (``listType=map``): an item that moves is not
+        # a change.
         old_names = [item.name for item in older]
         new_names = [item.name for item in value]
         added = [i for i, name in enumerate(new_names) if name not in old_names]
@@ -224,6 +233,8 @@ class Scope:
         older = before if isinstance(before, tuple) else ()
         for index, item in enumerate(value):
             old = None
+            # Items of other lists have no identity, so each is compared with no older
+            # one.
             if rule.has_unique_names:
                 old = next((o for o in older if o.name == item.name), None)
             if not (self._is_update and old == item):
@@ -247,6 +258,8 @@ def _is_set(struct: ApiValue, name: str) -> bool:
     if value is None or value not in _ZEROS:
         return value is not None
     place = struct.__struct_fields__.index(name)
+    # A field whose default is None is a pointer upstream, where an explicit 0 is a
+    # value.
     return struct.__struct_defaults__[place] is None
 
 
@@ -254,6 +267,8 @@ def _as_json(item: ApiValue) -> object:
     """Return an item as Go writes it: a template shows that it has no constraints."""
     tree: dict[str, object] = msgspec.to_builtins(item, enc_hook=enc_hook)
     if "scheduling_constraints" not in item.__struct_fields__:
+        # Go writes structures in the order of their fields and does not omit these two,
+        # although they are empty. The text is part of a message that clients see.
         return tree
     written = {"name": tree.pop("name"), "schedulingPolicy": {}}
     if not hasattr(item, "pod_group_templates"):

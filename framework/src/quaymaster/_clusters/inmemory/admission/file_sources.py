@@ -74,6 +74,7 @@ def check_downward_file(file: Part) -> None:
         check_field_reference(field, _FIELDS)
     elif resource is not None:
         check_resource_reference(resource, names_container=True)
+    # Exactly one: neither and both are the same mistake for the user, with one message.
     if (field is None) is (resource is None):
         message = "expected either fieldRef or resourceFieldRef"
         file.report.add(file.path, message)

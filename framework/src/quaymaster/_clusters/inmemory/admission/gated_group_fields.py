@@ -87,6 +87,8 @@ def _composites(
     old: Sequence[CompositePodGroupTemplate],
     kubernetes: Kubernetes,
 ) -> tuple[CompositePodGroupTemplate, ...]:
+    # By name, unlike the templates above: upstream uses a map here
+    # (``dropDisabledCompositePodGroupTemplatesFields``) and indexes there.
     by_name = {template.name: template for template in old}
     return tuple(
         _composite(template, by_name.get(template.name), kubernetes)
@@ -123,6 +125,8 @@ def _without(
     kubernetes: Kubernetes,
 ) -> ValueT:
     """Return a value without the fields of disabled gates that the old one lacks."""
+    # A field in use is kept, so that a gate that is switched off later does not break
+    # objects that were stored while it was on.
     dropped = {
         name: () if isinstance(getattr(new, name), tuple) else None
         for name, gate in gates

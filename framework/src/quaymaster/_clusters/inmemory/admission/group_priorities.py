@@ -46,12 +46,18 @@ def resolve_group_priority(
     if priority_class is not None:
         name, value = priority_class.name, priority_class.value
         policy = priority_class.preemption_policy or _USUAL_POLICY
+    # A number without a class is rejected, as upstream does; `resolve_priority` is more
+    # lenient with pods.
     if spec.priority not in (None, value):
         raise Refusal(
             f"priority set in the {what} ({spec.priority}) must match the priority "
             f"computed ({value}) based on the priority class set in the spec"
         )
+    # Written back even if it was empty: the default class then stays the group's class
+    # when another class becomes the default.
     spec = replace(spec, priority=value, priority_class_name=name)
+    # Before the gate PodGroupPreemptionPolicy, the policy of the class is not copied to
+    # the group.
     if not has_policies:
         return spec
     if spec.preemption_policy not in (None, policy):

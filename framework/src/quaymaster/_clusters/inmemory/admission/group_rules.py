@@ -29,6 +29,7 @@ _MOST_CLAIMS: Final = 4
 _MOST_TEMPLATES: Final = 8
 
 _REFERENCE: Final = Rules(
+    # A path of names: a workload, and the template in it.
     fields=(
         Rule(name="workload_name", is_required=True, form=long_name),
         Rule(name="template_name", is_required=True, form=short_name),
@@ -38,6 +39,7 @@ _REFERENCE: Final = Rules(
 _TOPOLOGY: Final = Rules(fields=(Rule(name="key", is_required=True, form=label_key),))
 
 _CONSTRAINTS: Final = Rules(
+    # The API has a list, but allows one level of topology so far.
     fields=(Rule(name="topology", most_items=1, inner=_TOPOLOGY),)
 )
 
@@ -58,6 +60,8 @@ def _policy(minimum: Rule) -> Rules:
     return Rules(
         union=("basic", "gang"),
         fields=(
+            # ``basic`` is empty, so "immutable" means that it can neither be set nor
+            # cleared. The minimum of a gang may change.
             Rule(name="basic", is_immutable=True),
             Rule(name="gang", is_kept=True, inner=Rules(fields=(minimum,))),
         ),
@@ -106,6 +110,7 @@ POD_GROUP: Final = Rules(
             name="scheduling_constraints",
             gate="TopologyAwareWorkloadScheduling",
             is_immutable=True,
+            # Only here: elsewhere the field is immutable whether its gate is on or off.
             is_frozen_while_gated=False,
             inner=_CONSTRAINTS,
         ),
@@ -160,6 +165,8 @@ _TEMPLATE: Final = Rules(
 
 
 def _composite_template() -> Rules:
+    # A function, because a template contains templates of its own kind, and the rules
+    # below are not yet defined here.
     """Return the rules of a template that contains others of its own kind."""
     return Rules(
         fields=(
@@ -205,6 +212,8 @@ WORKLOAD: Final = Rules(
             ),
         ),
         _TEMPLATES,
+        # Not `_COMPOSITE_TEMPLATES`: only the outer list has a gate. Without it, the
+        # inner lists cannot exist.
         Rule(
             name="composite_pod_group_templates",
             gate="CompositePodGroup",

@@ -93,6 +93,8 @@ class GroupAdmission:
         """Return a changed object as it is to be stored; its status stays."""
         if isinstance(new, PodGroup) and isinstance(old, PodGroup):
             spec = self._kept(self._defaulted(new.spec), old.spec)
+            # An update of the spec never changes the status, which has a request of its
+            # own (``PrepareForUpdate``).
             new = replace(new, spec=spec, status=old.status)
         elif isinstance(new, CompositePodGroup) and isinstance(old, CompositePodGroup):
             composite = self._kept(self._defaulted(new.spec), old.spec)
@@ -119,15 +121,20 @@ class GroupAdmission:
             group = replace(group, spec=spec)
             self._check(group, None, report, is_stored=True)
             return group
+        # Plugins come before the strategy upstream: a group that they reject is not
+        # checked further, and the priority is set before fields are dropped.
         prioritised = self._with_priority(spec, "pod group", report)
         if prioritised is None:
             return group
         spec = prioritised
         metadata = group.metadata
+        # The admission plugin adds the finalizer at creation only; afterwards, a
+        # controller does (`group_protection`).
         if PROTECTION not in metadata.finalizers:
             finalizers = (*metadata.finalizers, PROTECTION)
             metadata = replace(metadata, finalizers=finalizers)
         spec = without_gated_group_fields(spec, None, self._kubernetes)
+        # Without the status of the manifest: ``PrepareForCreate`` clears it.
         group = PodGroup(metadata=metadata, spec=spec)
         if spec.parent_composite_pod_group_name is not None:
             _check_reference(spec, report)
@@ -166,6 +173,7 @@ class GroupAdmission:
         is_stored: bool = False,
     ) -> None:
         """Check the spec of an object; a stored one may have any gated fields."""
+        # A stored object met the gates of its own server, which ours cannot see.
         gates = _GATES if is_stored else self._gates
         scope = Scope(report, gates, is_update=old is not None)
         before = None if old is None else _spec_of(old)

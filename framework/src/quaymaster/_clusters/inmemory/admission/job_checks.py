@@ -25,6 +25,8 @@ from quaymaster._clusters.inmemory.admission.selected_pods import (
 __all__ = ["check_job"]
 
 _COMPLETION_MODES: Final = ("NonIndexed", "Indexed")
+# These limits cap the length of ``completedIndexes`` and ``failedIndexes`` in the
+# status.
 _MOST_INDEXES: Final = 100_000
 """The largest parallelism and number of failed indexes of an Indexed Job."""
 _MOST_AT_ONCE: Final = 10_000
@@ -40,6 +42,8 @@ def check_job(job: Job, report: Report) -> None:
     _check_mode(job, report)
     check_job_policies(job.spec, report)
     policy = job.spec.template.spec.restart_policy
+    # With a policy, pods must not restart in place: the controller judges the exit
+    # codes of pods that have ended.
     allowed = ("Never",) if job.spec.pod_failure_policy else ("OnFailure", "Never")
     report.one_of(policy, allowed, POLICY_PATH)
     if job.spec.manual_selector:
@@ -85,6 +89,8 @@ def _check_indexed_job(job: Job, report: Report) -> None:
     spec = job.spec
     if spec.completions is None:
         report.add("spec.completions", "expected a number, since it is Indexed")
+    # The last index is the longest name of a pod. A Job with a generated name is not
+    # checked: its name does not exist yet.
     elif spec.completions > 0 and job.name:
         last = f"{job.name}-{spec.completions - 1}"
         if not DNS_LABEL.fits(last):
@@ -136,6 +142,8 @@ def _check_generated_selector(job: Job, report: Report) -> None:
     A Job that was read from a cluster has a selector made from its uid, which may have
     been removed since.
     """
+    # The labels are checked as the strategy would set them (``generateSelector``),
+    # since the selector of a manifest has none of them yet.
     labels = job.spec.template.metadata.labels
     own = dict.fromkeys(_NAME_LABELS, job.name)
     for label in _UID_LABELS:

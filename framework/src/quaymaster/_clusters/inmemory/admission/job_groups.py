@@ -70,10 +70,12 @@ def _problems(
 ) -> Iterator[tuple[str, str]]:
     policy, mode = group.scheduling_policy, group.disruption_mode
     gang = None if policy is None else policy.gang
+    # The Job may be checked inside a CronJob, whose template has no defaults.
     parallelism = 1 if spec.parallelism is None else spec.parallelism
     if gang is not None and (gang.min_count or 0) > parallelism:
         detail = f"must not be greater than parallelism ({parallelism})"
         yield f"{_POLICY}.gang.minCount", invalid(gang.min_count, detail)
+    # No policy means basic: the controller creates such a group by default.
     is_basic = policy is None or policy.basic is not None
     if is_basic and mode is not None and mode.all is not None:
         detail = (

@@ -48,6 +48,8 @@ def check_job_policies(spec: JobSpec, report: Report) -> None:
         else:
             report.add(path, "expected none, since the Job is not Indexed")
     if spec.pod_replacement_policy is not None:
+        # With a failure policy, ``Failed`` is the only choice, for the same reason as
+        # in `job_defaults`.
         allowed = _REPLACEMENTS[:1] if spec.pod_failure_policy else _REPLACEMENTS
         path = "spec.podReplacementPolicy"
         report.one_of(spec.pod_replacement_policy, allowed, path)
@@ -97,6 +99,7 @@ def _check_exit_codes(
     _check_number_of(values, _MAX_EXIT_CODES, where, report)
     seen: set[int] = set()
     for index, value in enumerate(values):
+        # A container that ends with 0 has not failed; with NotIn, 0 is harmless.
         if value == 0 and codes.operator == "In":
             report.add(f"{where}[{index}]", "expected another than 0 for In")
         is_new = value not in seen
@@ -140,9 +143,13 @@ def _check_success_rule(
             expected = f"at most {_MAX_INDEXES_LENGTH} characters"
             report.expect(False, where, expected, len(indexes))
         try:
+            # Indexes beyond the completions are reported already; here they must not
+            # raise the limit of the count.
             total = min(completions, _number_of_indexes(indexes, completions))
         except ValueError as error:
             report.add(where, str(error))
+            # As upstream: with unreadable indexes, each positive count is too large,
+            # too.
             total = 0
     where = f"{path}.succeededCount"
     report.at_least(count, where)

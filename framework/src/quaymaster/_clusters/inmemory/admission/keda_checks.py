@@ -40,6 +40,7 @@ def check_scaled_object(scaled: ScaledObject, report: Report) -> None:
     report.at_least(spec.min_replica_count, "spec.minReplicaCount")
     report.at_least(spec.max_replica_count, _MOST, 1)
     least, (_, most) = least_replicas(scaled), autoscaler_limits(scaled)
+    # A maximum below 1 has been reported already, and one message for it is enough.
     if spec.max_replica_count is None or spec.max_replica_count >= 1:
         report.at_least(most, _MOST, least)
     idle = spec.idle_replica_count
@@ -68,6 +69,8 @@ def scaled_job_admission(
         report.at_least(spec.max_replica_count, _MOST, 1)
         if spec.job_target_ref is None:
             report.add("spec.jobTargetRef", "expected the spec of a Job")
+        # KEDA creates nothing while it is paused, so a broken template does not matter
+        # until then.
         elif not is_paused(scaled):
             part = Report()
             admit_job(job_of(scaled, spec.job_target_ref), part)

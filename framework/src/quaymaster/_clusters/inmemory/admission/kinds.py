@@ -184,7 +184,11 @@ class KindAdmission:
     ) -> PersistentVolumeClaim:
         spec, status = default_claim_spec(claim.spec), claim.status
         spec = default_data_sources(spec, self._kubernetes)
+        # A claim with the old annotation has a class already
+        # (``GetPersistentVolumeClaimClass``), and must not get the default beside it.
         names_class = BETA_STORAGE_CLASS in claim.annotations
+        # An empty name is not None: it asks for a volume without a class, and gets no
+        # default.
         if spec.storage_class_name is None and not names_class:
             default = default_storage_class(self._storage_classes())
             if default is not None:
@@ -200,6 +204,8 @@ class KindAdmission:
         return self._taint_times.of_rule(rule)
 
     def _resource_slice(self, new: ResourceSlice, report: Report) -> ResourceSlice:
+        # A slice that was read from a server has been through this, with gates that may
+        # differ from ours.
         if not is_already_admitted(new):
             new = without_gated_fields(new, self._kubernetes)
         check_resource_slice(new, report)
@@ -255,6 +261,8 @@ def _csi_driver(
     driver: CSIDriver, report: Report, *, kubernetes: Kubernetes
 ) -> CSIDriver:
     spec = driver.spec
+    # Without the gate, the field stays unset (``SetDefaults_CSIDriver``), and a dump
+    # must show the same.
     if kubernetes.enabled("VolumeLimitScaling"):
         is_required = bool(spec.prevent_pod_scheduling_if_missing)
         spec = replace(spec, prevent_pod_scheduling_if_missing=is_required)

@@ -27,6 +27,8 @@ _AffinityT = TypeVar("_AffinityT", PodAffinity, PodAntiAffinity)
 
 def label_keys_of(spec: PodSpec) -> tuple[str, ...]:
     """Return the keys whose values a spec takes from the labels of its pod."""
+    # Cached on the spec: pods of one template share it, and most have no label keys at
+    # all.
     return _LABEL_KEYS.of_spec(spec)
 
 
@@ -126,6 +128,8 @@ def _with_keys(
     requirements = (
         LabelSelectorRequirement(key=key, operator=operator, values=(labels[key],))
         for key in keys
+        # A key that the pod lacks is ignored, as upstream documents for
+        # ``matchLabelKeys``.
         if key in labels
     )
     added = tuple(

@@ -58,6 +58,7 @@ def examine_limit_range(limit_range: LimitRange, report: Report) -> LimitRange:
     ]
     report.unique(((f"{path}.type", item.type) for path, item in items), "type")
     for path, item in items:
+        # A qualified name is a type of another plugin, which LimitRanger ignores.
         if "/" in item.type:
             report.formed(item.type, LABEL_KEY, f"{path}.type")
         else:
@@ -116,6 +117,8 @@ def _check_item(item: LimitRangeItem, path: str, report: Report) -> None:
         ("defaultRequest", item.default_request),
         ("maxLimitRequestRatio", item.max_limit_request_ratio),
     ):
+        # A pod as a whole has no defaults: nothing decides which container would get
+        # them.
         if item.type == "Pod" and field.startswith("default"):
             if amounts:
                 report.add(f"{path}.{field}", "expected none for the type Pod")
@@ -152,6 +155,8 @@ def _check_order(item: LimitRangeItem, path: str, report: Report) -> None:
                 report.expect(False, f"{path}.{field}[{name}]", expected, low[name])
     for name in item.default.keys() & item.default_request.keys():
         limit, default_request = item.default[name], item.default_request[name]
+        # GPUs and huge pages cannot be overcommitted, so their limit and request are
+        # one number.
         if not is_overcommit_allowed(name) and limit != default_request:
             where = f"{path}.defaultRequest[{name}]"
             report.expect(False, where, f"the default, {limit}", default_request)
@@ -162,6 +167,8 @@ def _check_ratios(item: LimitRangeItem, path: str, report: Report) -> None:
         where = f"{path}.maxLimitRequestRatio[{name}]"
         report.expect(ratio >= _SINGLE, where, "at least 1", ratio)
         least, most = item.min.get(name), item.max.get(name)
+        # Equal to ``most / least < ratio``, without a division. A minimum of 0 sets no
+        # bound.
         if (
             least
             and most is not None

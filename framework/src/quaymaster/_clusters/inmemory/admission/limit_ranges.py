@@ -53,6 +53,8 @@ def with_item_defaults(item: LimitRangeItem) -> LimitRangeItem:
     """Return a limit for containers, with the defaults that follow from its bounds."""
     if item.type != _CONTAINER:
         return item
+    # The order is that of upstream: a limit comes from the maximum, a request from the
+    # limit, and only then from the minimum.
     default = {**item.max, **item.default}
     default_request = {**item.min, **default, **item.default_request}
     return replace(item, default=default, default_request=default_request)
@@ -71,6 +73,8 @@ def _rounded(item: LimitRangeItem) -> LimitRangeItem:
 
 def with_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> PodSpec:
     """Return the spec with the default requests and limits of its containers."""
+    # One range after the other: with several, the first one that has a value wins,
+    # since a filled field is the container's own for the next.
     for limit_range in ranges:
         requests: ResourceList = {}
         limits: ResourceList = {}
@@ -83,6 +87,8 @@ def with_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> PodSpec:
 
         def filled(
             container: Container,
+            # Default arguments bind the values of this turn of the loop; a closure
+            # would see those of the last.
             requests: ResourceList = requests,
             limits: ResourceList = limits,
         ) -> Container:
@@ -109,6 +115,8 @@ def check_limits(spec: PodSpec, ranges: Iterable[LimitRange]) -> None:
         Refusal: The pod exceeds the bounds of a LimitRange; lists all bounds of that
         one.
     """
+    # The first range that is broken ends it, so the message has the bounds of one range
+    # only (``runLimitFunc``).
     for limit_range in ranges:
         _refuse(_of_pod(spec, limit_range.spec.limits))
 
@@ -141,6 +149,7 @@ def _refuse(problems: Iterable[str]) -> None:
 def _of_pod(spec: PodSpec, items: Iterable[LimitRangeItem]) -> Iterator[str]:
     for item in items:
         if item.type == _CONTAINER:
+            # Init containers have the same bounds each, although they run one by one.
             for container in (*spec.containers, *spec.init_containers):
                 own = container.resources
                 yield from _of_item(item, own.requests, own.limits)
@@ -170,6 +179,8 @@ def _totals(spec: PodSpec) -> tuple[ResourceList, ResourceList]:
     """Return requests and limits of the whole pod, without its class's overhead."""
     pod = Pod(spec=spec)
     requests = pod_request_list(pod, pod_level=False, overhead=False)
+    # The plugin replaces cpu and memory below, and keeps the sums of other resources,
+    # so the usual sum over both levels would be wrong.
     limits = pod_limit_list(pod, pod_level=False, overhead=False)
     if spec.resources is not None:
         for total, own in (
@@ -187,6 +198,7 @@ def _least(
     least = f"minimum {name} usage per {what} is {bound}"
     request, limit = requests.get(name), limits.get(name)
     if request is None:
+        # A bound is a requirement, too: a container without a request breaks a minimum.
         return f"{least}.  No request is specified"
     requested, most, enforced = _comparable(request, limit, bound)
     if requested < enforced:
@@ -234,6 +246,7 @@ def _ratio(
         return f"{largest}, but no limit is specified or limit is 0"
     # ``limitRequestRatioConstraint`` compares thousandths, and prints the plain ratio.
     ratio = most / requested
+    # A float, as in Go: ratios such as 1.5 must round the same way on both sides.
     observed, allowed = ratio, float(bound.value)
     if bound.value <= _MAX_MILLI:
         observed, allowed = ratio * 1000, float(bound.milli_value)

@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 # The names of all other kinds are DNS subdomains.
+# These names become host names of pods or of services, so they need the stricter form.
 _NAMES: Final[Mapping[type[ApiObject], Form]] = {
     Namespace: DNS_LABEL,
     PodDisruptionBudget: PATH_SEGMENT,
@@ -52,10 +53,13 @@ _NAMES: Final[Mapping[type[ApiObject], Form]] = {
     StatefulSet: DNS_LABEL,
 }
 _MAX_ANNOTATIONS: Final = 256 * 1024
+# ``names.SimpleNameGenerator``: 63 characters, less the five random ones.
 _MAX_BEGINNING: Final = 58
 _ENDING: Final = "xxxxx"  # a placeholder for the generated end of a name
 _FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 _COST_ANNOTATION: Final = "controller.kubernetes.io/pod-deletion-cost"
+# ``GetDeletionCostFromPodAnnotations`` rejects a leading plus or zero before it parses,
+# so each positive number has one spelling.
 _COST: Final = re.compile(r"-[0-9]+|0|[1-9][0-9]*", re.ASCII)
 
 
@@ -94,6 +98,8 @@ class MetadataChecks:
             _check_owners(metadata.owner_references, report)
         if metadata.finalizers:
             _check_finalizers(metadata.finalizers, report)
+        # Only values of a correct object are remembered, or its second copy would be
+        # accepted.
         if not report:
             self._labels, self._annotations = labels, annotations
             if obj.namespaced:
@@ -120,6 +126,8 @@ def check_annotations(
 ) -> None:
     """Check the keys of annotations, and their total size."""
     for key in annotations:
+        # Keys of annotations may have capitals in their prefix: upstream lowers them
+        # before it checks (``ValidateAnnotations``).
         if not LABEL_KEY.fits(key.lower()):
             report.expect(False, path, LABEL_KEY.expected, key)
     size = sum(len(k.encode()) + len(v.encode()) for k, v in annotations.items())
@@ -145,6 +153,8 @@ def check_pod_annotations(
         except RunTimeError as error:
             report.add(f"{path}[{annotation}]", str(error))
     cost = annotations.get(_COST_ANNOTATION, "0")
+    # The length is checked first: ``int`` takes quadratic time for long texts, and
+    # Python limits it to 4,300 digits with an error.
     is_cost = len(cost) < 12 and _COST.fullmatch(cost) and -(2**31) <= int(cost) < 2**31
     report.expect(
         bool(is_cost), f"{path}[{_COST_ANNOTATION}]", "an integer of 32 bits", cost
@@ -169,8 +179,11 @@ def _check_owners(owners: tuple[OwnerReference, ...], report: Report) -> None:
             ("kind", owner.kind),
             ("name", owner.name),
         ):
+            # Uids are not required, unlike upstream: exported manifests lose them, and
+            # owners are then found by name.
             if not text:
                 report.add(f"{path}.{field}", "expected a text, got none")
+        # An owner takes its dependents along, and Events expire after an hour.
         if owner.kind == "Event" and owner.api_version == "v1":
             report.add(path, "expected an owner that lasts, got an Event")
     controllers = [owner for owner in owners if owner.controller]
@@ -186,5 +199,6 @@ def _check_finalizers(finalizers: tuple[str, ...], report: Report) -> None:
         if "/" not in name and name not in _FINALIZERS:
             expected = f"a name with a domain, or {' or '.join(_FINALIZERS)}"
             report.expect(False, f"{path}[{index}]", expected, name)
+    # Both decide what happens to dependents, in opposite ways.
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         report.add(path, "expected orphan or foregroundDeletion, got both")

@@ -43,6 +43,8 @@ def check_metrics(
     """Check each metric; scaling to zero needs one that does not come from pods."""
     for index, metric in enumerate(metrics):
         _check_metric(metric, f"{path}[{index}]", report)
+    # Without pods there are no metrics of pods, so nothing could scale the workload up
+    # again.
     if min_replicas == 0 and not _FROM_ZERO & {metric.type for metric in metrics}:
         report.add(path, "expected an Object or External metric")
 
@@ -69,6 +71,8 @@ def _check_metric(metric: MetricSpec, path: str, report: Report) -> None:
     """Check the type, and the first source; the others are too many."""
     report.one_of(metric.type, _TYPES, f"{path}.type")
     sources = [name for name in _CHECKS if getattr(metric, _FIELDS[name]) is not None]
+    # Upstream checks each source only if none came before (``typesPresent``), so the
+    # second is not examined.
     if sources:
         first = sources[0]
         _CHECKS[first](getattr(metric, _FIELDS[first]), f"{path}.{first}", report)

@@ -48,6 +48,7 @@ def check_node(node: Node, report: Report) -> None:
         report.formed(taint.key, LABEL_KEY, f"{path}.key")
         report.formed(taint.value, LABEL_VALUE, f"{path}.value")
         report.one_of(taint.effect, TAINT_EFFECTS, f"{path}.effect")
+    # Two taints may have the same key with different effects, so the pair is unique.
     report.unique(
         (
             (f"metadata.taints[{index}]", f"{taint.key}:{taint.effect}")
@@ -67,9 +68,12 @@ def check_node(node: Node, report: Report) -> None:
         report.at_least(swap.capacity, "metadata.nodeSwapStatus.capacity", 1)
     _check_features(node.status.declared_features, report)
     networks = node.spec.pod_cidrs or (node.spec.pod_cidr,)
+    # Only at creation: a cluster that was read may have networks that met older rules.
     if networks != ("",) and not is_already_admitted(node):
         _check_networks(networks, report)
     avoided = node.metadata.annotations.get(_AVOID_ANNOTATION)
+    # The annotation is deprecated and no plugin reads it, but the server still checks
+    # it.
     if avoided is not None:
         _check_avoided(avoided, report)
 
@@ -90,6 +94,7 @@ def _check_features(features: tuple[str, ...], report: Report) -> None:
     for index, name in enumerate(features):
         report.formed(name, FEATURE_NAME, f"{path}[{index}]")
     for index, (name, following) in enumerate(pairwise(features), 1):
+        # The list must be sorted, which also excludes repetitions.
         if name >= following:
             expected = f"a feature that sorts after {name}"
             report.expect(False, f"{path}[{index}]", expected, following)

@@ -77,6 +77,9 @@ def check_node_selector(selector: NodeSelector, path: str, report: Report) -> No
         where = f"{path}.nodeSelectorTerms[{index}]"
         _check_node_term(term, where, report)
         for number, condition in enumerate(term.match_expressions):
+            # Values are checked for required terms only: ``ValidateNodeSelector`` is
+            # stricter than the check of preferred terms, where bad values select
+            # nothing.
             _check_values(condition, f"{where}.matchExpressions[{number}]", report)
 
 
@@ -98,6 +101,8 @@ def check_spreading(
     for index, constraint in enumerate(constraints):
         where = f"{path}[{index}]"
         _check_constraint(constraint, where, report)
+        # Each constraint is compared with those after it, so that of two equal ones the
+        # first is reported.
         if kinds[index] in kinds[index + 1 :]:
             report.add(
                 f"{where}.{{topologyKey, whenUnsatisfiable}}",
@@ -135,6 +140,8 @@ def _check_narrowed(
     for condition in selector.match_expressions:
         key = condition.key
         if key in keys and key in seen:
+            # The path of upstream: its set of keys remembers the last index of a
+            # repeated key.
             last = len(keys) - 1 - keys[::-1].index(key)
             expected = "a label that is not in labelSelector, too"
             report.expect(False, f"{path}[{last}]", expected, key)

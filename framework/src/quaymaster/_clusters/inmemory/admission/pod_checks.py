@@ -71,6 +71,8 @@ def check_template_spec(
     """
     _check_spec(spec, report, allows_comparisons)
     constraints = spec.topology_spread_constraints
+    # Templates have no labels to merge, so conflicts can only be those that the user
+    # wrote; a pod is checked after the merge (`PodAdmission`).
     check_narrowed_selectors(spec.affinity, constraints, report)
 
 
@@ -157,6 +159,7 @@ def _check_names(spec: PodSpec, report: Report) -> None:
 def _check_gates(gates: tuple[PodSchedulingGate, ...], report: Report) -> None:
     for index, gate in enumerate(gates):
         report.named(gate.name, LABEL_KEY, f"schedulingGates[{index}]")
+    # The list is a map by name (``listMapKey=name``), so a gate cannot come twice.
     report.unique(
         ((f"schedulingGates[{i}]", gate.name) for i, gate in enumerate(gates)), "name"
     )

@@ -30,6 +30,9 @@ class PodLevelDefaults:
     """
 
     def __init__(self, kubernetes: Kubernetes) -> None:
+        # From the version with ``PodLevelResourcesFixDefaulting`` on: defaults wait
+        # until LimitRanges and webhooks have filled in the containers they are summed
+        # from.
         self._come_last = kubernetes.has("pod-level-defaults")
 
     def before_admission(self, spec: PodSpec) -> PodSpec:
@@ -38,6 +41,8 @@ class PodLevelDefaults:
         if own is None or self._come_last:
             return spec
         own = _with_huge_page_limits(own, spec)
+        # The older rule derives requests only beside limits: ``defaultPodRequests``
+        # returns at once otherwise.
         if own.limits:
             own = _with_requests(own, spec)
         return replace(spec, resources=own)
@@ -54,6 +59,7 @@ class PodLevelDefaults:
         """Return the spec of an updated pod; resources that it dropped are kept."""
         if not self._come_last:
             return self.before_admission(spec)
+        # An older client that does not know the field must not delete it by an update.
         if spec.resources is None and old.resources is not None:
             spec = replace(spec, resources=old.resources)
         return self.after_admission(spec)
@@ -81,6 +87,7 @@ def _with_huge_page_limits(
     limits = {
         name: amount
         for name, amount in container_limits(spec).items()
+        # A request for a huge page already decides its limit, since both must be equal.
         if name.startswith(_HUGE_PAGES) and name not in own.requests
     }
     return replace(own, limits={**limits, **own.limits})
@@ -90,6 +97,8 @@ def _with_requests(own: ResourceRequirements, spec: PodSpec) -> ResourceRequirem
     """Return the resources with requests, from the containers or else the limits."""
     total = pod_request_list(Pod(spec=spec), pod_level=False, overhead=False)
     usual = {k: v for k, v in total.items() if is_overcommit_allowed(k)}
+    # The later part wins: an own request, then the sum of the containers, then the
+    # limit.
     requests = {**_supported(own.limits), **_supported(usual), **own.requests}
     return replace(own, requests=requests)
 

@@ -125,6 +125,8 @@ class PodAdmission:
         """Replace the priority classes."""
         self._priority_classes = tuple(classes)
         self._admitted_rules = AdmittedPodRules(self._priority_classes, self._pod_level)
+        # New pods are checked with rules that hold the classes, so they are made again
+        # when next needed.
         self._new_pods = {}
 
     def set_rules(
@@ -154,6 +156,8 @@ class PodAdmission:
             else self._rules(pod.namespace)
         )
         spec = self._spec(pod.spec, report, "spec", rules)
+        # After the shared part: label keys depend on the labels of each pod, so the
+        # result cannot be cached with the spec alone.
         if label_keys_of(spec):
             spec = self._narrowed(spec, pod.metadata.labels, rules, report)
         self._check_own(pod, spec, report)
@@ -168,18 +172,23 @@ class PodAdmission:
 
         Its priority stays, even if its class has changed since.
         """
+        # No classes and limits on an update: they apply at creation only, and may have
+        # changed since.
         spec = self._pod_level.changed(default_pod_spec(pod.spec), old.spec)
         if spec.priority is None:
             spec = replace(spec, priority=old.spec.priority)
         if spec.preemption_policy is None:
             spec = replace(spec, preemption_policy=old.spec.preemption_policy)
         own_report = Report()
+        # A pod that compares numbers already may keep doing so after the gate is off
+        # (``allowTaintTolerationComparisonOperators``).
         allows = has_comparisons(old.spec) or self._kubernetes.enabled(
             TOLERATION_COMPARISONS
         )
         check_pod_spec(spec, own_report, allows_comparisons=allows)
         report.include(own_report, "spec")
         spec = with_kept_group(spec, old.spec, self._kubernetes, report)
+        # Last, because the check above must see the volumes that are dropped here.
         spec = without_unread_volumes(spec)
         self._check_own(pod, spec, report)
         return pod if report else replace(pod, spec=self._pool.share_spec(spec))
@@ -196,6 +205,8 @@ class PodAdmission:
             spec, name = template.spec, template.spec.node_name
             check_profiles(metadata.annotations, spec, name, where, report)
         spec = self._spec(template.spec, report, f"{path}.spec", self._templates)
+        # The pool shares specs without a node's name, so a template's own is set
+        # afterwards.
         node_name = template.spec.node_name
         if node_name:
             report.formed(node_name, SUBDOMAIN, f"{path}.spec.nodeName")
@@ -227,11 +238,14 @@ class PodAdmission:
         admitted = self._cached(original, rules)
         if admitted is None:
             admitted, is_right = _examined(original, report, path, rules)
+            # Not remembered: a rejected spec is reported again for each of its pods.
             if not is_right:
                 return admitted
             admitted = self._pool.share_spec(admitted)
             # Identity: a spec that needs no defaults is returned as it is.
             if original is not admitted:
+                # Keeps the original alive as long as its result: else each new pod of a
+                # template would be examined again.
                 _PAST.of_spec(admitted).originals[id(original)] = original
                 self._remember(original, admitted, rules)
             self._remember(admitted, admitted, rules)
@@ -273,10 +287,14 @@ class PodAdmission:
             if names_profiles(annotations):
                 if not is_already_admitted(pod):
                     check_profiles(annotations, spec, node_name, path, report)
+            # Annotations with profiles are never skipped: their check reads containers,
+            # too, which differ between pods with the same annotations.
             elif not report:
                 self._annotations = annotations
         if node_name:
             report.formed(node_name, SUBDOMAIN, "spec.nodeName")
+            # A bound pod has left the scheduler, which is the one component that gates
+            # hold back.
             if spec.scheduling_gates:
                 report.add("spec.nodeName", "expected none beside schedulingGates")
         if pod.name and any(volume.ephemeral for volume in spec.volumes):
@@ -318,6 +336,7 @@ def _with_phase(status: PodStatus, is_gated: bool) -> PodStatus:
     if not is_gated:
         return status
     conditions = status.conditions
+    # A pod that was read from a cluster has its own condition, with its own time.
     if any(condition.type == "PodScheduled" for condition in conditions):
         return status
     return replace(status, conditions=(*conditions, _GATED))

@@ -41,6 +41,8 @@ def check_budget(budget: PodDisruptionBudget, report: Report) -> None:
 def check_priority_class(priority_class: PriorityClass, report: Report) -> None:
     """Check that only the system's classes have its prefix and the highest values."""
     name, value = priority_class.metadata.name, priority_class.value
+    # Values above a billion would preempt system pods, so they are kept for the
+    # system's own classes.
     if not name.startswith("system-"):
         expected = f"at most {_MAX_USER_PRIORITY}"
         report.expect(value <= _MAX_USER_PRIORITY, "value", expected, value)

@@ -52,7 +52,10 @@ def check_projected(source: JsonObject, path: str, report: Report) -> None:
         parts = [part for kind in _CHECKS if (part := item.part(kind)) is not None]
         for part in parts:
             kind = part.path.rpartition(".")[2]
+            # Checks are generators, so a problem of a file is reported before its
+            # collision, as upstream does.
             for file in _CHECKS[kind](part, path):
+                # All sources share one directory.
                 report.expect(file not in files, path, "a path of its own", file)
                 files.add(file)
         if len(parts) > 1:
@@ -82,6 +85,7 @@ def _check_token(part: Part, path: str) -> Iterator[str]:
         check_file(file, f"{path}.path", part.report)
     else:
         part.report.add(f"{path}.path", "expected one, got none")
+    # Upstream compares the paths of tokens with no others.
     yield from ()
 
 
@@ -102,6 +106,8 @@ def _check_trust_bundle(part: Part, _: str) -> Iterator[str]:
 
 def _check_bundle_name(part: Part) -> None:
     """Check the name of a bundle; that of a signer's begins with the signer."""
+    # The name of a signer's bundle is ``example.com:signer:name``; only the last part
+    # must be a subdomain.
     name = part.text("name").rpartition(":")[2]
     part.report.named(name, SUBDOMAIN, part.at("name"))
     if part.has("labelSelector"):
@@ -124,6 +130,7 @@ def _check_certificate(part: Part, _: str) -> Iterator[str]:
     part.report.one_of(part.text("keyType"), _KEY_TYPES, part.at("keyType"))
     domain = part.text("signerName").partition("/")[0]
     is_own = f".{domain}".endswith(".kubernetes.io")
+    # Kubernetes' own signers issue certificates for a day at most.
     most = _DAY if is_own else _MAX_CERTIFICATE
     part.in_range("maxExpirationSeconds", _MIN_CERTIFICATE, most)
     files = [(field, part.text(field)) for field in _CERTIFICATE_PATHS]
@@ -139,6 +146,7 @@ def _check_certificate(part: Part, _: str) -> Iterator[str]:
 def _check_user_annotations(part: Part) -> None:
     annotations = part.mapping("userAnnotations")
     for key in annotations:
+        # A domain is required here, unlike in annotations of objects.
         is_key = "/" in key and LABEL_KEY.fits(key.lower())
         expected = "a key with a domain, such as example.com/app"
         part.expect(is_key, "userAnnotations", expected, key)

@@ -65,6 +65,8 @@ class Repeats:
             stored: The pod as it is to be stored.
         """
         spec, metadata = stored.spec, pod.metadata
+        # A bound pod is already admitted, and a pod without a namespace gets one:
+        # neither result fits the next pod.
         if pod.node_name or not metadata.namespace:
             return
         if spec.volumes and any(volume.ephemeral for volume in spec.volumes):
@@ -79,6 +81,8 @@ class Repeats:
         Returns:
             None if it differs, or if its name is invalid: the pod must be checked.
         """
+        # One entry for each spec: a template's pods come in a row, so a second entry
+        # would rarely be read.
         precedent = _LAST_ADMITTED.of(pod).precedent
         # Identity: changed rules are a new object.
         if precedent is None or precedent.rules is not self._rules:
@@ -92,9 +96,12 @@ class Repeats:
         if metadata is not before and not _are_alike(metadata, before):
             return None
         name = metadata.name
+        # A name that does not fit is not rejected here, since only the full check can
+        # report it.
         if not (SUBDOMAIN.fits(name) if name else metadata.generate_name):
             return None
         spec = precedent.stored_spec()
+        # The last pod with the admitted spec is gone, and its spec with it.
         if spec is None:
             return None
         return replace(pod, spec=spec, status=precedent.stored_status)
@@ -106,6 +113,7 @@ def _are_alike(metadata: ObjectMeta, before: ObjectMeta) -> bool:
         # Identity: pods of a template share their labels.
         (metadata.labels is before.labels or metadata.labels == before.labels)
         and metadata.generate_name == before.generate_name
+        # The check of a generated name depends on whether there is a name, too.
         and (not before.name or bool(metadata.name))
         and metadata.namespace == before.namespace
         and metadata.annotations == before.annotations

@@ -54,6 +54,8 @@ def check_amount(name: str, amount: Quantity, path: str, report: Report) -> None
     """Check that an amount is not negative, and whole for an extended resource."""
     if amount < _ZERO:
         report.expect(False, path, "an amount of at least 0", amount)
+    # A tenth of a GPU or of a pod does not exist; cpu and memory have fractions
+    # (``ValidateResourceQuantityValue``).
     is_counted = name in _COUNTED or is_extended_resource(name)
     if is_counted and amount.nanos % _WHOLE:
         report.expect(False, path, "a whole number", amount)
@@ -101,8 +103,11 @@ def check_pod_resources(spec: PodSpec, path: str, report: Report) -> None:
         _check_claims(resources.claims, claim_names, f"{path}.claims", report)
     expected = "cpu, memory or hugepages-SIZE"
     _check_resources(resources, _is_for_pods, expected, path, report)
+    # Without the pod's own resources, or the sum would be compared with itself.
     together = pod_request_list(Pod(spec=spec), pod_level=False, overhead=False)
     for name, least in together.items():
+        # A resource that the pod does not name has been filled in by `pod_level`, if it
+        # may be; otherwise the containers decide alone.
         amount = resources.requests.get(name, least)
         expected = f"at least {least}, what the containers request together"
         where = f"{path}.requests[{name}]"
@@ -114,11 +119,14 @@ def _check_limits_inside(
     spec: PodSpec, limits: ResourceList, path: str, report: Report
 ) -> None:
     for name, least in container_limits(spec).items():
+        # Only huge pages: limits of cpu and memory may be overcommitted, so their sum
+        # may exceed the pod's limit, which then holds.
         if name.startswith(_HUGE_PAGES):
             amount = limits.get(name, least)
             expected = f"at least {least}, what the containers may use together"
             where = f"{path}.limits[{name}]"
             report.expect(amount >= least, where, expected, amount)
+    # One container alone must not exceed the limit of the pod, though all together may.
     for index, container in enumerate(spec.containers):
         for name, amount in container.resources.limits.items():
             most = limits.get(name, amount)
@@ -196,6 +204,7 @@ def _check_claims(
         key = f"{claim.name}/{claim.request}" if claim.request else claim.name
         if claim.request:
             report.formed(claim.request, DNS_LABEL, f"{where}.request")
+        # Whole claims and single requests of the same claim must not be mixed.
         is_covered = claim.name in seen or key in seen
         if not claim.request:
             # One entry uses the whole claim, another uses one of its requests.

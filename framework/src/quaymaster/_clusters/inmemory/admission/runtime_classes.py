@@ -39,6 +39,8 @@ def apply_runtime_class(spec: PodSpec, classes: Mapping[str, RuntimeClass]) -> P
 
 def _with_overhead(spec: PodSpec, runtime_class: RuntimeClass | None) -> PodSpec:
     if runtime_class is None or runtime_class.overhead is None:
+        # Users cannot set an overhead themselves, or they could lower what the
+        # scheduler reserves for a sandbox.
         if spec.overhead:
             raise Refusal(
                 "pod rejected: Pod Overhead set without corresponding RuntimeClass "
@@ -50,6 +52,8 @@ def _with_overhead(spec: PodSpec, runtime_class: RuntimeClass | None) -> PodSpec
         raise Refusal(
             "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
         )
+    # Stored in the pod, so that a later change of the class does not change pods that
+    # run.
     return replace(spec, overhead=overhead)
 
 
@@ -63,6 +67,7 @@ def _with_scheduling(spec: PodSpec, scheduling: RuntimeClassScheduling) -> PodSp
             )
     return replace(
         spec,
+        # After the loop, both agree where they overlap.
         node_selector={**own, **scheduling.node_selector},
         tolerations=_merged((*spec.tolerations, *scheduling.tolerations)),
     )
@@ -75,6 +80,8 @@ def _merged(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
         later = tolerations[index + 1 :]
         if any(_covers(other, toleration) for other in kept):
             continue
+        # Of two equal ones the first is kept, and the second is dropped by the test
+        # above.
         if any(other != toleration and _covers(other, toleration) for other in later):
             continue
         kept.append(toleration)
@@ -92,10 +99,13 @@ def _covers(wide: Toleration, narrow: Toleration) -> bool:
     if wide.effect == "NoExecute" and not _outlasts(wide, narrow):
         return False
     if wide.operator in ("", "Equal"):
+        # As upstream (``isSuperset``): an empty operator means Equal in the wide one
+        # only.
         return narrow.operator == "Equal" and narrow.value == wide.value
     return wide.operator == "Exists"
 
 
 def _outlasts(wide: Toleration, narrow: Toleration) -> bool:
     most, own = wide.toleration_seconds, narrow.toleration_seconds
+    # No time is forever, so it outlasts each number.
     return most is None or (own is not None and own <= most)

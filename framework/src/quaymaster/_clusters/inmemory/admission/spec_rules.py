@@ -91,16 +91,20 @@ class AdmittedPodRules:
 
     def fill_in(self, spec: PodSpec, report: Report) -> PodSpec:
         """Return the spec with its defaults and a priority."""
+        # Both steps: which of them acts depends on the version (`PodLevelDefaults`),
+        # and no plugin runs between them here.
         spec = self._pod_level.before_admission(default_pod_spec(spec))
         spec = self._pod_level.after_admission(spec)
         if spec.priority is None:
             return resolve_priority(spec, self._classes, report)
+        # Servers before the policy existed stored pods without one, and they preempted.
         if spec.preemption_policy is None:
             return replace(spec, preemption_policy="PreemptLowerPriority")
         return spec
 
     def check(self, spec: PodSpec, report: Report) -> None:
         """Check the spec by the rules for pods; fields of disabled gates may stay."""
+        # The gates of the other server cannot be seen, so its pods are trusted.
         check_pod_spec(spec, report, allows_comparisons=True)
 
 
@@ -139,6 +143,8 @@ class NewPodRules:
         spec = with_limits(spec, self._limit_ranges)
         spec = resolve_priority(spec, self._priority_classes, report)
         spec = apply_runtime_class(spec, self._runtime_classes)
+        # Fields are dropped after the mutating plugins, when the strategy prepares the
+        # pod (``PrepareForCreate``).
         if not self._has_groups:
             spec = without_group(spec)
         return self._pod_level.after_admission(spec)
@@ -146,5 +152,7 @@ class NewPodRules:
     def check(self, spec: PodSpec, report: Report) -> None:
         """Check the spec by the rules for pods, then by the limits of its namespace."""
         check_pod_spec(spec, report, allows_comparisons=self._allows_comparisons)
+        # Validating plugins run after validation: a pod that is invalid is not compared
+        # with limits.
         if not report:
             check_limits(spec, self._limit_ranges)

@@ -55,6 +55,8 @@ def check_volume(volume: PersistentVolume, report: Report) -> None:
     where = f"{path}.persistentVolumeReclaimPolicy"
     report.one_of(policy, _RECLAIM_POLICIES, where)
     host_path = spec.host_path
+    # Paths such as ``/./`` are the root, too: upstream cleans them before it compares
+    # (``path.Clean``).
     is_root = host_path is not None and not host_path.path.strip("/.")
     if is_root and policy == "Recycle":
         report.add(where, "expected another than Recycle for the path '/'")
@@ -87,6 +89,7 @@ def check_storage_class(storage_class: StorageClass, report: Report) -> None:
         path = f"allowedTopologies[{index}]"
         _check_topology(term, path, report)
         content = _content(term)
+        # An empty term would allow all topologies beside terms that restrict them.
         if not content or any(content == _content(other) for other in terms[:index]):
             message = "expected conditions that no other term has"
             report.add(f"{path}.matchLabelExpressions", message)
@@ -116,6 +119,7 @@ def check_attachment(attachment: VolumeAttachment, report: Report) -> None:
 
 
 def _check_capacity(spec: PersistentVolumeSpec, path: str, report: Report) -> None:
+    # Volumes have one capacity, although the API has a list of resources.
     if set(spec.capacity) != {"storage"}:
         got = ", ".join(spec.capacity) or "none"
         report.add(path, f"expected storage alone, got {got}")
@@ -129,6 +133,7 @@ def _check_node_affinity(spec: PersistentVolumeSpec, path: str, report: Report) 
     affinity, where = spec.node_affinity, f"{path}.nodeAffinity"
     if affinity is None:
         if spec.local is not None:
+            # Without nodes, a pod could be placed where the local disk is not.
             report.add(where, "expected the nodes of the local volume, got none")
     elif affinity.required is None:
         report.add(f"{where}.required", "expected terms for nodes, got none")
@@ -164,4 +169,5 @@ def _check_topology(term: TopologySelectorTerm, path: str, report: Report) -> No
 
 
 def _content(term: TopologySelectorTerm) -> dict[str, frozenset[str]]:
+    # The order of values has no meaning, so terms are compared as sets.
     return {c.key: frozenset(c.values) for c in term.match_label_expressions}

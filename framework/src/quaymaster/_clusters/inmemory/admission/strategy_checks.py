@@ -17,6 +17,7 @@ __all__ = ["check_strategy"]
 _ROLLING: Final = "RollingUpdate"
 _ANY_PERCENTAGE: Final = Form(
     "a number or a percentage such as 130%",
+    # A surge may exceed 100 %, while more than all pods cannot be unavailable.
     lambda text: re.fullmatch("[0-9]+%", text, re.ASCII) is not None,
 )
 
@@ -45,6 +46,7 @@ def _check_deployment(workload: Deployment, report: Report) -> None:
         return
     _check_limit(rolling.max_unavailable, f"{path}.maxUnavailable", PERCENTAGE, report)
     _check_limit(rolling.max_surge, f"{path}.maxSurge", _ANY_PERCENTAGE, report)
+    # With both limits at 0, the update could neither remove nor add a pod.
     if _is_zero(rolling.max_unavailable) and _is_zero(rolling.max_surge):
         message = "expected more than 0, since maxSurge is 0"
         report.add(f"{path}.maxUnavailable", message)
@@ -64,6 +66,8 @@ def _check_daemon_set(workload: DaemonSet, report: Report) -> None:
     if not surges and _is_zero(rolling.max_unavailable):
         message = "expected more than 0, since maxSurge is 0"
         report.add(f"{path}.maxUnavailable", message)
+    # A DaemonSet has one pod for each node, so an update either adds the new pod first
+    # or removes the old one first.
     elif surges and not _is_zero(rolling.max_unavailable):
         message = "expected 0, since maxUnavailable is not (by default, it is 1)"
         report.add(f"{path}.maxSurge", message)

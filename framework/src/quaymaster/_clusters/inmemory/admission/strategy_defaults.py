@@ -28,6 +28,8 @@ _QUARTER: Final = "25%"
 
 def default_deployment_strategy(strategy: DeploymentStrategy) -> DeploymentStrategy:
     """Fill in a Deployment's strategy: by default, a quarter of its pods at a time."""
+    # Other strategies have no limits. A rolling update that is given beside them is
+    # left for validation to reject.
     if strategy.type not in ("", _ROLLING):
         return strategy
     update = strategy.rolling_update or RollingUpdateDeployment()
@@ -69,11 +71,14 @@ def default_stateful_set_strategy(
     rolling = strategy.rolling_update
     if not strategy.type:
         rolling = rolling or RollingUpdateStatefulSetStrategy()
+    # ``SetDefaults_StatefulSet`` fills in the limits of a strategy with a type only if
+    # ``rollingUpdate`` is there.
     elif strategy.type != _ROLLING or rolling is None:
         return strategy
     if rolling.partition is None:
         rolling = replace(rolling, partition=0)
     limit = rolling.max_unavailable
+    # Also an explicit limit is dropped without the gate.
     limit = (1 if limit is None else limit) if has_limit else None
     rolling = replace(rolling, max_unavailable=limit)
     return replace(strategy, type=_ROLLING, rolling_update=rolling)

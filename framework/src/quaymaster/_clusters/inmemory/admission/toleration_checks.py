@@ -57,9 +57,11 @@ def _check_key(toleration: Toleration, path: str, report: Report) -> None:
     operator, effect = toleration.operator, toleration.effect
     if toleration.key:
         report.formed(toleration.key, LABEL_KEY, f"{path}.key")
+    # An empty key with Exists tolerates each taint; with Equal it could match nothing.
     elif operator != "Exists":
         expected = "Exists, since there is no key"
         report.expect(False, f"{path}.operator", expected, operator)
+    # Only NoExecute evicts, so only it can have a delay.
     if toleration.toleration_seconds is not None and effect != "NoExecute":
         expected = "NoExecute, since there are tolerationSeconds"
         report.expect(False, f"{path}.effect", expected, effect)
@@ -73,6 +75,7 @@ def _check_number(value: str, path: str, report: Report) -> None:
 def _check_value(toleration: Toleration, path: str, report: Report) -> None:
     operator, value = toleration.operator, toleration.value
     if operator in ("", "Equal"):
+        # The path of upstream: the error of a value is reported at the operator.
         report.formed(value, LABEL_VALUE, path)
     elif operator == "Exists":
         report.expect(not value, path, "no value beside Exists", value)

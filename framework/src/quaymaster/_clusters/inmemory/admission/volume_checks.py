@@ -69,6 +69,7 @@ def check_ephemeral_claims(pod: Pod, report: Report) -> None:
         name, claim = f"{pod.name}-{volume.name}", volume.persistent_volume_claim
         if volume.ephemeral is not None:
             report.formed(name, SUBDOMAIN, f"{where}.name")
+        # The pod would mount its own ephemeral claim under a second name.
         elif claim is not None and claim.claim_name in made:
             expected = "a claim that is not made for another of the pod's volumes"
             inside = f"{where}.persistentVolumeClaim.claimName"
@@ -90,6 +91,7 @@ def check_claim_spec(
         ("storageClassName", spec.storage_class_name),
         ("volumeAttributesClassName", spec.volume_attributes_class_name),
     ):
+        # An empty class is valid, and means a volume without a class.
         if name:
             report.formed(name, SUBDOMAIN, f"{path}.{field}")
     if spec.volume_mode is not None:
@@ -105,7 +107,9 @@ def check_access_modes(modes: tuple[str, ...], path: str, report: Report) -> Non
     for mode in modes:
         report.one_of(mode, _ACCESS_MODES, where)
     if _ONCE_POD in modes and any(
-        mode in _ACCESS_MODES and mode != _ONCE_POD for mode in modes
+        # Unknown modes are reported already, and do not count here.
+        mode in _ACCESS_MODES and mode != _ONCE_POD
+        for mode in modes
     ):
         report.add(where, f"expected {_ONCE_POD} alone or not at all")
 
@@ -115,6 +119,7 @@ def _check_portal(volume: Volume, path: str, report: Report) -> None:
     if disk is None or disk.initiator_name is None:
         return
     name = f"{volume.name}:{disk.target_portal}"
+    # With an initiator, the iSCSI plugin creates an interface that is named after both.
     if len(name) > _MAX_PORTAL:
         expected = f"at most {_MAX_PORTAL} characters with the target portal"
         report.expect(False, f"{path}.name", expected, name)
@@ -128,6 +133,7 @@ def _check_data_source(
             report.add(f"{path}.{field}", "expected one, got none")
     if source.api_group:
         report.formed(source.api_group, SUBDOMAIN, f"{path}.apiGroup")
+    # Only claims are of the core group, which has an empty name.
     elif source.kind != _CLAIM:
         report.expect(False, path, f"{_CLAIM}, or an apiGroup", source.kind)
 
@@ -145,6 +151,7 @@ def _check_data_sources(
             report.formed(reference.namespace, DNS_LABEL, where)
     if source is None or reference is None:
         return
+    # The older field has no namespace, so the two could never be equal.
     if reference.namespace:
         report.add(path, "expected no dataSource beside a dataSourceRef.namespace")
     elif any(
@@ -160,6 +167,8 @@ def _check_claim_template(
     metadata = template.metadata
     check_annotations(metadata.annotations, f"{path}.metadata.annotations", report)
     check_labels(metadata.labels, f"{path}.metadata.labels", report)
+    # The claim gets its name and owner from the pod, so other metadata would be
+    # overwritten.
     bare = ObjectMeta(labels=metadata.labels, annotations=metadata.annotations)
     if metadata != bare:
         message = "expected labels and annotations only"

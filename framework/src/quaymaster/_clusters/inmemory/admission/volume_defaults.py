@@ -46,6 +46,8 @@ DisksT = TypeVar("DisksT", Volume, PersistentVolumeSpec)
 def default_volume(volume: Volume) -> Volume:
     """Return a volume of a pod; one without a source is an empty directory."""
     if all(getattr(volume, name) is None for name in _SOURCES):
+        # A choice of the first API versions that cannot be changed any longer
+        # (``SetDefaults_Volume``).
         return replace(volume, empty_dir={})
     volume = _default_disks(volume)
     if volume.ephemeral is not None:
@@ -60,6 +62,7 @@ def default_volume_spec(spec: PersistentVolumeSpec) -> PersistentVolumeSpec:
     spec = _default_disks(spec)
     host_path = spec.host_path
     if host_path is not None and host_path.type is None:
+        # An empty type means that nothing is checked before mounting.
         spec = replace(spec, host_path=replace(host_path, type=""))
     return replace(
         spec,
@@ -83,6 +86,8 @@ def default_claim_spec(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaim
 
 def without_unread_volumes(spec: PodSpec) -> PodSpec:
     """Return the pod spec without the volumes that nothing here reads."""
+    # Secrets and tokens are in most pods, and nothing here reads them. Without them,
+    # specs are smaller, and more of them are equal.
     read = tuple(
         volume
         for volume in spec.volumes

@@ -52,6 +52,7 @@ _HOST_PATH_TYPES: Final = (
 )
 _ISCSI_NAMES: Final = (
     ("iqn", re.compile(r"iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+", re.ASCII)),
+    # The unescaped dot is upstream's: ``eui`` may be followed by any character.
     ("eui", re.compile(r"eui.[A-Za-z0-9]{16}", re.ASCII)),
     ("naa", re.compile(r"naa.[A-Za-z0-9]{32}", re.ASCII)),
 )
@@ -75,6 +76,8 @@ def check_source(
     first, *others = fields
     # The server has another name for this source in its paths.
     where = "persistentDisk" if first == "gce_persistent_disk" else wire[first]
+    # As upstream, which stops counting at the first source: its fields are checked, the
+    # others are only reported as too many.
     checks[first](getattr(holder, first), f"{path}.{where}", report)
     for name in others:
         message = f"expected one source, but {wire[first]} is another"
@@ -109,6 +112,7 @@ def _text(source: JsonObject | msgspec.Struct, field: str) -> str:
 
 def _check_empty_dir(source: JsonObject, path: str, report: Report) -> None:
     limit = source.get("sizeLimit")
+    # Other types have been rejected when the manifest was read.
     if not isinstance(limit, str | int | float):
         return
     where = f"{path}.sizeLimit"
@@ -194,6 +198,7 @@ def _check_quobyte(source: JsonObject, path: str, report: Report) -> None:
 
 def _check_flex_volume(source: JsonObject, path: str, report: Report) -> None:
     for option in Part(source, path, report).mapping("options"):
+        # With a leading dot, ``k8s.io`` itself matches, and ``mk8s.io`` does not.
         domain = f".{option.partition('/')[0].lower()}"
         is_reserved = domain.endswith((".kubernetes.io", ".k8s.io"))
         where = f"{path}.options[{option}]"
@@ -207,6 +212,7 @@ def _check_image(source: ImageVolumeSource, path: str, report: Report) -> None:
 
 def _check_flocker(source: JsonObject, path: str, report: Report) -> None:
     name, uid = source.get("datasetName"), source.get("datasetUUID")
+    # Empty texts count as unset, as in Go.
     if bool(name) is bool(uid):
         report.add(path, "expected either datasetName or datasetUUID")
     name = _text(source, "datasetName")
@@ -316,6 +322,8 @@ _POD_CHECKS: Final[Mapping[str, Check]] = {
 }
 _PERSISTENT_CHECKS: Final[Mapping[str, Check]] = {
     **_COMMON_CHECKS,
+    # Secrets of persistent volumes are references of another type: such a volume has no
+    # namespace to look in.
     "iscsi": _requires("targetPortal", "iqn", then=_check_iscsi_disk),
     "cinder": _requires("volumeID", then=_check_cinder_disk),
     "local": _requires("path", then=_check_local),

@@ -47,6 +47,8 @@ def check_selecting_workload(workload: SelectingWorkload, report: Report) -> Non
     is_missing = spec.selector is None and not isinstance(workload, DaemonSet)
     if is_missing or spec.selector == LabelSelector():
         report.add("spec.selector", "expected a selector of the template's labels")
+    # A selector that does not select its own pods would make the controller create pods
+    # without end.
     check_selects(spec.selector, spec.template, report)
     _check_lasting(spec.template, report)
     report.at_least(spec.min_ready_seconds, "spec.minReadySeconds")
@@ -90,6 +92,7 @@ def _check_deadline(workload: Deployment, report: Report) -> None:
         workload.spec.min_ready_seconds,
     )
     report.at_least(deadline, path)
+    # A negative deadline is reported already.
     if deadline is not None and 0 <= deadline <= minimum:
         expected = f"more than minReadySeconds ({minimum})"
         report.expect(False, path, expected, deadline)
@@ -106,6 +109,7 @@ def _check_stateful_set(workload: StatefulSet, report: Report) -> None:
         report.one_of(policy.when_scaled, _RETENTION, f"{path}.whenScaled")
     if spec.ordinals is not None:
         report.at_least(spec.ordinals.start, "spec.ordinals.start")
+    # Optional: a StatefulSet without a Service runs, only without stable host names.
     if spec.service_name:
         report.formed(spec.service_name, DNS_LABEL, "spec.serviceName")
     for index, claim in enumerate(spec.volume_claim_templates):

@@ -29,6 +29,8 @@ def check_workload_spec(spec: WorkloadSpec, path: str, report: Report) -> None:
     names = {template.name for template in spec.pod_group_templates}
     composites = spec.composite_pod_group_templates
     _check_list(composites, names, path, report)
+    # Only the outer templates: the depth is counted from the workload, so a deep branch
+    # is reported once.
     for index, template in enumerate(composites):
         if _depth(template) >= _DEEPEST:
             value = _as_go_prints(template.composite_pod_group_templates)
@@ -46,6 +48,8 @@ def _check_list(
         if template.name in names:
             where = f"{path}.{_COMPOSITES}[{index}].name"
             report.add(where, duplicate(template.name))
+    # After the loop: names within one list are compared by the rules of fields
+    # (`Rules`), which report repeated ones themselves.
     names.update(template.name for template in templates)
     for index, template in enumerate(templates):
         where = f"{path}.{_COMPOSITES}[{index}]"
@@ -65,6 +69,7 @@ def _depth(template: CompositePodGroupTemplate) -> int:
 
 def _check_priorities(spec: WorkloadSpec, path: str, report: Report) -> None:
     """Check that all templates have the same priority."""
+    # Upstream first compares the outer groups, and returns if they differ.
     own = {_priority(template) for template in spec.pod_group_templates}
     if len(own) > 1:
         detail = "detected multiple priority configurations"
@@ -110,6 +115,7 @@ def _check_children(templates: _Composites, path: str, report: Report) -> None:
 def _as_go_prints(value: object) -> object:
     """Return a value as the error prints it: with all fields of the internal types."""
     if isinstance(value, tuple):
+        # Go prints a list that is not set as null.
         return [_as_go_prints(item) for item in value] or None
     if not isinstance(value, ApiValue):
         return value

@@ -127,6 +127,8 @@ class WorkloadAdmission:
         spec, metadata, template = rc.spec, rc.metadata, rc.spec.template
         if template is not None:
             labels = template.metadata.labels
+            # The oldest kind of workload takes its labels and its selector from its
+            # template; the kinds in ``apps`` need a selector of their own.
             metadata = replace(metadata, labels=metadata.labels or labels)
             template = self._pods.template(template, report)
             spec = replace(spec, selector=spec.selector or labels, template=template)
@@ -143,6 +145,7 @@ class WorkloadAdmission:
         metadata = job.metadata
         template = self._pods.template(job.spec.template, report)
         spec = default_job_spec(replace(job.spec, template=template))
+        # ``SetDefaults_Job`` copies the labels of the template to a Job without any.
         labels = metadata.labels or spec.template.metadata.labels
         job = replace(job, metadata=replace(metadata, labels=labels), spec=spec)
         check_job(job, report)
@@ -155,6 +158,7 @@ class WorkloadAdmission:
         if new.spec.scheduling is not None:
             new = self._without_gated_group(new, old)
         job = self.job(new, report)
+        # Also a group that was removed is checked: its rules say whether it may be.
         if job.spec.scheduling != old.spec.scheduling or job.spec.scheduling:
             self._check_group(job, old, report)
         return job
@@ -190,8 +194,12 @@ class WorkloadAdmission:
         """
         volumes = {claim.name: _volume_of(claim) for claim in claims}
         own = (v for v in template.spec.volumes if v.name not in volumes)
+        # The claims come first, so that the template's own volumes can be cut off again
+        # below.
         spec = replace(template.spec, volumes=(*volumes.values(), *own))
         template = self._pods.template(replace(template, spec=spec), report)
+        # The volumes of claims are not stored in the template: the controller adds them
+        # to each pod, with its ordinal in their names.
         own_admitted = template.spec.volumes[len(volumes) :]
         return replace(template, spec=replace(template.spec, volumes=own_admitted))
 

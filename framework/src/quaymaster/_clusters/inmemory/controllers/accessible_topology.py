@@ -76,6 +76,8 @@ class AccessibleTopology:
         zones = 1 if provisioner is None else zones_of(provisioner, storage_class)
         if zones == 1:
             return (topology,)
+        # The node's own segment comes first, so one of the copies is where the pod runs
+        # (regional disks have two zones).
         segments = list(self._allowed_segments(storage_class, tuple(topology)))
         return _rotated(segments, segments.index(topology))[:zones]
 
@@ -88,6 +90,8 @@ class AccessibleTopology:
         so the replicas of a StatefulSet are spread.
         """
         segments = self._possible_segments(storage_class)
+        # No segments mean no restriction, as in `at_node`: not that no node can reach
+        # the volume.
         if not segments:
             return ()
         provisioner = known_provisioner(_driver_name(storage_class))
@@ -102,6 +106,8 @@ class AccessibleTopology:
             return ()
         csi_node = self._cluster.objects(CSINode).get(node.name)
         own_keys = driver_keys(storage_class, csi_node)
+        # An installed driver without topology keys has volumes for all nodes, unless
+        # its provisioner is listed: then the list decides.
         if own_keys or (own_keys is not None and provisioner is None):
             return _written_keys(own_keys, provisioner, node.labels)
         published = self._capacities.keys_at(storage_class.name, node.labels)
@@ -113,6 +119,8 @@ class AccessibleTopology:
         if allowed:
             return allowed
         if provisioner is None:
+            # The most common case of clouds, and the only guess here: `is_assumed` lets
+            # callers report it.
             return (ZONE,)
         return _usual_keys(provisioner, storage_class, node.labels)
 
@@ -128,6 +136,8 @@ class AccessibleTopology:
         if keys:
             return self._allowed_segments(storage_class, keys)
         return [
+            # Without any node to derive segments from, the first label of the first
+            # term has to do.
             {c.key: value}
             for term in storage_class.allowed_topologies[:1]
             for c in term.match_label_expressions[:1]
@@ -143,10 +153,13 @@ class AccessibleTopology:
             node = nodes.get(csi_node.name)
             if keys and node is not None:
                 return _written_keys(keys, provisioner, node.labels)
+            # As above: installed without keys means everywhere.
             if keys is not None and provisioner is None:
                 return ()
         if provisioner is None:
             return ()
+        # The labels of the first node are representative: one cloud labels all of its
+        # nodes alike.
         return next(
             (_usual_keys(provisioner, storage_class, n.labels) for n in nodes.values()),
             (),
@@ -156,12 +169,16 @@ class AccessibleTopology:
         self, storage_class: StorageClass, keys: Sequence[str]
     ) -> Sequence[Mapping[str, str]]:
         segments, allowed = self._segments_of(keys), storage_class.allowed_topologies
+        # If the allowed topologies match no node, the class is ignored rather than
+        # leaving the claim without a volume.
         return [s for s in segments if allows_topology(allowed, s)] or segments
 
     def _segments_of(self, keys: Sequence[str]) -> Sequence[Mapping[str, str]]:
         """Return the different values of some labels on all nodes, sorted."""
         cached = self._segments.get(tuple(keys))
         if cached is None:
+            # Sorted as in ``topology.go``, so that equal clusters choose equal
+            # segments.
             ordered = sorted(keys)
             values = {
                 tuple(node.labels[key] for key in ordered)
@@ -190,6 +207,7 @@ def is_assumed(storage_class: StorageClass, csi_nodes: Iterable[CSINode]) -> boo
         return False
     if storage_class.allowed_topologies:
         return False
+    # A driver that is installed on any node states its keys, and nothing is assumed.
     return all(driver_keys(storage_class, node) is None for node in csi_nodes)
 
 
@@ -258,5 +276,7 @@ def _fnv32(text: str) -> int:
     """Return the hash of Go's ``fnv.New32``."""
     value = _FNV_OFFSET
     for byte in text.encode():
+        # Multiply first, then xor: this is FNV-1, while ``fnv.New32a`` does it the
+        # other way round.
         value = (value * _FNV_PRIME & _UINT32) ^ byte
     return value

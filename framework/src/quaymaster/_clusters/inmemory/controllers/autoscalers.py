@@ -59,6 +59,7 @@ class AutoscalerController:
         self, old: HorizontalPodAutoscaler | None, new: HorizontalPodAutoscaler | None
     ) -> None:
         """Handle an autoscaler that was created, changed or removed."""
+        # Its own status is written at each sync, and must not cause the next one.
         if old is not None and new is not None and old.spec == new.spec:
             return
         scaler = old if new is None else new
@@ -79,6 +80,8 @@ class AutoscalerController:
                 self._mark(HorizontalPodAutoscaler, key)
             elif isinstance(workload, Scaled):
                 replicas = replicas_of(workload)
+                # Polling every 15 s for all would keep a simulation from ever settling,
+                # so only workloads that need a correction wait for the next turn.
                 if replicas_within(scaler, replicas) != replicas:
                     self._polling.wait(scaler, _SYNC_SECONDS)
 
@@ -96,6 +99,7 @@ class AutoscalerController:
     def _scale(
         self, scaler: HorizontalPodAutoscaler, workload: Scaled, replicas: int
     ) -> None:
+        # Before `scale`, which changes the workload that this reads.
         is_less = replicas < replicas_of(workload)
         scale(self._cluster, workload, replicas)
         limit = "above Spec.MaxReplicas" if is_less else "below Spec.MinReplicas"
@@ -118,6 +122,8 @@ class AutoscalerController:
         conditions = [
             _able_to_scale(scaler, desired, now, is_scaled=current != desired)
         ]
+        # Zero replicas switch autoscaling off (``reconcileAutoscaler``): users do so by
+        # hand to stop a workload.
         if not current:
             conditions.append(_disabled(now))
         status = HorizontalPodAutoscalerStatus(
@@ -134,6 +140,7 @@ class AutoscalerController:
 def replicas_within(scaler: HorizontalPodAutoscaler, replicas: int) -> int:
     """Return a size within the limits; a workload without replicas keeps none."""
     spec = scaler.spec
+    # The same rule, for callers that ask before a sync.
     if not replicas:
         return 0
     least = 1 if spec.min_replicas is None else spec.min_replicas

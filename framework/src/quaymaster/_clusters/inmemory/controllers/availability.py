@@ -18,6 +18,7 @@ def ready_since(pod: Pod) -> float | None:
         if condition.type == "Ready":
             if condition.status != "True":
                 return None
+            # A condition without a time, from a manifest, counts as ready since ever.
             return condition.last_transition_time or 0.0
     return None
 
@@ -35,6 +36,8 @@ class Availability:
     ) -> None:
         self._clock = clock
         self._mark = mark
+        # Each pending check once: a large Deployment would otherwise set one timer for
+        # each pod and sync.
         self._checks: set[tuple[type[ApiObject], str, float]] = set()
 
     def is_available(self, pod: Pod, owner: ApiObject, min_ready_seconds: int) -> bool:
@@ -49,6 +52,8 @@ class Availability:
         if since is None:
             return False
         due = since + min_ready_seconds
+        # As upstream, zero is a case of its own: the time of the condition, which a
+        # manifest may set, is not compared with the clock.
         if min_ready_seconds == 0 or due <= self._clock.now():
             return True
         self.check_at(owner, due)

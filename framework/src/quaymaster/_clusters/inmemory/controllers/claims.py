@@ -94,6 +94,7 @@ class ClaimController:
         self._open.pop(claim.key, None)
         self._left_alone.discard(claim.key)
         volume = self._volumes.get(claim.spec.volume_name)
+        # A volume that another claim has taken is not this claim's to release.
         if volume is None or not is_bound_to(volume, claim):
             if not claim.spec.volume_name:
                 self._capacities.release(claim)
@@ -101,6 +102,8 @@ class ClaimController:
         status = replace(volume.status, phase="Released")
         released = self._cluster.change(volume, replace(volume, status=status))
         if volume.spec.persistent_volume_reclaim_policy == "Delete":
+            # The order is that of a real cluster: the driver deletes the disk first,
+            # and removes its finalizers then.
             self._cluster.delete(self._let_go(released))
 
     def _let_go(self, volume: PersistentVolume) -> PersistentVolume:
@@ -124,6 +127,8 @@ class ClaimController:
             self._pool.put(new)
         elif old is not None:
             self._pool.drop(old.name)
+            # When the volume is gone, not when it is released: its disk is occupied
+            # until then.
             self._capacities.give_back(old)
 
     def capacity_changed(
@@ -145,6 +150,8 @@ class ClaimController:
         """Mark a new volume as available."""
         reference = volume.spec.claim_ref
         is_new = volume.status.phase in ("", "Pending")
+        # A reference without a uid is a reservation by an administrator; the volume
+        # stays available until its claim comes (``syncVolume``).
         if is_new and (reference is None or not reference.uid):
             status = replace(volume.status, phase="Available")
             self._cluster.change(volume, replace(volume, status=status))
@@ -164,6 +171,8 @@ class ClaimController:
         volume = self._existing(claim, is_delayed=waits)
         if volume is not None:
             self._bind(volume, claim)
+        # A claim that names its volume waits for it for ever, and never gets another
+        # one.
         elif claim.spec.volume_name or storage_class is None:
             return
         elif not waits or selected_node(claim) is not None:
@@ -174,6 +183,8 @@ class ClaimController:
     ) -> PersistentVolume | None:
         """Return an existing volume that the claim may be bound to, or None."""
         candidates, volume_name = self._pool.candidates(claim), claim.spec.volume_name
+        # Volumes that are reserved for this claim come before all others, also for
+        # claims that wait (``FindMatchingVolume``).
         for volume, _ in candidates.kept:
             if volume_name in ("", volume.name):
                 return volume
@@ -191,6 +202,8 @@ class ClaimController:
             return
         if name is None:
             listed = known_provisioner(provisioner)
+            # Such a provisioner needs a selected node even if its class binds at once,
+            # so the claim stays pending.
             if listed is None or not listed.needs_node:
                 topologies = self._topology.at_once(storage_class, claim)
                 self._make_volume(claim, storage_class, topologies)
@@ -210,6 +223,8 @@ class ClaimController:
         node: Node | None = None,
     ) -> None:
         volume = make_volume(claim, storage_class, topologies)
+        # The name is derived from the claim's uid, so a second sync must not make a
+        # second volume.
         if volume.name in self._volumes:
             return
         volume = self._cluster.add(self._cluster.admit(volume))
@@ -247,7 +262,11 @@ class ClaimController:
         bound = _bound_volume(volume, claim)
         if bound != volume:
             self._cluster.change(volume, bound)
+        # The volume first, then the claim: the scheduler takes the annotation on the
+        # claim as proof that both sides agree (``bind``).
         annotations = claim.annotations | {BIND_COMPLETED: "yes"}
+        # The annotation marks bindings that the controller made itself, and may
+        # therefore undo.
         if not claim.spec.volume_name:
             annotations[BOUND_BY_CONTROLLER] = "yes"
         status = replace(
@@ -278,6 +297,7 @@ def _bound_volume(
     if reference is None:
         annotations = metadata.annotations | {BOUND_BY_CONTROLLER: "yes"}
         metadata = replace(metadata, annotations=annotations)
+    # An administrator's reservation gets the uid of its claim, and is then a binding.
     if reference is None or not reference.uid:
         reference = reference_to(claim)
     return replace(

@@ -86,6 +86,7 @@ class Daemons:
         is due (``updateDaemonSetStatus``). A younger one is found a second later
         (``updatePod``).
         """
+        # Pods are in order of their creation, so the first is the oldest.
         oldest = next(iter(self.by_node[self._nodes[key]]))
         return self._ripening[key] + (key != oldest)
 
@@ -106,6 +107,8 @@ class Daemons:
         """Record a pod that was created, changed or removed."""
         key = pod.key
         name = self._nodes.get(key)
+        # The node is remembered: the last change of a removed pod must find the same
+        # node again.
         if name is None:
             name = self._nodes[key] = node_of(pod)
         self.stale[name] = None

@@ -46,6 +46,7 @@ def daemon_pod(owner: DaemonSet, revision: str) -> Pod:
 
 def node_of(pod: Pod) -> str:
     """Return the node of a DaemonSet's pod, bound or not; empty if there is none."""
+    # A bound pod may lack the affinity: it was perhaps written by hand.
     if pod.node_name:
         return pod.node_name
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
@@ -70,6 +71,8 @@ def held_to(affinity: Affinity | None, node_name: str) -> Affinity:
     affinity = affinity or Affinity()
     node_affinity = replace(
         affinity.node_affinity or NodeAffinity(),
+        # Required terms are alternatives, so the template's own must go: with them, the
+        # pod could be placed elsewhere.
         required_during_scheduling_ignored_during_execution=one_node,
     )
     return replace(affinity, node_affinity=node_affinity)
@@ -77,6 +80,7 @@ def held_to(affinity: Affinity | None, node_name: str) -> Affinity:
 
 def _with_daemon_tolerations(spec: PodSpec) -> PodSpec:
     """Return the spec of a pod that stays on nodes in trouble."""
+    # Such a pod runs before the network of its node does, and often sets it up.
     more = _TOLERATED_ON_HOST_NETWORK if spec.host_network else ()
     tolerations = list(spec.tolerations)
     for trouble, effect in (*_TOLERATED, *more):
@@ -90,6 +94,8 @@ def _with_daemon_tolerations(spec: PodSpec) -> PodSpec:
 def _put(tolerations: list[Toleration], added: Toleration) -> None:
     """Add a toleration, in the place of one of the same key, effect and operator."""
     for index, own in enumerate(tolerations):
+        # The value is compared, but not the time: an own toleration of five minutes is
+        # replaced by one without end (``AddOrUpdateTolerationInPodSpec``).
         if (own.key, own.effect, own.operator, own.value) == (
             added.key,
             added.effect,

@@ -55,6 +55,8 @@ class DaemonSetController:
 
         Looks only at nodes where something has changed since the last time.
         """
+        # The garbage collector removes the pods; a DaemonSet in deletion only waits for
+        # that.
         if owner.metadata.deletion_timestamp is not None:
             return
         daemons = self._daemons_of(owner)
@@ -67,16 +69,22 @@ class DaemonSetController:
 
     def _look_at_stale(self, owner: DaemonSet, daemons: Daemons) -> None:
         stale, daemons.stale = daemons.stale, {}
+        # One template for all nodes, since they differ only in the name that `held_to`
+        # inserts at the end.
         template = daemon_pod(owner, daemons.revision)
         nodes = self._cluster.objects(Node)
         lacking = []
         for name in stale:
             node, keys = nodes.get(name), daemons.by_node.get(name)
+            # Two questions with two answers: a NoSchedule taint keeps new pods away,
+            # but does not remove those that run (``NodeShouldRunDaemonPod``).
             is_desired = node is not None and self._should_run(template, node)
             daemons.note_desired(name, is_desired)
             is_lacking = is_desired and not keys
             if keys and node is not None and self._may_stay(template, node):
                 is_empty = self._prune(owner, daemons, name)
+                # With a surge, an old pod that has just been deleted does not hold up
+                # its successor.
                 is_lacking = is_desired and is_empty and _surges(owner)
             elif keys:
                 self._remove(keys, is_lost=node is None)
@@ -113,6 +121,8 @@ class DaemonSetController:
         """Return whether a node has the labels, and the pod tolerates such taints."""
         if template.node_name not in ("", node.name):
             return False
+        # Resources are not checked: the scheduler does that, and the pod stays pending
+        # (``predicates``).
         return required_node_affinity(template).matches(node) and not (
             find_untolerated_taint(
                 node.spec.taints,
@@ -127,6 +137,8 @@ class DaemonSetController:
         daemons = self._daemons.get(owner.uid)
         minimum = owner.spec.min_ready_seconds
         if (
+            # A new template makes all pods stale, so counting starts again instead of
+            # being corrected one by one.
             daemons is None
             or daemons.revision != history.newest
             or daemons.min_ready_seconds != minimum
@@ -154,6 +166,7 @@ class DaemonSetController:
                 self._cluster.add(replace(admitted, spec=spec))
                 added += 1
         except (ForbiddenError, InvalidError) as error:
+            # The nodes that are left stay stale, so the next sync tries them again.
             daemons.stale.update(dict.fromkeys(names[added:]))
             record_failure(self._cluster, owner, error, len(names) - added)
 
@@ -161,6 +174,8 @@ class DaemonSetController:
         """Replace pods of an older template, as many as the strategy allows."""
         strategy = owner.spec.update_strategy
         is_rolling = bool(daemons.old) and strategy.type != "OnDelete"
+        # During an update, each pod that becomes ready lets the next one go. At other
+        # times, these syncs would be wasted.
         self._families.of(owner.uid).wants_starts = is_rolling
         if not is_rolling:
             return
@@ -215,6 +230,7 @@ class DaemonSetController:
             daemons.failed.record(name, now)
             self._cluster.delete(pod)
         else:
+            # The node remains to be looked at when the backoff ends.
             daemons.stale[name] = None
             self._availability.check_at(owner, due)
 
@@ -227,5 +243,7 @@ def _surges(owner: DaemonSet) -> bool:
 
 def _has_ended(pod: Pod) -> bool:
     """Return whether a pod has failed, or ended before its work was done."""
+    # A simulated run time means that the pod's work is meant to end, so no new pod
+    # replaces it; upstream would replace it.
     is_done = pod.status.phase == "Succeeded" and has_run_time(pod.metadata)
     return pod.is_finished and not is_done

@@ -31,6 +31,7 @@ def surplus_pods(
     old = [pod for pod in ordered if pod.key in daemons.old]
     new = [pod for pod in ordered if pod.key not in daemons.old]
     surplus = [*old[1:], *new[1:]]
+    # An old pod that is not ready is of no use, so it need not wait for its successor.
     if old and new and not (is_ready(old[0]) and not daemons.is_available(new[0].key)):
         surplus.append(old[0])
     return surplus
@@ -48,10 +49,14 @@ def pods_to_take_down(
         pods: All pods of the cluster.
         limit: On how many nodes no pod may be available.
     """
+    # | Nodes that should not have a pod but do count, too, as in upstream's map of
+    # nodes to pods.
     missing = len(daemons.desired | daemons.nodes()) - len(daemons.available)
     alive = [key for key in daemons.old if not pods[key].is_terminating]
     useless = [key for key in alive if not daemons.is_available(key)]
     useful = [key for key in alive if daemons.is_available(key)]
+    # Deleting a pod that does not serve costs no availability, so the limit does not
+    # apply to it.
     return [*useless, *useful[: max(0, limit - missing)]]
 
 
@@ -93,6 +98,8 @@ def plan_surge(daemons: Daemons, pods: Mapping[str, Pod], limit: int) -> SurgePl
         elif new:
             surging += 1
         elif is_desired:
+            # A node without a service gets its new pod at once; the limit concerns only
+            # nodes whose old pod serves.
             (candidates if is_available else urgent).append(name)
         else:
             (sunset if is_available else replaced).append(key)

@@ -76,6 +76,8 @@ class DeploymentController:
         """Take one step towards the wanted number of pods of the newest template."""
         if deployment.metadata.deletion_timestamp is not None:
             return
+        # Before the sets are counted: a dump without ReplicaSets would otherwise have
+        # all pods created a second time.
         self._restore_sets(deployment)
         self._sets.claim(deployment)
         sets = self._sets.of(deployment.uid)
@@ -85,6 +87,8 @@ class DeploymentController:
         # Identity: `new` is one of these very objects, or its successor.
         old = [each for each in sets if new is None or each.uid != new.uid]
         self._listen(sets, any(map(replicas_of, old)))
+        # Scaling comes before any update, as in ``syncDeployment``: a size that changes
+        # in the middle of an update is spread over all sets first.
         if deployment.spec.paused or _is_resized(deployment, sets):
             self._scaler.rescale(deployment, new, old)
         elif deployment.spec.strategy.type == "Recreate":
@@ -97,6 +101,7 @@ class DeploymentController:
     def _recreate(
         self, deployment: Deployment, new: ReplicaSet | None, old: list[ReplicaSet]
     ) -> None:
+        # Recreate waits until no old pod is left, and only then creates new ones.
         if self._remove(deployment, old):
             return
         new = self._ensure_new(deployment, new, old)
@@ -118,6 +123,8 @@ class DeploymentController:
 
     def _with_min_ready(self, deployment: Deployment, new: ReplicaSet) -> ReplicaSet:
         seconds = deployment.spec.min_ready_seconds
+        # The only field that is copied to an existing set: it is not part of the
+        # template, so it needs no new set.
         if new.spec.min_ready_seconds == seconds:
             return new
         spec = replace(new.spec, min_ready_seconds=seconds)
@@ -153,6 +160,7 @@ class DeploymentController:
                 restored = _replica_set_of(deployment, name, name_hash, len(pods))
                 metadata = replace(
                     restored.metadata,
+                    # With the uid that the pods name, they are its own again.
                     uid=reference.uid,
                     # It existed before, so quotas do not apply.
                     creation_timestamp=pod.metadata.creation_timestamp,
@@ -169,6 +177,8 @@ class DeploymentController:
             attempt += 1
             name_hash = template_hash(template, attempt)
         name = f"{deployment.name}-{name_hash}"
+        # The first size already respects the surge, or all pods would be created at
+        # once (``NewRSNewReplicas``).
         count = new_replicas(deployment, 0, sum(map(replicas_of, old)))
         new = _replica_set_of(deployment, name, name_hash, count)
         annotations = size_annotations(deployment) | {_REVISION: _next_revision(old)}
@@ -198,6 +208,8 @@ def _replica_set_of(
         spec=ReplicaSetSpec(
             replicas=replicas,
             min_ready_seconds=deployment.spec.min_ready_seconds,
+            # The hash in the selector keeps the sets of one Deployment from counting
+            # each other's pods.
             selector=replace(selector, match_labels=selector.match_labels | label),
             template=replace(
                 template, metadata=replace(template.metadata, labels=labels)
@@ -228,6 +240,7 @@ def _is_same(mine: PodTemplateSpec, theirs: PodTemplateSpec) -> bool:
     """Return whether templates are equal, without the hash label and defaults."""
     metadata = mine.metadata
     labels = {k: v for k, v in metadata.labels.items() if k != _HASH_LABEL}
+    # Labels come first: they are cheaper to compare than specs.
     if labels != {k: v for k, v in theirs.metadata.labels.items() if k != _HASH_LABEL}:
         return False
     if metadata.annotations != theirs.metadata.annotations:
@@ -243,6 +256,8 @@ def _is_resized(deployment: Deployment, sets: Sequence[ReplicaSet]) -> bool:
     # ``isScalingEvent``, which ignores ReplicaSets without pods.
     replicas = replicas_of(deployment)
     return any(
+        # The wanted size is an annotation on each set, since only there does it survive
+        # a restart of the controller.
         replicas_of(each) and desired_replicas(each) not in (None, replicas)
         for each in sets
     )

@@ -64,6 +64,8 @@ class DeviceClaimController:
         self._owned: dict[str, dict[str, None]] = {}
         self._members: dict[str, dict[str, None]] = {}
         self._orphans: set[str] = set()
+        # Loaded claims may be reserved for pods that the input lacks; their first sync
+        # must not free them.
         self._kept: set[str] = set()
         self._groups = GroupClaimController(cluster, mark)
 
@@ -90,9 +92,13 @@ class DeviceClaimController:
             ):
                 for key in claim_keys(new):
                     self._users.setdefault(key, {})[new.key] = None
+            # Only pods with a node are reserved for, so a pod that has just been bound
+            # is looked at again.
             if old is None or old.node_name != new.node_name:
                 self._mark(Pod, new.key)
             return
+        # A pod that is done releases its claims: their syncs find out that this
+        # consumer is gone.
         for key in {*claim_keys(pod), *self._owned.get(pod.uid, ())}:
             self._mark(ResourceClaim, key)
 
@@ -115,6 +121,7 @@ class DeviceClaimController:
             if owner:
                 self._owned.setdefault(owner, {})[key] = None
             self._mark(ResourceClaim, key)
+        # The claim can now be reserved for a pod that waited for it.
         for user in self._users.get(key, ()):
             self._mark(Pod, user)
 
@@ -176,11 +183,15 @@ class DeviceClaimController:
         protected = _FINALIZER in claim.metadata.finalizers
         if len(remaining) < len(consumers):
             status = replace(claim.status, reserved_for=remaining)
+            # Freed only when the last consumer goes: a claim without consumers may have
+            # been allocated a moment ago, for its first one (``syncClaim``).
             if not remaining and protected:
                 status = replace(status, allocation=None, devices=())
             claim = self._cluster.change(claim, replace(claim, status=status))
             if protected and status.allocation is None:
                 claim = self._unprotect(claim)
+        # A deleted claim without consumers is freed, too, although none of them has
+        # just gone.
         elif protected and not remaining and claim.metadata.deletion_timestamp:
             status = replace(claim.status, allocation=None, devices=())
             claim = self._unprotect(replace(claim, status=status))
@@ -212,6 +223,8 @@ class DeviceClaimController:
         if template_name is None:
             return None
         is_decided, name = named_claim(pod, reference)
+        # A name that belongs to another owner is not accepted: the claim is created
+        # again under a new name.
         if is_decided and (name is None or self._is_for(pod, name)):
             return None
         if self._groups.has_claim(pod, reference):
@@ -224,6 +237,8 @@ class DeviceClaimController:
         self, pod: Pod, reference: PodResourceClaim, template_name: str
     ) -> ResourceClaim | None:
         """Return a pod's own claim, found or created."""
+        # A claim may exist although its name was not written to the status: the
+        # controller may have stopped in between.
         for key in self._owned.get(pod.uid, ()):
             claim = self._claims[key]
             if is_claim_named(claim, reference.name):
@@ -231,6 +246,8 @@ class DeviceClaimController:
         template_key = f"{pod.namespace}/{template_name}"
         template = self._cluster.objects(ResourceClaimTemplate).get(template_key)
         if template is None:
+            # No retry with backoff as upstream: the pod is looked at again when the
+            # template comes.
             self._waiting.setdefault(template_key, {})[pod.key] = None
         return generate_claim(
             self._cluster, pod, reference.name, (template_name, template)
@@ -251,6 +268,8 @@ class DeviceClaimController:
                 continue
             consumers = claim.status.reserved_for
             new = self._groups.consumer(pod, reference)
+            # A claim may be reserved for the pod or for its group; either one is
+            # enough.
             is_reserved = any(old.uid in (pod.uid, new.uid) for old in consumers)
             if is_reserved or len(consumers) >= _MOST_CONSUMERS:
                 continue
@@ -273,6 +292,7 @@ class DeviceClaimController:
         )
         metadata = replace(metadata, finalizers=finalizers)
         claim = self._cluster.change(claim, replace(claim, metadata=metadata))
+        # The finalizer was the last thing that kept the object.
         if metadata.deletion_timestamp is not None and not finalizers:
             self._cluster.delete(claim)
         return claim
@@ -286,12 +306,15 @@ class DeviceClaimController:
         if pod is None:
             # An owner that never existed here may only be missing from the input.
             return claim.key in self._orphans or self._cluster.has_gone(reference.uid)
+        # A new pod of the same name, as of a StatefulSet, does not own the claim of the
+        # old one.
         return pod.uid != reference.uid or _is_done(pod)
 
     def _make_ready(self, claim: ResourceClaim) -> None:
         """Mark allocated devices as ready, by the conditions that binding waits for."""
         allocation = claim.status.allocation
         results = allocation.devices.results if allocation is not None else ()
+        # Conditions that the input has already are kept, ready or not.
         places = {_place(device) for device in claim.status.devices}
         new = tuple(
             self._ready(result)
@@ -322,6 +345,8 @@ class DeviceClaimController:
 
 
 def _is_done(pod: Pod) -> bool:
+    # A terminating pod on a node still uses its devices until its containers have
+    # ended.
     return pod.is_finished or (pod.is_terminating and not pod.node_name)
 
 

@@ -78,6 +78,8 @@ class DeviceEvictionController:
 
     def concerns(self, pod: Pod) -> bool:
         """Return whether a pod may use devices, and any have NoExecute taints."""
+        # Most clusters have no tainted devices, and each change of each pod comes
+        # through here.
         if self._devices.is_empty and not self._due and not self._evicted:
             return False
         return bool(pod.spec.resource_claims) or (
@@ -115,6 +117,8 @@ class DeviceEvictionController:
         if not self._is_on:
             return
         self._arrivals.note(old, new)
+        # Taints get the time of their arrival here, since a recorded time of another
+        # cluster is not on this clock.
         local = None if new is None else self._arrivals.of_slice(new)
         devices = self._devices.slice_changed(old, local)
         if devices:
@@ -126,12 +130,15 @@ class DeviceEvictionController:
         """Handle a rule that was created (no old), changed, or removed (no new)."""
         if not self._reads_rules:
             return
+        # Updates of the status come back here, and change nothing.
         if old is not None and new is not None and old.spec == new.spec:
             return
         self._arrivals.note(old, new)
         self._statuses.rule_changed(old, new)
         if old is not None:
             self._devices.rules.pop(old.name, None)
+        # Other effects do not evict. The status writer above still reports what they
+        # would do.
         if new is not None and new.spec.taint.effect == NO_EXECUTE:
             self._devices.rules[new.name] = self._arrivals.of_rule(new)
         self._examine_users()
@@ -154,6 +161,8 @@ class DeviceEvictionController:
     def _examine(self, pod: Pod) -> None:
         """Decide when a pod must be evicted, and set or cancel the timer."""
         eviction = self._eviction_of(pod, self._devices.rules.values())
+        # A workload that replaces each evicted pod by one on the same device would run
+        # for ever in virtual time.
         if eviction is None or self._repeats.is_endless(pod):
             if self._cancel(pod.uid):
                 self._cluster.record(_event(pod, "Cancelling deletion"))
@@ -166,6 +175,7 @@ class DeviceEvictionController:
         self, pod: Pod, rules: Collection[DeviceTaintRule]
     ) -> Eviction | None:
         """Return when a pod must be evicted; None if it may stay."""
+        # A pod without a node uses no devices yet; the scheduler handles its taints.
         if not pod.node_name:
             return None
         first: Eviction | None = None
@@ -189,6 +199,7 @@ class DeviceEvictionController:
                     yield pod
 
     def _schedule(self, pod: Pod, eviction: Eviction) -> None:
+        # An earlier eviction is replaced, not merged: its rules may have gone since.
         self._cancel(pod.uid)
         self._due[pod.uid] = eviction
         due = max(eviction.when, self._cluster.clock.now())
@@ -206,6 +217,7 @@ class DeviceEvictionController:
         eviction = self._due.pop(uid)
         del self._timers[uid]
         pod = self._pods.get(key)
+        # A new pod may have the same key, so the uid decides.
         if uid in self._evicted or pod is None or pod.uid != uid:
             return
         self._evicted.add(uid)
@@ -215,6 +227,8 @@ class DeviceEvictionController:
             now = Time(self._cluster.clock.now())
             conditions = with_condition(pod.status.conditions, _DISRUPTED, now)
             status = replace(pod.status, conditions=conditions)
+            # The condition is written first, so that the failure policies of Jobs can
+            # match it.
             self._cluster.delete(self._cluster.change(pod, replace(pod, status=status)))
         for rule in eviction.rules:
             self._statuses.count_eviction(rule)

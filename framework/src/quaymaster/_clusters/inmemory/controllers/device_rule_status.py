@@ -109,6 +109,7 @@ class RuleStatusWriter:
         due = self._cluster.clock.now() + seconds
         earlier, timer = self._timers.get(uid, (0.0, None))
         if timer is not None:
+            # An update that is due earlier covers this one; a later one is replaced.
             if earlier <= due:
                 return
             timer.cancel()
@@ -139,9 +140,12 @@ class RuleStatusWriter:
             rule.metadata.generation
         ):
             passed = now - min(since, now)
+            # Written too recently: a rule that evicts many pods would otherwise be
+            # written for each of them.
             if 0 < passed < _PERIOD_SECONDS or since == now:
                 self._update_after(uid, _PERIOD_SECONDS - passed)
                 return
+        # Compared with the old time, or the new time alone would count as a change.
         condition = replace(self._condition(rule), last_transition_time=since)
         if [condition] != current:
             condition = replace(condition, last_transition_time=Time(now))

@@ -32,6 +32,8 @@ def add_slices(cluster: ClusterAccess, node: Node) -> None:
     slices, classes = cluster.objects(ResourceSlice), cluster.objects(DeviceClass)
     for driver, count in devices_of(node.metadata.annotations).items():
         for slice_ in _slices(node, driver, count):
+            # A driver of the input publishes better slices than the annotation can
+            # describe.
             if slice_.name not in slices:
                 cluster.add(cluster.admit(slice_))
         if driver not in classes:
@@ -59,10 +61,16 @@ def _slices(node: Node, driver: str, count: int) -> list[ResourceSlice]:
             spec=ResourceSliceSpec(
                 driver=driver,
                 pool=ResourcePool(
-                    name=node.name, generation=1, resource_slice_count=len(starts)
+                    # The number of slices makes a pool complete: the allocator ignores
+                    # pools of which slices are missing.
+                    name=node.name,
+                    generation=1,
+                    resource_slice_count=len(starts),
                 ),
                 node_name=node.name,
                 devices=tuple(
+                    # The numbers go on from slice to slice, since names must be unique
+                    # within a pool, not within a slice.
                     Device(name=f"device-{index}")
                     for index in range(start, min(start + _MOST_DEVICES, count))
                 ),

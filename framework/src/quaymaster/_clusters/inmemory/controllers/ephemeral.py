@@ -33,6 +33,8 @@ def add_claims(cluster: ClusterAccess, pod: Pod) -> None:
             continue
         template = volume.ephemeral.volume_claim_template
         key = claim_key(pod, name)
+        # A claim of another owner under this name is left alone, and the scheduler
+        # keeps the pod pending (``VolumeIsForPod``).
         if template is None or key in cluster.objects(PersistentVolumeClaim):
             continue
         metadata = ObjectMeta(
@@ -68,5 +70,6 @@ def remove_claims(cluster: ClusterAccess, pod: Pod) -> None:
         if volume.ephemeral is None or name is None:
             continue
         claim = cluster.objects(PersistentVolumeClaim).get(claim_key(pod, name))
+        # The claim may belong to a newer pod of the same name.
         if claim is not None and is_made_for(claim, pod):
             cluster.delete(claim)

@@ -76,11 +76,15 @@ class Families:
             if pod is not None:
                 family.move(pod.key, before, after)
             return True
+        # A pod that starts changes no state here, and only updates wait for it.
+        # Otherwise each start would sync its owner.
         return family.wants_starts
 
 
 def _part(pod: Pod) -> int:
     phase = pod.status.phase
+    # The phase comes before the deletion: a pod that has ended no longer counts as
+    # active, even if it terminates.
     if phase == "Succeeded":
         return _SUCCEEDED
     if phase == "Failed":

@@ -51,6 +51,8 @@ class PodGarbageController:
             return
         if new is None:
             callback = partial(self._remove_orphans, node.name)
+            # Upstream waits, too, and then asks the API server again: the informer may
+            # have lagged behind a node that came back.
             self._cluster.clock.call_later(_QUARANTINE_SECONDS, callback)
         if new is not None and _is_out_of_service(new):
             self._out_of_service.add(node.name)
@@ -74,6 +76,7 @@ class PodGarbageController:
     def _look(self) -> None:
         """Remove terminating pods that no kubelet ends."""
         self._timer = None
+        # A copy, since each removal changes the mapping.
         for pod in list(self._pods.values()):
             if pod.is_terminating and (
                 not pod.node_name or pod.node_name in self._out_of_service
@@ -89,6 +92,7 @@ class PodGarbageController:
 
     def _remove(self, pod: Pod, condition: PodCondition | None = None) -> None:
         """Mark a pod as failed and delete it, without a grace period."""
+        # A phase is final, so a pod that has succeeded is not marked as failed.
         if not pod.is_finished:
             now = Time(self._cluster.clock.now())
             status = _failed(pod.status, condition, now)
@@ -103,6 +107,7 @@ def lost_with_node(status: PodStatus, now: Time) -> PodStatus:
 
 def _failed(status: PodStatus, condition: PodCondition | None, now: Time) -> PodStatus:
     conditions = status.conditions
+    # Only lost nodes give a reason for the disruption (``markFailedAndDeletePod``).
     if condition is not None:
         conditions = with_condition(conditions, condition, now)
     return replace(status, phase="Failed", conditions=conditions)
@@ -110,4 +115,6 @@ def _failed(status: PodStatus, condition: PodCondition | None, now: Time) -> Pod
 
 def _is_out_of_service(node: Node) -> bool:
     keys = (taint.key for taint in node.spec.taints)
+    # The taint alone may come from a mistake: a node that is ready still has a kubelet
+    # that ends pods itself.
     return _OUT_OF_SERVICE in keys and is_not_ready(node)

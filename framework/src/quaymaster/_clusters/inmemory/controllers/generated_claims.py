@@ -66,6 +66,8 @@ def named_claim(
     if reference.resource_claim_name is not None:
         return True, reference.resource_claim_name
     for status in owner.status.resource_claim_statuses:
+        # A status without a name means that the controller decided that no claim is
+        # needed, so the pair has two values.
         if status.name == reference.name:
             return True, status.resource_claim_name
     return False, None
@@ -100,6 +102,8 @@ def generate_claim(
         cluster.record(_failure(owner, name, text))
         return None
     try:
+        # Admission may refuse the copy of a template that it accepted before, because
+        # of a quota.
         return cluster.add(cluster.admit(_claim_of(owner, name, stored)))
     except (ForbiddenError, InvalidError) as error:
         cluster.record(_failure(owner, name, error))

@@ -50,6 +50,8 @@ class GroupProtection:
             if old is not None:
                 self.users.pop(old.key, None)
         elif is_held(new) and new.key not in self.users:
+            # Counted once, when the group is deleted; `pod_changed` keeps the count
+            # from then on.
             pods = self._cluster.objects(Pod).values()
             users = self.users[new.key] = users_of(new, pods)
             if not users:
@@ -64,6 +66,7 @@ class GroupProtection:
             group = groups.get(key)
             if group is not None:
                 changed = self._cluster.change(group, without_protection(group))
+                # Another finalizer may still hold the group.
                 if not changed.metadata.finalizers:
                     self._cluster.delete(changed)
         return bool(free)

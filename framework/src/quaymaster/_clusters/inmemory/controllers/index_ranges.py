@@ -24,6 +24,8 @@ class IndexRanges:
     def __init__(self, text: str, limit: int) -> None:
         self._starts: list[int] = []
         self._ends: list[int] = []
+        # Sorted and merged, since the text may come from another program. Upstream
+        # relies on its own order.
         for start, stop in sorted(filter(None, map(_parse, text.split(",")))):
             end = min(stop, limit)
             if self._ends and start <= self._ends[-1]:
@@ -76,6 +78,8 @@ class IndexRanges:
             start = max(self._starts[left], other._starts[right])
             end = min(self._ends[left], other._ends[right])
             common += max(0, end - start)
+            # The range that ends first cannot overlap with anything further on, so only
+            # it is left behind.
             if self._ends[left] == end:
                 left += 1
             else:
@@ -85,12 +89,15 @@ class IndexRanges:
 
 def parse_index(text: str) -> int | None:
     """Read one index; None if the text is not an index."""
+    # Signs and spaces make a text invalid here, although ``int`` accepts them.
     return parse_int64(text) if text.isdecimal() else None
 
 
 def _text(first: int, last: int) -> str:
     if first == last:
         return str(first)
+    # Two neighbours are written as ``3,4``, and only three or more as a range
+    # (``orderedIntervals.String``).
     return f"{first}{',' if last == first + 1 else '-'}{last}"
 
 

@@ -57,6 +57,8 @@ def with_condition(conditions: Conditions, new: JobCondition) -> Conditions:
                 "last_probe_time": old.last_probe_time,
                 "last_transition_time": old.last_transition_time,
             }
+            # Times are left out of the comparison: a Job that is only looked at again
+            # has not changed.
             if replace(new, **times) == old:
                 return conditions
             return (*conditions[:index], new, *conditions[index + 1 :])
@@ -86,6 +88,7 @@ def _matches(rule: SuccessPolicyRule, completed: IndexRanges, limit: int) -> boo
         return count is not None and len(completed) >= count
     required = IndexRanges(rule.succeeded_indexes, limit)
     common = completed.count_in(required)
+    # A rule whose indexes the Job does not have must not end it at once.
     if not len(required):
         return False
     return common == len(required) or (count is not None and common >= count)

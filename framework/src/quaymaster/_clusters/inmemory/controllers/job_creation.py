@@ -75,10 +75,13 @@ class JobCreation:
         Returns:
             In how many seconds the pods may be created; None if none waits.
         """
+        # Terminating pods still count as running under this policy, so the new ones
+        # must wait for them.
         if replaces_failed_only(self._job):
             missing -= len(self._family.leaving)
         if missing <= 0:
             return None
+        # With a limit per index, each index has its own backoff (`_seconds_left`).
         if self._job.spec.backoff_limit_per_index is None:
             seconds = backoff.seconds_left(self._cluster.clock.now())
             if seconds > 0:
@@ -99,6 +102,8 @@ class JobCreation:
                 due.append(index)
         for number, index in enumerate(due):
             if not add_pods(self._cluster, self._job, self._pod(index)):
+                # `add_pods` has recorded one missing pod; the later indexes were not
+                # tried.
                 self._cluster.shortfalls.add(self._job, len(due) - number - 1)
                 break
         # The pods that were created lead to another sync, which waits for the others.
@@ -116,6 +121,8 @@ class JobCreation:
         job, template = self._job, self._job.spec.template
         if self._group is not None:
             template = in_group(template, self._group)
+        # Both the old labels and those with a prefix, as upstream sets both for old
+        # clients.
         labels = dict.fromkeys(_NAME_LABELS, job.name)
         labels |= dict.fromkeys(_UID_LABELS, job.uid) | template.metadata.labels
         if index is None:
@@ -124,6 +131,8 @@ class JobCreation:
         return pod_of_template(
             job,
             template,
+            # The index stays in the name when the Job's name is long: the Job's name is
+            # cut instead.
             base=limit_base(job.name, f"-{index}-"),
             labels=labels | number,
             annotations=number | self._failures_before(index),
@@ -137,6 +146,8 @@ class JobCreation:
         if last is not None:
             counts = judge(self._job.spec.pod_failure_policy, last).counts
             counted = failure_count(last, FAILURES) + counts
+            # A failure that is ignored has its own counter: it delays the next pod, but
+            # does not bring the limit nearer.
             ignored = failure_count(last, IGNORED_FAILURES) + (not counts)
         annotations = {FAILURES: str(counted)}
         return annotations | ({IGNORED_FAILURES: str(ignored)} if ignored else {})

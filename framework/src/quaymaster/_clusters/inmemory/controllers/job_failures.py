@@ -46,6 +46,8 @@ _COUNT: Final = FailureVerdict()
 def judge(policy: PodFailurePolicy | None, pod: Pod) -> FailureVerdict:
     """Return what a failure policy decides about a failed pod."""
     rules = () if policy is None else policy.rules
+    # The first rule that matches decides, and later ones are not read
+    # (``matchPodFailurePolicy``).
     for number, rule in enumerate(rules):
         reason = _reason(rule, pod)
         if reason is None:
@@ -76,6 +78,7 @@ def _container_with(
     requirement: PodFailurePolicyOnExitCodesRequirement, pod: Pod
 ) -> ContainerStatus | None:
     status = pod.status
+    # Regular containers come first, as upstream searches two lists in this order.
     for container in (*status.container_statuses, *status.init_container_statuses):
         terminated = container.state.terminated
         names = (None, container.name)
@@ -111,6 +114,8 @@ def finished_at(pod: Pod) -> float:
     metadata = pod.metadata
     if metadata.deletion_timestamp is not None:
         grace = metadata.deletion_grace_period_seconds or 0
+        # The deletion time lies in the future by the grace period, so this is when the
+        # deletion began.
         return metadata.deletion_timestamp - grace
     return metadata.creation_timestamp or 0.0
 
@@ -126,6 +131,8 @@ def _containers_finished_at(pod: Pod) -> float | None:
     )
     for status in statuses:
         terminated = status.state.terminated
+        # One container without a time makes the estimate worthless, so the conditions
+        # of the pod are read instead.
         if terminated is None or not terminated.finished_at:
             return None
         last = max(last or 0.0, float(terminated.finished_at))
@@ -138,6 +145,8 @@ def backoff_seconds(failures: int, last_failure: float, now: float) -> float:
         return 0.0
     # An exponent of 10 is beyond the longest backoff; a larger one could overflow.
     seconds = min(_FIRST_BACKOFF * 2.0 ** min(failures - 1, 10), _LONGEST_BACKOFF)
+    # A failure in the future, by another cluster's clock, delays no longer than a
+    # failure now.
     return max(0.0, seconds - max(0.0, now - last_failure))
 
 
@@ -165,6 +174,8 @@ class Backoff:
         last_success = max(map(finished_at, succeeded), default=None)
         times = [min(finished_at(pod), now) for pod in failed]
         after = Backoff()
+        # Without a success, the failures of earlier syncs still count; with one, they
+        # are forgotten.
         if last_success is None:
             after._failures = self._failures
         else:

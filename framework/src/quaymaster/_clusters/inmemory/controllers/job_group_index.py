@@ -83,5 +83,7 @@ def _owner_of(obj: ApiObject) -> _Owner | None:
 
 
 def _of_workload(namespace: str, name: str) -> _Owner:
+    # A reference has the group without its version, so all versions of an API refer to
+    # the same object.
     group = Workload.api_version.rpartition("/")[0]
     return _Owner(namespace, group, Workload.kind, name)

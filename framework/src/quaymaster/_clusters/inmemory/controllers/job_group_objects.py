@@ -65,6 +65,8 @@ def template_of(job: Job) -> PodGroupTemplate:
     """Return the template of a Job's group: a basic group, unless the Job says more."""
     group = job.spec.scheduling or _NOTHING
     constraints = group.scheduling_constraints
+    # An empty list of levels is the same as no constraints, and admission would reject
+    # it.
     if constraints is not None and not constraints.topology:
         constraints = None
     return PodGroupTemplate(
@@ -125,6 +127,8 @@ def controller_ref(api_version: str, kind: str, name: str) -> TypedLocalObjectRe
 
 def in_group(template: PodTemplateSpec, group: PodGroup) -> PodTemplateSpec:
     """Return the template of pods that are members of a group."""
+    # Kept by the spec: each pod of a Job must share one spec object, or nothing that is
+    # cached for specs would be found again.
     specs = _MEMBER_SPECS.of_spec(template.spec)
     spec = specs.get(group.name)
     if spec is None:
@@ -136,6 +140,7 @@ def in_group(template: PodTemplateSpec, group: PodGroup) -> PodTemplateSpec:
 
 def with_min_count(workload: Workload, count: int) -> Workload:
     """Return a Workload whose only template has another minimum of pods."""
+    # Only Workloads that this controller made come here, and these have one template.
     (template,) = workload.spec.pod_group_templates
     policy = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=count))
     template = replace(template, scheduling_policy=policy)
@@ -165,6 +170,7 @@ def _group_name(workload: str, template: str) -> str:
     room = _LONGEST_NAME - len(code) - 2
     if len(workload) + len(template) > room:
         half = room // 2
+        # Each of the two names may use what the other does not need.
         if len(workload) <= half:
             template = template[: room - len(workload)]
         elif len(template) <= half:

@@ -71,6 +71,8 @@ class JobGroups:
         """
         if job.spec.template.spec.scheduling_group is not None:
             return None
+        # Only before the first pod: pods cannot join a group later, so a Job that has
+        # started would be half in a group.
         is_new = _is_new(job, has_pods=has_pods)
         if job.metadata.controller is None:
             return self._own_group(job, is_new=is_new)
@@ -95,6 +97,7 @@ class JobGroups:
         if workload is None:
             return None
         groups = self._controlled(self.index.groups_of(workload), job)
+        # Ambiguous objects are left alone, and the pods run without a group.
         if len(groups) > 1:
             return None
         if not groups and is_new:
@@ -130,6 +133,8 @@ class JobGroups:
         assert parent is not None
         reference = controller_ref(parent.api_version, parent.kind, parent.name)
         workloads = self.index.workloads_of(job.namespace, reference)
+        # The parent may still have to create its Workload; the Job's pods do not wait
+        # for that.
         if not workloads:
             return None
         workload = workloads[0]
@@ -166,6 +171,8 @@ class JobGroups:
     def _resize_workload(self, workload: Workload, gang: GangSchedulingPolicy) -> None:
         current = workload.spec.pod_group_templates[0].scheduling_policy.gang
         if current is not None and current.min_count != gang.min_count:
+            # The Workload first: it is the template of the group, and must not lag
+            # behind.
             self._cluster.change(workload, with_min_count(workload, gang.min_count))
 
     def _resized(

@@ -67,6 +67,8 @@ class JobIndexes:
         """Note that a pod has become active."""
         index = self._active_index(pod)
         keys = self.active.setdefault(index, {})
+        # Each pod beyond the first of an index is too many, and so is each pod without
+        # a valid index.
         self.surplus += bool(keys) or not self._is_valid(index)
         keys[pod.key] = None
 
@@ -89,6 +91,8 @@ class JobIndexes:
         if count:
             self._taken[index] = count
         else:
+            # A heap, since the lowest free index is used first
+            # (``firstPendingIndexes``).
             heapq.heappush(self._free, index)
 
     def has(self, pod: Pod) -> bool:
@@ -110,6 +114,7 @@ class JobIndexes:
         indexes: list[int] = []
         for index in self._open():
             if len(indexes) == count:
+                # The generator has taken one index too many from the heap.
                 heapq.heappush(self._free, index)
                 break
             indexes.append(index)
@@ -122,10 +127,14 @@ class JobIndexes:
         last = -1
         while self._free:
             index = heapq.heappop(self._free)
+            # An index may be in the heap several times, as each failed creation leaves
+            # it there.
             is_new = index != last and index < self.completions
             if is_new and index not in self._taken and not self.is_done(index):
                 last = index
                 yield index
+        # Indexes that no pod has had are not in the heap: a Job may have millions of
+        # them.
         while (index := self._skip()) < self.completions:
             self._next = index + 1
             yield index
@@ -134,6 +143,8 @@ class JobIndexes:
         """Return the first index that no pod has ever had and that is not done."""
         index = self._next
         while index < self.completions:
+            # Jumps over whole ranges: step by step, a Job that is nearly done would
+            # take long at each sync.
             end = self.completed.end_of(index) or self.failed.end_of(index)
             if end is not None:
                 index = end

@@ -46,6 +46,7 @@ class JobPods:
     def __init__(self, job: Job, family: Family, cluster: ClusterAccess) -> None:
         self._cluster = cluster
         self._failed_only = replaces_failed_only(job)
+        # By uid, because the pod of an index may be replaced by one with the same name.
         self._counted: set[str] = set()
         self.uncounted: dict[str, Pod] = {}
         self.ready: set[str] = set()
@@ -53,6 +54,8 @@ class JobPods:
         pods = cluster.objects(Pod)
         members = [pods[key] for key in family]
         listed = job.status.uncounted_terminated_pods or _NOTHING
+        # Pods that the loaded status has counted are marked before the indexes are
+        # built, which read the marks.
         for pod in members:
             if _is_counted(pod, listed):
                 self._counted.add(pod.metadata.uid)
@@ -67,6 +70,7 @@ class JobPods:
 
     def follow_spec(self, job: Job, family: Family) -> None:
         """Follow a number of completions that has changed."""
+        # Elastic Indexed Jobs change their completions together with their parallelism.
         if self.indexes and self.indexes.completions != job.spec.completions:
             pods = self._cluster.objects(Pod)
             self._set_indexes(job, [pods[key] for key in family])
@@ -82,6 +86,7 @@ class JobPods:
         uid = pod.metadata.uid
         self.uncounted.pop(uid, None)
         stored = self._cluster.objects(Pod).get(pod.key)
+        # A new pod with this name may exist by now.
         if stored is None or stored.metadata.uid != uid:
             return
         self._counted.add(uid)
@@ -110,6 +115,7 @@ class JobPods:
         metadata = replace(metadata, finalizers=finalizers)
         pod = self._cluster.change(pod, replace(pod, metadata=metadata))
         deadline = metadata.deletion_timestamp
+        # The kubelet has finished with it already; only the finalizer kept the object.
         if deadline is not None and deadline <= self._cluster.clock.now():
             self._cluster.delete(pod, 0)
 
@@ -118,6 +124,7 @@ class JobPods:
             return old is not None and self._remove(old)
         uid = new.metadata.uid
         has_ended = self._has_ended(new)
+        # A pod that is changed after its end must not be counted a second time.
         if has_ended and uid not in self._counted:
             self.uncounted[uid] = new
         return self._update_ready(new) or has_ended
@@ -147,6 +154,8 @@ class JobPods:
         """Return whether a pod has succeeded or counts as failed (``isPodFailed``)."""
         if pod.status.phase in ("Succeeded", "Failed"):
             return True
+        # Unless pods are replaced only after their end, a pod that is being deleted
+        # counts as failed at once.
         return not self._failed_only and pod.metadata.deletion_timestamp is not None
 
     def _update_indexes(
@@ -197,6 +206,8 @@ def _is_counted(pod: Pod, listed: UncountedTerminatedPods) -> bool:
     uid = pod.metadata.uid
     if uid in listed.succeeded or uid in listed.failed:
         return True
+    # Without the tracking finalizer, a pod that has ended was counted by its own
+    # cluster.
     return pod.is_finished and _FINALIZER not in pod.metadata.finalizers
 
 
@@ -208,6 +219,7 @@ def _counted_status(
     ended = [pod.status.phase for pod in members if _is_counted(pod, listed)]
     return replace(
         status,
+        # The larger number: a dump may lack the status or the pods.
         succeeded=max(
             status.succeeded + len(listed.succeeded), ended.count("Succeeded")
         ),

@@ -68,6 +68,7 @@ class JobSync:
         self._pods = pods
         self._status = job.status
         self._succeeded, self._failed = self._new_ends()
+        # Before the ends are counted: counting empties both lists.
         self.backoff = backoff.after(self._succeeded, self._failed, self._now)
         self.retry_after: float | None = None
 
@@ -76,10 +77,14 @@ class JobSync:
         if self._status.start_time is None and not self._job.spec.suspend:
             self._status = replace(self._status, start_time=Time(self._now))
         failures = self._count_of(self._failed)
+        # An end that is decided is never changed: the Job only waits for its pods
+        # (``FailureTarget``, ``SuccessCriteriaMet``).
         end = self._earlier_end() or self._end_by_limits(failures)
         delayed: dict[int, Pod] = {}
         if self._pods.indexes is not None:
             self._note_indexes(self._pods.indexes)
+            # The limits come before the success policy, as in ``syncJob``: a Job that
+            # reaches both at once fails.
             end = end or self._end_by_indexes(self._pods.indexes)
             delayed = self._delayed(self._pods.indexes)
         if end is None:
@@ -103,6 +108,7 @@ class JobSync:
         failed: list[Pod] = []
         indexes = self._pods.indexes
         for pod in self._pods.uncounted.values():
+            # A pod with an index that the Job does not have counts neither way.
             if indexes is not None and not indexes.has(pod):
                 continue
             (succeeded if pod.status.phase == "Succeeded" else failed).append(pod)
@@ -134,6 +140,7 @@ class JobSync:
                 "BackoffLimitExceeded", "Job has reached the specified backoff limit"
             )
         start, deadline = self._status.start_time, spec.active_deadline_seconds
+        # Time does not pass for a suspended Job.
         if deadline is None or start is None or spec.suspend:
             return None
         if self._now - start < deadline:
@@ -146,6 +153,7 @@ class JobSync:
         if self._job.spec.template.spec.restart_policy != "OnFailure":
             return False
         pods = self._cluster.objects(Pod)
+        # Pods that are being deleted may have restarted, too.
         running = (pods[key] for key in (*self._family.active, *self._family.leaving))
         restarts = sum(
             status.restart_count
@@ -195,6 +203,8 @@ class JobSync:
             return delayed
         for pod in self._failed:
             index = index_of(pod) or 0
+            # A next pod that is there already carries the count in its annotation, so
+            # this one need not wait any longer.
             if not indexes.is_done(index) and index not in indexes.active:
                 last = delayed.get(index)
                 if last is None or failure_count(last) <= failure_count(pod):
@@ -234,6 +244,8 @@ class JobSync:
                 break
             victims[pod.key] = pod
         for pod in victims.values():
+            # Settled before it is deleted: a pod that was too many counts neither as
+            # failed nor as succeeded.
             self._pods.settle(pod)
             self._cluster.delete(stored[pod.key])
 
@@ -249,6 +261,7 @@ class JobSync:
         rest = [
             pod
             for pod in members
+            # Pods that have ended are counted by `_count`, whatever the end.
             if not self._pods.is_settled(pod) and pod.metadata.uid not in uncounted
         ]
         if is_failure:
@@ -263,6 +276,8 @@ class JobSync:
     def _count(self, delayed: dict[int, Pod]) -> None:
         """Count the pods that have ended, but those that another one must follow."""
         waiting = {pod.metadata.uid for pod in delayed.values()}
+        # Counting would remove the pod, and with it the number of failures that the
+        # next pod of its index copies.
         failed = [pod for pod in self._failed if pod.metadata.uid not in waiting]
         self._add_failed(self._count_of(failed))
         succeeded = self._total_succeeded()
@@ -285,6 +300,8 @@ class JobSync:
     def _end_by_completions(self) -> JobCondition | None:
         succeeded, completions = self._total_succeeded(), self._job.spec.completions
         least = 1 if completions is None else completions
+        # Running pods of a Job with enough completions are still waited for, as
+        # upstream does.
         if self._family.active or succeeded < least:
             return None
         message = "Reached expected number of succeeded pods"
@@ -317,6 +334,8 @@ class JobSync:
         conditions = self._status.conditions
         if condition_of(conditions, end.type) is None:
             conditions = (*conditions, end)
+        # The final condition waits for the last pod, so that a Job that is Complete
+        # uses no resources.
         if not self._family.leaving:
             final = "Failed" if end.type == _FAILURE else "Complete"
             last = new_condition(final, end.reason, end.message, self._now)

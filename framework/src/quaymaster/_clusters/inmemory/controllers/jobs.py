@@ -64,12 +64,16 @@ class JobController:
         """Create the pods that may run now, and delete those that may not."""
         if job.metadata.deletion_timestamp is not None:
             return
+        # Each sync sets the timers that it needs; those of the last one would only
+        # cause useless syncs.
         self._stop_timers(job.uid)
         if is_finished(job):
             self._expire(job)
             return
         family = self._families.of(job.uid)
         pods, job = self._pods_of(job)
+        # Another controller creates these pods, and none is simulated. The shortfall
+        # explains to users why there are none.
         if job.spec.managed_by not in (None, _OUR_NAME):
             parallelism = desired_pods(job, family, job.status.succeeded)
             self._cluster.shortfalls.add(
@@ -81,6 +85,7 @@ class JobController:
         backoff = self._backoffs.get(job.uid) or Backoff()
         try:
             group = self._group_of(job, family)
+        # Without its group, no pod may be created: it could not join the group later.
         except ApiError as error:
             missing = desired_pods(job, family, job.status.succeeded)
             missing -= len(family.active)
@@ -117,6 +122,7 @@ class JobController:
         """
         if self.groups is None:
             return None
+        # Families have no length, and one pod is enough.
         return self.groups.sync(job, has_pods=any(True for _ in family))
 
     def _pods_of(self, job: Job) -> tuple[JobPods, Job]:
@@ -125,6 +131,8 @@ class JobController:
         family = self._families.of(job.uid)
         if pods is None:
             pods = self._pods[job.uid] = JobPods(job, family, self._cluster)
+            # The first sync adopts the counts of loaded pods, which the stored Job does
+            # not have yet.
             return pods, replace(job, status=pods.status)
         pods.follow_spec(job, family)
         return pods, job
@@ -132,6 +140,7 @@ class JobController:
     def _write(self, job: Job, status: JobStatus) -> None:
         """Store a new status, and report the end of the Job."""
         stored = self._cluster.objects(Job).get(job.key)
+        # The sync may have led to the deletion of the Job.
         if stored is None or stored.uid != job.uid:
             return
         if stored.status != status:
@@ -144,6 +153,8 @@ class JobController:
 
     def _record_end(self, job: Job) -> None:
         failure = condition_of(job.status.conditions, "Failed")
+        # The state of a finished Job is not needed any longer; a study may create
+        # thousands of them.
         self._pods.pop(job.uid, None)
         self._backoffs.pop(job.uid, None)
         self._cluster.record(

@@ -195,6 +195,8 @@ class Controllers:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
+        # These guards come first: each change of each pod passes here, and most
+        # clusters have neither budgets nor groups.
         if self._budgets.tallies:
             self._budgets.pod_changed(old, new)
         self.nodes.pod_changed(old, new)
@@ -205,6 +207,8 @@ class Controllers:
             self._groups.pod_changed(old, new)
         if pod is not None and (self._devices or pod.spec.resource_claims):
             self._with_devices().pod_changed(old, new)
+        # Most changes leave the owner alone. Leaving and joining again would make the
+        # owner be synced each time.
         if old is not None and new is not None and _is_same_owner(old, new):
             before, after = old.metadata, new.metadata
             reference = after.controller if after.owner_references else None
@@ -213,6 +217,8 @@ class Controllers:
                 return
             # Identity: most updates share the labels; otherwise they are compared.
             if after.labels is before.labels or after.labels == before.labels:
+                # An orphan's labels decide who may adopt it, so only a change of labels
+                # goes on.
                 return
         if old is not None:
             self._left(old)
@@ -227,6 +233,7 @@ class Controllers:
         handle = self._handlers.get(type(obj))
         if handle is not None:
             handle(old, new)
+        # A pod that was rejected may be accepted under the new rules.
         elif isinstance(obj, _RULES):
             self._retry(obj.namespace)
         elif type(obj) in _WORKLOADS:
@@ -245,6 +252,7 @@ class Controllers:
 
     def _quota_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
         quota = old if new is None else new
+        # `sync_quota` writes the status, which must not lead to another sync.
         is_status = (
             isinstance(old, ResourceQuota)
             and isinstance(new, ResourceQuota)
@@ -258,6 +266,8 @@ class Controllers:
         """Retry workloads whose pods were rejected; an empty namespace means all."""
         for shortfall in self._cluster.shortfalls:
             owner = shortfall.owner
+            # Only rejected pods are retried: those that wait for a backoff have a
+            # timer.
             if shortfall.refusal and namespace in ("", owner.namespace):
                 self._marks.add(type(owner), owner.key)
 
@@ -265,6 +275,8 @@ class Controllers:
         """Run the controllers until they have nothing left to do."""
         if self._is_settling:
             return
+        # Settling early replaces the timer, or the controllers would run a second time
+        # for nothing.
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -290,6 +302,8 @@ class Controllers:
         if identity is None:
             return False
         obj = self._cluster.objects(identity.kind).get(identity.key)
+        # Each sync begins without the shortfalls of the last one, and records what it
+        # still lacks.
         self._cluster.shortfalls.clear(identity.kind, identity.key)
         if obj is not None and (self._syncs_workloads or identity.kind in _OTHERS):
             self._sync_of(identity.kind)(obj)
@@ -323,6 +337,8 @@ class Controllers:
     def _wake(self) -> None:
         if self._timer is None and not self._is_settling:
             clock = self._cluster.clock
+            # At once, but in a timer: a caller that makes several changes gets one sync
+            # for all of them.
             self._timer = clock.call_at(clock.now(), self.settle)
 
     def _came(self, pod: Pod) -> None:
@@ -344,6 +360,7 @@ class Controllers:
         else:
             self._ownership.stranger_removed(pod, reference)
             self._member_changed(reference.uid, pod, None)
+            # Claims of a set may be deleted only when their last pod is gone.
             if reference.kind == "StatefulSet" and pod.spec.volumes:
                 self._with_workloads().pod_removed(pod)
 
@@ -360,6 +377,8 @@ class Controllers:
     def _workload_changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
         self._with_workloads().changed(old, new)
         if new is None:
+            # The dependents of a removed workload are collected when the controllers
+            # run next.
             self._wake()
         else:
             self._budgets.scale_changed(new.namespace)
@@ -405,6 +424,8 @@ class Controllers:
             self._marks.add(Node, new.name)
         self.nodes.node_changed(old, new)
         if old is not None and new is not None:
+            # Heartbeats and conditions change nodes all the time, and none of what
+            # follows reads them.
             same_labels = old.metadata.labels == new.metadata.labels
             if same_labels and old.spec.taints == new.spec.taints:
                 return
@@ -413,6 +434,7 @@ class Controllers:
             remove_slices(self._cluster, node)
         elif DEVICES_ANNOTATION in node.metadata.annotations:
             self._marks.add(Node, node.name)
+        # Without a DaemonSet, the module of workloads need not be imported.
         if self._cluster.objects(DaemonSet):
             self._with_workloads().node_changed(node.name)
 

@@ -45,6 +45,8 @@ class Marks:
 
     def pop(self) -> OwnerId | None:
         """Remove and return the next object, or None."""
+        # Scalers, sets, then the others: the order is part of what a simulation
+        # reproduces.
         marks = self._scalers or self._replica_sets or self._others
         if not marks:
             return None

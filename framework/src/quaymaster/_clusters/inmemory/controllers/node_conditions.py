@@ -53,6 +53,7 @@ def ready_status(node: Node) -> str | None:
 
 def is_not_ready(node: Node) -> bool:
     """Return whether a node has reported that it is not ready, or is unreachable."""
+    # A node without the condition is none of both: inputs often lack conditions.
     return ready_status(node) in ("False", "Unknown")
 
 
@@ -76,6 +77,8 @@ def zone_of(node: Node) -> str:
 def zone_key(node: Node) -> str:
     """Return the region and zone of a node, as one text."""
     region, zone = _first_label(node, _REGION_LABELS), zone_of(node)
+    # Equal zone names exist in several regions, so both make up the key
+    # (``GetZoneKey``).
     return f"{region}/{zone}" if region else zone
 
 

@@ -63,6 +63,8 @@ class _Limit:
         """Change the rate; a limit that is used up starts again (``SwapLimiter``)."""
         if rate == self.rate:
             return
+        # The new bucket starts empty if the old one was: a higher rate does not give a
+        # free token.
         if rate and (not self.rate or self.free_at > now):
             self.free_at = now + 1.0 / rate
         self.rate = rate
@@ -98,6 +100,7 @@ class NodeMonitor:
 
     def node_changed(self, old: Node | None, new: Node | None) -> None:
         """Handle a node that was created (no old), changed, or removed (no new)."""
+        # Heartbeats do not change any of this, and the judgement below reads all nodes.
         if old is not None and new is not None and _is_alike(old, new):
             return
         if new is None:
@@ -116,6 +119,7 @@ class NodeMonitor:
             self._unready[node.name] = None
             return
         self._unready.pop(node.name, None)
+        # A node without the condition keeps a taint that it was loaded with.
         if ready_status(node) == "True" and _health_taints(node):
             self._recovered[node.name] = None
 
@@ -135,6 +139,8 @@ class NodeMonitor:
     def _judge(self) -> None:
         """Update the taints of all nodes, at the rates of their zones."""
         self._timer = None
+        # Before the rates: a node that is ready again must lose its taint even when its
+        # zone is ill.
         recovered, self._recovered = self._recovered, {}
         for name in recovered:
             self._set_taint(name, None)
@@ -142,12 +148,17 @@ class NodeMonitor:
             self._set_rates(self._limits, _EVICTIONS_PER_SECOND)
             return
         sizes, unready = self._zones.sizes(), self._zones.count(self._unready)
+        # All nodes at once means that the control plane has lost its network, not that
+        # all nodes are broken (``handleDisruption``).
         if all(unready[zone] == size for zone, size in sizes.items()):
             self._suspend(sizes)
             return
+        # The other taint is not a new eviction, so it takes no token
+        # (``SwapNodeControllerTaint``).
         self._swap_taints()
         waiting = self._waiting()
         due = []
+        # A zone whose only nodes are exempt has no size, but its nodes may wait.
         for zone in {**sizes, **waiting}:
             size = sizes.get(zone, 0)
             rate = _rate(size, unready.get(zone, 0))
@@ -226,6 +237,7 @@ class NodeMonitor:
         present = _health_taints(node)
         kept = [taint for taint in node.spec.taints if taint not in present]
         if desired is not None:
+            # The present taint is kept with its time, from which tolerations count.
             same = (taint for taint in present if is_same_taint(taint, desired))
             kept.append(next(same, desired))
         if len(kept) != len(node.spec.taints) or desired is not None:

@@ -51,6 +51,8 @@ class NodeTaintController:
         ended = self._ended.setdefault(new.name, set())
         present = set(_present_keys(new))
         ended |= _checked_keys(new)
+        # What the old node had justified, or what was just added by hand, is removed
+        # when its cause is gone.
         if old is not None:
             ended |= set(_desired_keys(old))
             ended |= _ALL_KEYS & present - set(_present_keys(old))
@@ -64,6 +66,7 @@ class NodeTaintController:
         """Write the taints of a node."""
         ended = self._ended.pop(node.name, set())
         present = set(_present_keys(node))
+        # Taints of other keys and effects belong to others, and stay.
         kept = (
             taint
             for taint in node.spec.taints

@@ -82,6 +82,8 @@ class Ownership:
             for pod in self.strangers_of(owner.kind, owner.namespace, owner.name):
                 self._consider_stranger(pod, owner)
             by_name = self._strangers.get((owner.kind, owner.namespace), {})
+            # From now on, the owner is found by its name, so these pods no longer wait
+            # for it.
             by_name.pop(owner.name, None)
             selector = selector_of(owner)
             self._selectors[owner.namespace][identity] = selector
@@ -98,6 +100,8 @@ class Ownership:
         namespace = pod.metadata.namespace
         self._orphans[namespace][pod.key] = None
         for identity, selector in self._selectors.get(namespace, {}).items():
+            # The first selector that matches wins. Upstream's controllers race, and the
+            # result depends on which one is faster.
             if self._consider_orphan(pod, identity, selector):
                 return
 
@@ -146,6 +150,7 @@ class Ownership:
     def _adopt(self, pod: Pod, owner: ApiObject) -> None:
         metadata = pod.metadata
         current = metadata.controller
+        # Another owner may have adopted it since it was considered.
         if current is not None and current.uid in self._owners:
             return
         # Identity: `current` is one of these objects.
@@ -157,6 +162,8 @@ class Ownership:
     def _consider_stranger(self, pod: Pod, owner: ApiObject) -> None:
         reference = pod.metadata.controller
         if reference is not None and (
+            # If the reference has a uid, only an owner without a uid of its own may
+            # take the pod: else the pod belongs to an earlier object of the same name.
             not reference.uid or self._cluster.names.has_made(owner.uid)
         ):
             self.adoptions.append((pod.key, OwnerId(type(owner), owner.key)))
@@ -166,6 +173,8 @@ class Ownership:
             not pod.is_finished
             and not pod.is_terminating
             and selector.matches(pod.metadata.labels)
+            # The names of a set's pods have a meaning, so a pod of another name cannot
+            # be one (``isMemberOf``).
             and (identity.kind is not StatefulSet or _is_member(pod, identity.key))
         )
         if is_adoptable:

@@ -110,10 +110,12 @@ def add_pods(
     """
     added = 0
     try:
+        # Admitted once for all: they differ only in the generated ends of their names.
         admitted = cluster.admit(pod)
         for _ in range(count):
             cluster.add(admitted)
             added += 1
+    # Names of indexes and ordinals are given, so a pod may exist already.
     except (AlreadyExistsError, ForbiddenError, InvalidError) as error:
         record_failure(cluster, owner, error, count - added)
         return False

@@ -51,8 +51,12 @@ class Polling:
             return
         now = self._clock.now()
         created = obj.metadata.creation_timestamp
+        # A creation in the future, by the clock of another cluster, would give a
+        # negative number of intervals.
         begin = min(now if created is None else float(created), now)
         passed = math.floor((now - begin) / seconds)
+        # Always the next interval, as upstream resyncs at its own pace, whatever
+        # happens in between.
         due = begin + (passed + 1) * seconds
         is_endless = self._streak(obj.key, due, seconds) > _LONGEST_STREAK
         if is_endless and not self._is_background:

@@ -62,6 +62,8 @@ def make_volume(
         spec=PersistentVolumeSpec(
             capacity={"storage": storage_of(spec.resources)},
             access_modes=spec.access_modes,
+            # Bound from the start: a volume that is free for a moment could be taken by
+            # another claim.
             claim_ref=reference_to(claim),
             persistent_volume_reclaim_policy=storage_class.reclaim_policy or "Delete",
             storage_class_name=storage_class.name,
@@ -76,6 +78,8 @@ def make_volume(
 
 def volume_name(claim: PersistentVolumeClaim) -> str:
     """Return the name of the volume that is provisioned for a claim."""
+    # As external-provisioner names them. The uid makes the name the same however often
+    # the claim is synced.
     return f"pvc-{claim.uid}"
 
 

@@ -49,6 +49,7 @@ class ReplicaScaler:
         pods, minimum = self._cluster.objects(Pod), target.spec.min_ready_seconds
         return sum(
             self._availability.is_available(pods[key], deployment, minimum)
+            # Pods that terminate are not active, so they are not available either.
             for key in self._families.of(target.uid).active
         )
 
@@ -79,6 +80,7 @@ class ReplicaScaler:
             target = active[0] if active else new or _newest(old)
             if target is not None:
                 self.scale(deployment, target, replicas)
+        # A complete new set needs no proportion: what is left of the old ones can go.
         elif new is not None and self._is_saturated(deployment, new):
             for each in active:
                 # Identity: `new` is one of these very objects.
@@ -99,6 +101,7 @@ class ReplicaScaler:
     def _rescale_in_proportion(
         self, deployment: Deployment, active: Sequence[ReplicaSet]
     ) -> None:
+        # At size 0, a surge would leave pods behind.
         allowed = max_replicas(deployment) if replicas_of(deployment) else 0
         total = sum(map(replicas_of, active))
         missing = allowed - total
@@ -123,6 +126,8 @@ class ReplicaScaler:
     def _resize(
         self, deployment: Deployment, target: ReplicaSet, count: int
     ) -> ReplicaSet:
+        # The annotations change together with the size: they are how the next sync
+        # recognises a resize.
         annotations = {**target.annotations, **size_annotations(deployment)}
         metadata = replace(target.metadata, annotations=annotations)
         spec = replace(target.spec, replicas=count)
@@ -179,6 +184,7 @@ def _share(
     if missing == 0 or rest == 0:
         return 0
     fraction = _fraction(target, deployment, total)
+    # The shares are cut to what is left, so that together they never exceed it.
     return min(fraction, rest) if missing > 0 else max(fraction, rest)
 
 

@@ -59,9 +59,12 @@ class ReplicaController:
     def _crowds(self, owner: ReplicaSet | ReplicationController) -> Mapping[str, int]:
         """Count the active pods of all ReplicaSets of the same controller, by node."""
         reference = owner.metadata.controller
+        # Only the sets of one Deployment are related (``getIndirectlyRelatedPods``).
         if reference is None or isinstance(owner, ReplicationController):
             return {}
         pods = self._cluster.objects(Pod)
+        # Nodes with many pods of all related sets lose one first, so that the rest stay
+        # spread.
         return Counter(
             pods[key].node_name
             for related in self._sets.of(reference.uid)

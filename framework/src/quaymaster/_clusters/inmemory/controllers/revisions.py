@@ -48,6 +48,8 @@ class History:
         """Return the hash of the template that a pod with these labels was made of."""
         # StatefulSets put their name before the hash, and DaemonSets do not.
         revision = labels.get(REVISION_LABEL, "").rpartition("-")[2]
+        # A hash of another cluster is not in the history, as Go computes it from
+        # another encoding.
         return revision if revision in self._templates else self._first
 
 
@@ -59,6 +61,8 @@ class Revisions:
 
     def note(self, uid: str, template: PodTemplateSpec) -> History:
         """Record the newest template of a workload, and return its history."""
+        # The encoded template, not its identity: applying an equal template again must
+        # not begin an update.
         revision = safe_hash(ENCODER.encode(template))
         history = self._by_owner.get(uid)
         if history is None:

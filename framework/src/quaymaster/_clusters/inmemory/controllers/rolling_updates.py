@@ -30,6 +30,7 @@ def new_replicas(deployment: Deployment, count: int, total: int) -> int:
         return replicas
     surge, _ = deployment_limits(strategy, replicas)
     room = max(0, replicas + surge - total)
+    # The surge may allow more pods than the set should have in the end.
     return count + min(room, replicas - count)
 
 
@@ -55,6 +56,8 @@ class RollingUpdater:
         """
         replicas, count = replicas_of(deployment), replicas_of(new)
         total = count + sum(map(replicas_of, old))
+        # A set that is too large is cut first, whatever the surge
+        # (``reconcileNewReplicaSet``).
         size = min(replicas, count)
         if count < replicas:
             size = new_replicas(deployment, count, total)
@@ -74,6 +77,8 @@ class RollingUpdater:
         least = replicas - unavailable
         total = replicas_of(new) + sum(map(replicas_of, old))
         ready = self._scaler.available(deployment, new)
+        # New pods that are not available count as missing already, so they leave less
+        # to remove.
         budget = total - least - (replicas_of(new) - ready)
         if budget <= 0:
             return
@@ -86,6 +91,8 @@ class RollingUpdater:
         ]
         old = self._take(deployment, old, useless, budget)
         # Then as many as may be missing (``scaleDownOldReplicaSetsForRollingUpdate``).
+        # Counted before the first step: the pods that it removed were not available
+        # anyway.
         budget = ready + sum(available) - least
         self._take(deployment, old, list(map(replicas_of, old)), budget)
 

@@ -23,11 +23,13 @@ def deployment_limits(strategy: DeploymentStrategy, replicas: int) -> tuple[int,
     """
     rolling = strategy.rolling_update or RollingUpdateDeployment()
     surge = scaled(rolling.max_surge, replicas)
+    # Up for the surge, down for what may be missing: both are the cautious direction.
     unavailable = scaled(rolling.max_unavailable, replicas, rounds_up=False)
     # ``ResolveFenceposts``: rounding may leave 0 for both, with which no update could
     # begin.
     if surge == unavailable == 0:
         unavailable = 1
+    # No more pods can be missing than there are.
     return surge, min(unavailable, replicas)
 
 

@@ -54,6 +54,8 @@ class ScalerIndex:
 def scaled_kind(api_version: str, kind: str) -> type[Scaled] | None:
     """Return the class of a kind that can be sized; None for custom kinds."""
     for cls in _SCALED:
+        # The version is not compared: ``apps/v1beta1`` in an old reference means the
+        # same workload.
         if (cls.kind, group_of(cls.api_version)) == (kind, group_of(api_version)):
             return cls
     return None

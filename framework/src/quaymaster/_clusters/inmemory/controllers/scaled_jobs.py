@@ -64,6 +64,7 @@ class ScaledJobController:
             self._mark(ScaledJob, new.key)
         elif old.spec != new.spec or old.annotations != new.annotations:
             strategy = new.spec.rollout_strategy or new.spec.rollout.strategy
+            # By default, KEDA deletes the Jobs of an older spec, also those that run.
             if old.spec != new.spec and strategy != "gradual" and not is_paused(new):
                 self._delete(self._jobs_of(new))
             self._mark(ScaledJob, new.key)
@@ -77,6 +78,7 @@ class ScaledJobController:
         if scaled is not None:
             jobs = self._jobs_of(scaled)
             has_too_many = bool(_beyond_history(scaled, jobs))
+            # Polled only while there is something to do; see `Polling`.
             if has_too_many or _unfinished(jobs) < least_jobs(scaled):
                 seconds = scaled.spec.polling_interval or _POLLING_SECONDS
                 self._polling.wait(scaled, seconds)
@@ -87,6 +89,7 @@ class ScaledJobController:
             return
         jobs = self._jobs_of(scaled)
         job = job_of(scaled, scaled.spec.job_target_ref)
+        # A negative number makes no Jobs.
         for _ in range(least_jobs(scaled) - _unfinished(jobs)):
             self._cluster.add(self._cluster.admit(job))
         self._delete(_beyond_history(scaled, jobs))
@@ -160,6 +163,8 @@ def _beyond_history(scaled: ScaledJob, jobs: list[Job]) -> list[Job]:
         ("Failed", spec.failed_jobs_history_limit),
     ):
         ended = [job for job in jobs if _end_of(job) == end]
+        # Failed Jobs have no time of completion, and keep the order of their creation:
+        # the sort is stable.
         ended.sort(key=lambda job: float(job.status.completion_time or 0.0))
         beyond += ended[: max(0, len(ended) - (_HISTORY if limit is None else limit))]
     return beyond

@@ -60,6 +60,7 @@ def autoscaler_name(scaled: ScaledObject) -> str:
 def autoscaler_limits(scaled: ScaledObject) -> tuple[int, int]:
     """Return the limits of the HorizontalPodAutoscaler that KEDA creates."""
     most = scaled.spec.max_replica_count
+    # KEDA scales to and from 0 itself; its autoscaler never goes below 1.
     return max(1, least_replicas(scaled)), _MOST if most is None else most
 
 
@@ -87,6 +88,7 @@ def paused_replicas(scaled: ScaledObject) -> int | None:
     """Return the size that a workload is paused at, or None for its own."""
     text = scaled.annotations.get(PAUSED_REPLICAS_ANNOTATION, "")
     digits = text.removeprefix("+")
+    # As ``strconv.ParseInt`` for 32 bits, which accepts a plus sign.
     if not (digits.isascii() and digits.isdecimal()):
         return None
     return int(digits) if len(digits) <= 10 and int(digits) <= _LARGEST else None
@@ -143,4 +145,6 @@ def most_jobs(scaled: ScaledJob) -> int:
 def _is_set(scaled: ScaledObject | ScaledJob, annotation: str) -> bool:
     """Return whether an annotation is true; what is not a boolean counts as true."""
     value = scaled.annotations.get(annotation)
+    # Like KEDA, which reads the annotation with ``strconv.ParseBool`` and takes an
+    # error for true.
     return value is not None and value not in _FALSE

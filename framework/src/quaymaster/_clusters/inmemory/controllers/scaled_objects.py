@@ -72,6 +72,7 @@ class ScaledObjectController:
                 self._scalers.update(old.key, target_id_of(old), None)
                 self._removed(old)
             return
+        # Its own status must not cause the next sync.
         if old is None or _has_changed(old, new):
             before = None if old is None else target_id_of(old)
             self._scalers.update(new.key, before, target_id_of(new))
@@ -93,6 +94,8 @@ class ScaledObjectController:
         """Create, update or delete the autoscaler, and size the workload."""
         workload = target(self._cluster, target_id_of(scaled))
         name = autoscaler_name(scaled)
+        # The name may have changed in the spec; the autoscaler of the old name would go
+        # on scaling.
         if scaled.status.hpa_name not in ("", name):
             self._delete_autoscaler(scaled, scaled.status.hpa_name)
         if is_paused(scaled):
@@ -116,6 +119,8 @@ class ScaledObjectController:
             self._cluster.add(new)
             return
         spec = replace(
+            # Only these fields: the metrics of a loaded autoscaler are those that KEDA
+            # made of the triggers.
             existing.spec,
             scale_target_ref=new.spec.scale_target_ref,
             min_replicas=new.spec.min_replicas,
@@ -141,6 +146,7 @@ class ScaledObjectController:
         new = replace(
             status,
             hpa_name=name,
+            # The first size that was seen, to which `_removed` may return.
             original_replica_count=replicas if original is None else original,
         )
         if new != status:
@@ -196,6 +202,7 @@ def _labels(scaled: ScaledObject, name: str) -> dict[str, str]:
     own = {key: value for key, value in scaled.labels.items() if key not in excluded}
     label = name
     if len(name) > _LONGEST_LABEL:
+        # A label must not end with these characters after it is cut.
         label = name[:_LONGEST_LABEL].rstrip("-.")
     return {
         "app.kubernetes.io/name": label,

@@ -43,6 +43,8 @@ class SetIndex:
             return
         if after is not None:
             self._by_owner[after.uid][new.key] = None
+        # A controller that does not exist yet may come later, so the set stays a
+        # candidate.
         if after is None or self._ownership.get(after.uid) is None:
             self._loose[new.key] = None
 
@@ -54,6 +56,7 @@ class SetIndex:
         """
         if not self._loose:
             return
+        # A list, since each adoption changes the mapping.
         for replica_set in [self._sets[key] for key in self._loose]:
             if self._belongs(replica_set, deployment):
                 metadata = replace(

@@ -52,6 +52,8 @@ class SetClaims:
             stored = self._claims.get(claim.key)
             if stored is None:
                 self._cluster.add(self._cluster.admit(claim))
+            # A pod must not start on a claim that disappears; the set waits for its end
+            # (``createPersistentVolumeClaims``).
             elif stored.metadata.deletion_timestamp is not None:
                 raise ConflictError(f"claim {claim.name} is being deleted")
 
@@ -65,6 +67,8 @@ class SetClaims:
         """
         if not owner.spec.volume_claim_templates or pod is None:
             return
+        # Claims of pods that run are not created again: their volumes are mounted
+        # already.
         if pod.status.phase == "Pending":
             self.add_missing(owner, ordinal)
         self.mark(owner, ordinal, pod, is_condemned=False)
@@ -98,6 +102,8 @@ class SetClaims:
         """
         policy = _policy(owner)
         manager: ApiObject | None = None
+        # When a set shrinks, the pod owns the claim: if the set grows again before the
+        # pod is gone, the claim gets its old owner back.
         if is_condemned and policy.when_scaled == "Delete":
             manager = pod
         elif policy.when_deleted == "Delete":
@@ -131,6 +137,7 @@ class SetClaims:
         others = tuple(r for r in references if r.uid != owner.uid)
         if others == references:
             return
+        # Each owner alone keeps a claim alive, as in the garbage collector.
         if others:
             metadata = replace(claim.metadata, owner_references=others)
             self._cluster.change(claim, replace(claim, metadata=metadata))
@@ -180,6 +187,7 @@ def _claims_of(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeCla
             name=_claim_name(template, owner, ordinal),
             uid="",
             namespace=owner.namespace,
+            # labels| The selector's labels find the claims of a set that is deleted.
             labels=template.metadata.labels | labels,
         )
         yield replace(template, metadata=metadata)

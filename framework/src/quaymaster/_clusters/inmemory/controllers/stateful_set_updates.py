@@ -45,6 +45,7 @@ def unavailable_limit(strategy: StatefulSetUpdateStrategy, replicas: int) -> int
     """
     rolling = strategy.rolling_update
     limit = None if rolling is None else rolling.max_unavailable
+    # A percentage of a small set rounds down to 0, with which no update could progress.
     return max(1, scaled(limit, replicas, rounds_up=False))
 
 
@@ -61,6 +62,8 @@ def first_outdated(replicas: Sequence[Replica], partition: int) -> Iterator[Pod]
         if replica.outdated is not None:
             yield replica.outdated
             return
+        # A pod that has the new template, and is not available yet, holds up the next
+        # one.
         if not replica.is_available:
             return
 
@@ -80,7 +83,10 @@ def outdated_within(
         in_order: Whether each pod starts when the one before it is ready.
     """
     targets = replicas[partition:][::-1]
+    # All pods count, also those below the partition, as in upstream.
     budget = limit - sum(not replica.is_available for replica in replicas)
+    # Deleting a pod that does not serve costs nothing, so it takes nothing from the
+    # budget.
     if not in_order:
         for replica in targets:
             if replica.outdated is not None and not replica.is_available:

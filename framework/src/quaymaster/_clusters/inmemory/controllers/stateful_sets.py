@@ -92,7 +92,9 @@ class StatefulSetController:
         self._complete(owner, history, by_ordinal)
         is_rolling = history.current != history.newest
         family = self._families.of(owner.uid)
+        # In order, each pod that becomes ready lets the next one be created.
         family.wants_starts = starts_in_order(owner) or is_rolling
+        # In this order: an update deletes pods only while none is missing or surplus.
         if self._fill(owner, by_ordinal) and self._condemn(owner, by_ordinal):
             self._roll(owner, history)
         history.current_replicas = sum(
@@ -110,6 +112,8 @@ class StatefulSetController:
     ) -> None:
         """Record that an update is done, if all pods are new and ready."""
         is_on_delete = owner.spec.update_strategy.type == "OnDelete"
+        # Up to a version, sets with OnDelete never recorded that an update was done
+        # (feature ``on-delete-completed``).
         if is_on_delete and not self._completes_on_delete:
             return
         numbers = ordinals(owner)
@@ -135,6 +139,8 @@ class StatefulSetController:
             except (ForbiddenError, InvalidError, ConflictError) as error:
                 record_failure(self._cluster, owner, error, 0)
                 return False
+            # The first pod that is not up ends the sync, also for the pods after it
+            # that exist.
             if is_ordered and not self._is_up(owner, pod):
                 self._wait(owner, ordinal, by_ordinal)
                 return False
@@ -153,6 +159,7 @@ class StatefulSetController:
             ordinal for ordinal in by_ordinal if ordinal >= 0 and ordinal not in numbers
         ]
         for ordinal in surplus:
+            # Before any deletion, so that the claims go with the pods.
             self._claims.mark(owner, ordinal, by_ordinal[ordinal], is_condemned=True)
         condemned = [by_ordinal[ordinal] for ordinal in sorted(surplus, reverse=True)]
         if starts_in_order(owner):
@@ -243,6 +250,8 @@ class StatefulSetController:
                 self._cluster.shortfalls.add(owner, 1, waits_for=pod.name)
         if pod is not None:
             return pod
+        # The pod waits until the claims of its predecessor are deleted; it would lose
+        # them while it runs.
         if not self._claims.are_stale(owner, ordinal):
             self._create(owner, ordinal)
         return None
@@ -255,6 +264,8 @@ class StatefulSetController:
             record_failure(self._cluster, owner, error, 1)
             return
         history = self._revisions.note(owner.uid, owner.spec.template)
+        # A pod below the partition is recreated with the older template, or a crash
+        # would update it.
         is_kept = ordinal in ordinals(owner)[: _kept_count(owner, history)]
         revision = history.current if is_kept else history.newest
         pod = pod_of_template(
@@ -281,6 +292,7 @@ def starts_in_order(owner: StatefulSet) -> bool:
 def has_replica(owner: StatefulSet, name: str) -> bool:
     """Return whether a StatefulSet should have a pod of this name."""
     prefix, _, ordinal = name.rpartition("-")
+    # Leading zeros make another name: ``web-01`` is not pod 1.
     is_name = prefix == owner.name and str(parse_index(ordinal)) == ordinal
     return is_name and int(ordinal) in ordinals(owner)
 

@@ -60,6 +60,8 @@ class StorageControllers:
         if new is None:
             if old is not None and has_ephemeral_volumes(old):
                 remove_claims(self._cluster, old)
+        # At creation only, as upstream's queue of ephemeral pods: later changes do not
+        # add volumes.
         elif old is None and has_ephemeral_volumes(new):
             self._marks.add(Pod, new.key)
 
@@ -78,6 +80,7 @@ class StorageControllers:
         elif old is not None:
             self.protection.removed(old)
             self.claims.claim_removed(old)
+            # Without a set, the module of workloads need not be imported.
             if self._cluster.objects(StatefulSet):
                 self._claim_removed(old.namespace)
 
@@ -104,6 +107,8 @@ class StorageControllers:
 
     def offer(self) -> bool:
         """Mark the claims without a volume if there are new volumes or classes."""
+        # Reset first: a claim that is synced may create volumes, which ask for another
+        # round.
         had, self._has_new_volumes = self._has_new_volumes, False
         if had:
             for key in self.claims.open_claims:

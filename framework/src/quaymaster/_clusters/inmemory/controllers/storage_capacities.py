@@ -87,6 +87,7 @@ class StorageCapacities:
         The volume follows at the same moment of virtual time, but the scheduler may
         have begun with the next pod before.
         """
+        # Most clusters publish no capacities, and this is called for each claim.
         if self._by_class:
             size = storage_of(claim.spec.resources).value
             self._take(volume_name(claim), size, storage_class, node.labels, node.name)
@@ -130,6 +131,7 @@ class StorageCapacities:
         node_name: str,
     ) -> None:
         reservation = self._reservations.pop(name, None)
+        # Another node than before: the room on the old one is free again.
         if reservation is None or reservation.node_name != node_name:
             self._give_back(reservation)
             deductions = [
@@ -162,6 +164,7 @@ class StorageCapacities:
         self, capacity: CSIStorageCapacity, change: int, maximum_change: int
     ) -> None:
         room = capacity.capacity
+        # Unlimited storage stays unlimited.
         if room is None:
             return
         maximum = capacity.maximum_volume_size
@@ -185,6 +188,7 @@ class StorageCapacities:
             return ()
         labels, size = _labels_of(volume), _bytes(volume.spec.capacity.get("storage"))
         return [
+            # What was taken before is unknown, so the whole size is given back.
             _Deduction(capacity.key, size, size)
             for name in self._classes_of_pool(storage_class)
             for capacity in self._matching(name, labels)

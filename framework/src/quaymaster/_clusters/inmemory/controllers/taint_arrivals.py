@@ -35,6 +35,8 @@ class TaintArrivals:
         if new is None:
             if old is not None:
                 self._moments.pop(old.uid, None)
+        # An object that is created at this moment is of this cluster; any other time
+        # means that it was loaded.
         elif old is None and new.metadata.creation_timestamp != self._now():
             self._moments[new.uid] = self._now()
 

@@ -5,6 +5,7 @@ that does not tolerate all such taints of its node is deleted at once; otherwise
 the shortest of the tolerations that it uses ends. Budgets do not protect it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
@@ -64,10 +65,13 @@ class TaintEvictionController:
         self._evictions: dict[str, _Eviction] = {}
         self._changed_nodes: dict[str, None] = {}
         self._changed_pods: dict[str, None] = {}
+        # The number of pods of each node. With an autoscaler, most nodes whose taints
+        # change are new: to look for their pods among all took 3 % of a simulation.
+        self._counts: Counter[str] = Counter()
         self._timer: Timer | None = None
 
     @property
-    def is_idle(self) -> bool:
+    def _is_idle(self) -> bool:
         """Whether no node has such a taint and no pod has a deadline."""
         return not self._taints and not self._evictions
 
@@ -87,11 +91,18 @@ class TaintEvictionController:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
+        before = "" if old is None else old.node_name
+        after = "" if new is None else new.node_name
+        if before != after:
+            self._count(before, after)
+        if self._is_idle:
+            return
         if new is None:
             if old is not None:
                 self._cancel(old.key)
                 self._repeats.removed(old)
             return
+        # The status of a pod does not matter here, and changes most often.
         is_same = (
             old is not None
             and old.node_name == new.node_name
@@ -102,8 +113,19 @@ class TaintEvictionController:
             self._changed_pods[new.key] = None
             self._wake()
 
+    def _count(self, before: str, after: str) -> None:
+        """Count a pod on its node; both names may be empty."""
+        if after:
+            self._counts[after] += 1
+        if before:
+            self._counts[before] -= 1
+            if not self._counts[before]:
+                del self._counts[before]
+
     def _wake(self) -> None:
         """Examine the pods after all changes of this moment."""
+        # One pass for all changes of a moment: a node and its pods are often loaded
+        # together.
         if self._timer is None:
             clock = self._cluster.clock
             self._timer = clock.call_at(clock.now(), self._examine)
@@ -112,7 +134,9 @@ class TaintEvictionController:
         self._timer = None
         nodes, self._changed_nodes = self._changed_nodes, {}
         keys, self._changed_pods = self._changed_pods, {}
-        if nodes:
+        if any(self._counts[name] for name in nodes):
+            # All pods are read once for all nodes, since there is no index of pods by
+            # node here.
             pods = self._pods.values()
             keys |= {pod.key: None for pod in pods if pod.node_name in nodes}
         for key in keys:
@@ -142,6 +166,8 @@ class TaintEvictionController:
         """Return the first toleration of each taint; None if one has none."""
         used = []
         for taint in taints:
+            # The first match counts, as in ``GetMatchingTolerations``, though a later
+            # one might last longer.
             for toleration in pod.spec.tolerations:
                 if tolerates(toleration, taint, compares_numbers=self._compares):
                     used.append(toleration)
@@ -173,6 +199,7 @@ class TaintEvictionController:
         pod = self._pods.get(key)
         if pod is None or pod.uid != uid or pod.is_terminating:
             return
+        # Before the deletion, while the pod still names its node.
         self._on_eviction(pod)
         self._repeats.evicted(pod)
         now = Time(self._cluster.clock.now())
@@ -184,6 +211,7 @@ class TaintEvictionController:
 def _shortest(tolerations: Iterable[Toleration]) -> int | None:
     """Return the shortest time of tolerations in seconds; None if none ends."""
     seconds = [
+        # Negative times mean at once.
         max(0, toleration.toleration_seconds)
         for toleration in tolerations
         if toleration.toleration_seconds is not None

@@ -203,6 +203,8 @@ def _end_of_toleration(
     """
     seconds = math.inf
     for toleration in result.tolerations:
+        # Upstream skips these before it compares: a toleration of other effects says
+        # nothing about eviction.
         if toleration.effect != NO_EXECUTE:
             continue
         if not tolerates_device(toleration, taint):
@@ -210,5 +212,6 @@ def _end_of_toleration(
         if toleration.toleration_seconds is None:
             return None
         seconds = min(seconds, max(toleration.toleration_seconds, 0))
+    # A taint without a time has been there since ever, so its toleration has ended.
     added = taint.time_added or 0.0
     return added if seconds == math.inf else added + seconds

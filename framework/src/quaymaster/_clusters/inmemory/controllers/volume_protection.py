@@ -53,10 +53,14 @@ class VolumeProtection:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod with volumes that was created, changed, or removed."""
+        # A pod without a node mounts nothing: the scheduler rejects it once the claim
+        # is being deleted.
         if new is not None and new.node_name and (old is None or not old.node_name):
             for key in _claims_of(new):
                 self._users[key].add(new.key)
         elif old is not None and (new is None or _is_shut_down(new)):
+            # The kubelet has unmounted everything. Claims of ephemeral volumes must go
+            # now, or they and their pod would wait for each other.
             for key in _claims_of(old, only_ephemeral=new is not None):
                 self._drop_user(key, old.key)
 
@@ -85,7 +89,11 @@ class VolumeProtection:
         """Return an object to be deleted, with the finalizer only if it is in use."""
         own = _FINALIZERS[type(obj)]
         finalizers: tuple[str, ...] = tuple(
-            name for name in obj.metadata.finalizers if name != own
+            # Also removes the finalizer that a dump brought along, which would
+            # otherwise hold the object for ever.
+            name
+            for name in obj.metadata.finalizers
+            if name != own
         )
         if self._is_used(obj):
             finalizers = (*finalizers, own)
@@ -106,6 +114,7 @@ class VolumeProtection:
 
     def _is_used(self, obj: PersistentVolumeClaim | PersistentVolume) -> bool:
         if isinstance(obj, PersistentVolume):
+            # The phase decides, not the claim: a released volume is free to go.
             return obj.status.phase == "Bound"
         return obj.key in self._users
 

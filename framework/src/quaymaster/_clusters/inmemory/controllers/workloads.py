@@ -120,12 +120,15 @@ class WorkloadControllers:
         if old is None:
             self._ownership.owner_added(new)
         self._mark(type(new), new.key)
+        # After the mark of the workload: `Marks` lets the autoscaler go first
+        # nevertheless.
         self._autoscalers.workload_changed(new)
         self._scaled_objects.workload_changed(new)
 
     def node_changed(self, name: str) -> None:
         """Handle a node that was created or removed, or has other labels or taints."""
         self._daemon_sets.node_changed(name)
+        # A new node may be for each DaemonSet, and only their syncs can find out.
         for key in self._cluster.objects(DaemonSet):
             self._mark(DaemonSet, key)
 
@@ -154,6 +157,8 @@ class WorkloadControllers:
         if not concerns_owner:
             return
         self._mark(*owner)
+        # A Deployment does not own the pods itself, so its ReplicaSet's change is
+        # passed on.
         if owner.kind is ReplicaSet and self._families.of(uid).wants_starts:
             replica_set = self._cluster.objects(ReplicaSet)[owner.key]
             deployment = self._owner_of(replica_set)
@@ -183,6 +188,8 @@ class WorkloadControllers:
                 deleted.
         """
         removed, self._removed = self._removed, []
+        # Where the real controllers of a cluster delete pods, deleting them here would
+        # be done twice.
         if not deletes:
             return False
         for owner in removed:
@@ -200,6 +207,7 @@ class WorkloadControllers:
     def _forget(self, workload: ApiObject) -> None:
         self._ownership.owner_removed(workload)
         self._cluster.shortfalls.clear(type(workload), workload.key)
+        # All three, whatever the kind: forgetting an unknown uid costs nothing.
         self._jobs.forget(workload.uid)
         self._daemon_sets.forget(workload.uid)
         self._stateful_sets.forget(workload.uid)
@@ -213,6 +221,8 @@ class WorkloadControllers:
         owner = self._owner_of(replica_set)
         if owner is not None:
             self._mark(*owner)
+        # A set without an owner may belong to any Deployment, also to one that was
+        # loaded without its uid.
         elif new is not None and old is None:
             for deployment in self._cluster.objects(Deployment).values():
                 self._mark(Deployment, deployment.key)

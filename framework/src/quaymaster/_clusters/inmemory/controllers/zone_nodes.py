@@ -34,6 +34,7 @@ class ZoneNodes:
         if number is None:
             number = self._numbers[name] = self._count
             self._count += 1
+        # Most changes of nodes do not move them to another zone.
         if self._zone_of.get(name) != zone:
             self._leave(name)
             if zone is not None:
@@ -47,6 +48,8 @@ class ZoneNodes:
     def sizes(self) -> dict[str, int]:
         """Return how many nodes each zone has, in the order of their first nodes."""
         members = self._members
+        # Zones are judged in the order of the cluster's list, as by a count of all
+        # nodes.
         in_order = sorted(members, key=lambda zone: next(iter(members[zone].values())))
         return {zone: len(members[zone]) for zone in in_order}
 
@@ -62,6 +65,7 @@ class ZoneNodes:
     def _join(self, name: str, zone: str, number: int) -> None:
         self._zone_of[name] = zone
         members = self._members.setdefault(zone, {})
+        # New nodes come last, so that only a node that changes its zone needs the sort.
         is_last = not members or next(reversed(members.values())) < number
         members[name] = number
         if not is_last:

@@ -63,6 +63,7 @@ def _selects(condition: ScopedResourceSelectorRequirement, value: str) -> bool:
     if operator == "In":
         return bool(value) and value in condition.values
     if operator == "NotIn":
+        # An empty value is in no list, so NotIn holds for it, too.
         return not value or value not in condition.values
     return bool(value) is (operator == "Exists")
 
@@ -108,6 +109,8 @@ def _looks_beyond_its_namespace(pod: Pod) -> bool:
     if affinity is None:
         return False
     return any(
+        # An empty selector counts, too: it selects all namespaces
+        # (``usesCrossNamespacePodAffinity``).
         term.namespaces or term.namespace_selector is not None
         for term in _affinity_terms(affinity)
     )

@@ -48,6 +48,7 @@ _OF_PODS: Final = frozenset(
     )
 )
 _OF_CLAIMS: Final = ("persistentvolumeclaims", "requests.storage")
+# These kinds had quotas before ``count/`` existed, and keep their short names.
 _ALIASED: Final = (ReplicationController, ResourceQuota, Service)
 
 
@@ -111,6 +112,8 @@ def compute_usage(
     for name, amount in requests.items():
         if name.startswith(_HUGE_PAGES):
             usage[name] = usage[_REQUESTS + name] = amount
+        # Requests of device classes are counted like extended resources, which have no
+        # limits of their own.
         elif is_extended_resource(name) or name.startswith(_DEVICE_CLASS):
             usage[_REQUESTS + name] = amount
     return usage
@@ -118,6 +121,7 @@ def compute_usage(
 
 def _pod_usage(pod: Pod, now: float, kubernetes: Kubernetes) -> ResourceList:
     """Return the amounts that a pod uses; an ended pod counts only as an object."""
+    # A pod that has ended takes room in etcd, but not on nodes.
     if pod.is_finished or _is_overdue(pod, now):
         return {"count/pods": _SINGLE}
     status = pod.status
