@@ -104,6 +104,8 @@ def kubeconfig_files(
         files = list(dict.fromkeys(filter(None, listed.split(os.pathsep))))
     else:
         files = [str(Path(environment.get("HOME", "~"), ".kube", "config"))]
+    # As upstream: a file of the variable that does not exist is left out, but an
+    # explicit one is an error.
     return [file for file in files if Path(file).exists()]
 
 
