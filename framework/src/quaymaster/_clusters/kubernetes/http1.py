@@ -242,6 +242,7 @@ def _whole(data: bytes) -> Reply | None:
     length = headers.get("content-length")
     if code in _SPECIAL or "transfer-encoding" in headers or length is None:
         return None
+    # Incomplete, or followed by the beginning of another response.
     if not length.isdecimal() or start + int(length) != len(data):
         return None
     return _reply(code, data[start:], headers)

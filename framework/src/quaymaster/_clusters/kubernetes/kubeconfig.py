@@ -101,6 +101,7 @@ def kubeconfig_files(
         return [explicit]
     listed = environment.get(VARIABLE, "")
     if listed:
+        # As upstream, a file that is listed twice is read once.
         files = list(dict.fromkeys(filter(None, listed.split(os.pathsep))))
     else:
         files = [str(Path(environment.get("HOME", "~"), ".kube", "config"))]

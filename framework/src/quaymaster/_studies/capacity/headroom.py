@@ -213,6 +213,7 @@ class _Copies:
 
     def delete(self) -> None:
         """Delete all that was created and still exists."""
+        # The last first: claims are protected as long as their pods exist.
         while self._made:
             obj = self._made.pop()
             with contextlib.suppress(NotFoundError):

@@ -140,6 +140,7 @@ class _Rotation:
             effect.stayed |= {key: part.stayed.get(key, "") for key in left}
             self._blocked.append(f"{old.name}: {_left(left)}")
         else:
+            # Pods of DaemonSets and static pods end with their node.
             for pod in rest:
                 cluster.delete(type(pod), pod.key, grace_period_seconds=0.0)
             for obj in (*objects_of_node(cluster, old), old):

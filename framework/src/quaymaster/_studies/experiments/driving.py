@@ -135,6 +135,7 @@ class _Drive:
 
     def _let_in(self, arrival: Arrival | Disruption) -> None:
         if isinstance(arrival, Disruption):
+            # Metrics do not count it as an arrival.
             arrival.change.apply(self._run.simulation)
             self._attempt()
             return

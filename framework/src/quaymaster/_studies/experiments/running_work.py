@@ -79,6 +79,7 @@ class _Running:
             self.timer.cancel()
             self.timer = None
         if self.speed:
+            # Without speed it has no end, until its speed changes.
             due = self.since + (self.plan.length - self.done) / self.speed
             self.timer = clock.call_at(max(due, clock.now()), self.end)
 

@@ -301,6 +301,7 @@ class _Sweep:
             done=total - missing + len(self._made),
             failed=len(self._failed),
             total=total,
+            # Elapsed time for each ended run: the number of processes is in it already.
             seconds_left=seconds / over * (missing - over) if over else None,
         )
 

@@ -194,6 +194,8 @@ def _imports(module: str, file: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
+            # One dot is the package itself, so one part fewer is cut off than there are
+            # dots.
             above = parents[: len(parents) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             if base:

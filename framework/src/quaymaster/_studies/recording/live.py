@@ -118,6 +118,7 @@ def record(
         ConfigErrors: The kubeconfig is wrong.
     """
     access = find_access(kubeconfig=kubeconfig, context=context)
+    # A recording may last longer than the credentials that it begins with.
     access = attrs.evolve(
         access, reread=partial(find_access, kubeconfig=kubeconfig, context=context)
     )
