@@ -1,5 +1,6 @@
 """Mistakes in a plugin that prefers cheap nodes, by data from outside."""
 
+import math
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 
@@ -23,7 +24,7 @@ from quaymaster import (
 from quaymaster.testing import clusters, nodes, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["PRICE_MISTAKES", "STOP", "Prices"]
+__all__ = ["PRICE_MISTAKES", "STOP", "Prices", "ReadsFloats"]
 
 TYPE, SPOT = "example.com/type", "example.com/spot"
 TOO_CHEAP = Status.unschedulable("a critical pod does not run on spot nodes")
@@ -126,6 +127,28 @@ class ForgetsChanged(Prices):
         self.prices = prices
 
 
+class ReadsFloats(Prices):
+    """Correct: the price may be a text of the node, which may be any text."""
+
+    def _price(self, kind: str | None) -> int:
+        try:
+            return self._rounded(float(kind or ""))
+        except ValueError:
+            return super()._price(kind)
+
+    def _rounded(self, price: float) -> int:
+        return int(min(max(price, 0), 100)) if math.isfinite(price) else 0
+
+
+class RoundsFloatsThatAreNotFinite(Prices):
+    def _price(self, kind: str | None) -> int:
+        try:
+            price = float(kind or "")
+        except ValueError:
+            return 0
+        return min(100, max(0, math.ceil(price)))
+
+
 class LeavesAThread(Prices):
     @hookimpl
     def start(self) -> None:
@@ -144,6 +167,7 @@ PRICE_MISTAKES: Sequence[Mistake] = (
     Mistake(TwinOffByOne, ["twin"], OWN),
     Mistake(WritesLabels, ["purity"], OWN),
     Mistake(ForgetsChanged, ["time"], OWN),
+    Mistake(RoundsFloatsThatAreNotFinite, ["failures"], OWN),
     Mistake(LeavesAThread, ["leaks"], OWN),
     Mistake(ScoresTooMuch, ["score range"], OWN),
 )

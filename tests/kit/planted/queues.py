@@ -45,6 +45,8 @@ from tests.kit.planted.mistake import Mistake, Plugin
 __all__ = [
     "QUEUE_MISTAKES",
     "Approves",
+    "DeletesTagsLate",
+    "DeletesTagsNowAndThen",
     "Evicts",
     "FairShare",
     "HoldsBack",
@@ -143,6 +145,11 @@ class FairShare(Plugin):
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
         self.tags: dict[str, int] = {}
+        handle.informers.on_change(Pod, self._follow)
+
+    def _follow(self, old: Pod | None, new: Pod | None) -> None:
+        if old is not None and new is None:
+            self.tags.pop(old.uid, None)
 
     def _share(self, namespace: str) -> int:
         return sum(
@@ -181,10 +188,46 @@ class SortsByTheWallClock(FairShare):
         return (time.time_ns(),)
 
 
-class NeverDeletesTags(FairShare):
+class DeletesTagsOfBoundPodsOnly(FairShare):
+    def _follow(self, old: Pod | None, new: Pod | None) -> None:
+        return None
+
+
+class NeverDeletesTags(DeletesTagsOfBoundPodsOnly):
     @hookimpl
     def post_bind(self, pod: Pod) -> None:
         return None
+
+
+class DeletesTagsNowAndThen(DeletesTagsOfBoundPodsOnly):
+    """Correct: deletes the tags of deleted pods by a timer."""
+
+    @hookimpl
+    def start(self) -> None:
+        self.handle.clock.call_later(600, self._prune, background=True)
+
+    def _prune(self) -> None:
+        pods = {pod.uid for pod in self.handle.informers.list(Pod)}
+        self.tags = {uid: tag for uid, tag in self.tags.items() if uid in pods}
+        self.start()
+
+
+class DeletesTagsInTheForeground(DeletesTagsNowAndThen):
+    @hookimpl
+    def start(self) -> None:
+        self.handle.clock.call_later(600, self._prune)
+
+
+class DeletesTagsLate(FairShare):
+    """Correct: its timer in the foreground is set for each deleted pod, and ends."""
+
+    def _follow(self, old: Pod | None, new: Pod | None) -> None:
+        if old is not None and new is None:
+            uid = old.uid
+            self.handle.clock.call_later(1, lambda: self._forget(uid))
+
+    def _forget(self, uid: str) -> None:
+        self.tags.pop(uid, None)
 
 
 class SortsByNotANumber(Plugin):
@@ -378,6 +421,8 @@ QUEUE_MISTAKES: Sequence[Mistake] = (
     Mistake(SortsAtRandom, ["sort keys"], TENANTS),
     Mistake(SortsByTheWallClock, ["sort keys"], TENANTS),
     Mistake(NeverDeletesTags, ["memory"], TENANTS),
+    Mistake(DeletesTagsOfBoundPodsOnly, ["memory"], TENANTS),
+    Mistake(DeletesTagsInTheForeground, ["periodic timers"], TENANTS),
     Mistake(SaysAlwaysLess, ["sort keys"]),
     Mistake(SortsByNotANumber, ["sort keys"]),
     Mistake(EvictsByHash, ["other process"], CROWDED),

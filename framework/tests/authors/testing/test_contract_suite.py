@@ -71,6 +71,8 @@ CHECKS = [
     "staleness",
     "time",
     "timers",
+    "periodic timers",
+    "group gates",
     "score range",
     "normalisation",
     "ties",

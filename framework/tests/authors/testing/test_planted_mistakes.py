@@ -22,6 +22,8 @@ from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
+from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
+from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
@@ -30,7 +32,7 @@ from tests.kit.planted.meters import METER_MISTAKES, Meters
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
-from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices
+from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices, ReadsFloats
 from tests.kit.planted.projects import OWN as PROJECT_CLUSTERS
 from tests.kit.planted.projects import PROJECT_MISTAKES, Projects
 from tests.kit.planted.queues import (
@@ -38,6 +40,8 @@ from tests.kit.planted.queues import (
     QUEUE_MISTAKES,
     TENANTS,
     Approves,
+    DeletesTagsLate,
+    DeletesTagsNowAndThen,
     Evicts,
     FairShare,
     HoldsBack,
@@ -86,11 +90,13 @@ MISTAKES = (
     *PROJECT_MISTAKES,
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
+    *GATE_MISTAKES,
     *TICKET_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
     (Prices, PRICE_CLUSTERS),
+    (ReadsFloats, PRICE_CLUSTERS),
     (Zones, ZONE_CLUSTERS),
     (Racks, OFTEN_FULL),
     (Requeues, RACK_CLUSTERS),
@@ -112,13 +118,22 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Tickets, TICKET_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
+    (DeletesTagsNowAndThen, TENANTS),
+    (DeletesTagsLate, TENANTS),
+    (GatesEachPod, GATE_CLUSTERS),
+    (GatesGroups, GATE_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
 ]
 COSTLY = (
+    "DeletesTagsNowAndThen",
+    "DeletesTagsLate",
+    "GatesEachPod",
+    "GatesGroups",
     "Gpus",
     "Prices",
+    "ReadsFloats",
     "Evicts",
     "HoldsBack",
     "Requeues",

@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import pytest
+from msgspec.structs import replace
 
 from quaymaster import (
     Code,
@@ -16,6 +17,7 @@ from quaymaster import (
     hookimpl,
 )
 from quaymaster.errors import VerificationError
+from quaymaster.objects import PodCondition
 from quaymaster.scheduler import SchedulerOptions
 from quaymaster.testing import PluginHarness, SchedulerHarness, make_node, make_pod
 from tests.kit.documents import HEADER
@@ -139,6 +141,35 @@ def test_pods_are_signed_again() -> None:
     harness.plugin(Metered).handle.changed()
     place(harness, "c")
     assert Metered.signed == signed + 1
+
+
+def test_waiting_pod_is_signed_once() -> None:
+    harness = make_harness(options=SchedulerOptions())
+    place(harness, "a")
+    message = scheduling_message(harness, "a")
+    harness.cluster.create(make_node(name="n2"))
+    harness.plugin(Metered).handle.activate([harness.cluster.get(Pod, "default/a")])
+    harness.settle()
+    assert scheduling_message(harness, "a") != message
+    assert Metered.signed == 1
+
+
+def test_waiting_pod_with_another_condition_is_signed_again() -> None:
+    harness = make_harness(options=SchedulerOptions())
+    place(harness, "a")
+    pod = harness.cluster.get(Pod, "default/a")
+    conditions = (*pod.status.conditions, PodCondition(type="Checked", status="True"))
+    harness.cluster.update(
+        replace(pod, status=replace(pod.status, conditions=conditions))
+    )
+    harness.plugin(Metered).handle.activate([pod])
+    harness.settle()
+    assert Metered.signed == 2
+
+
+def scheduling_message(harness: SchedulerHarness, name: str) -> str:
+    [condition] = harness.cluster.get(Pod, f"default/{name}").status.conditions
+    return condition.message
 
 
 def test_timer_that_changes_data_precedes_the_attempt_of_its_turn() -> None:

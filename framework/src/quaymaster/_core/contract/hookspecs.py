@@ -249,9 +249,10 @@ class SignPlugin(Protocol):
         framework caches it until the node changes.
 
         Called once for all pods that have the same spec, labels, annotations, owners
-        and status (as the pods of a Deployment do), not once per pod. So the fragment
-        must be a function of the pod alone. Other data (a metric, a quota, the time)
-        would be frozen at the first call. A plugin that reads such data calls
+        and status (as the pods of a Deployment do), not once per pod. The condition
+        ``PodScheduled``, which failed attempts write, does not count. So the fragment
+        must be a function of the rest of the pod alone. Other data (a metric, a quota,
+        the time) would be frozen at the first call. A plugin that reads such data calls
         `Handle.changed` whenever they change, which clears the cache; otherwise it
         must not implement ``sign_pod``, or return None.
         ``SchedulerOptions(verify=N)`` calls the hook again and detects such changes.
@@ -270,7 +271,8 @@ class SignPlugin(Protocol):
         Optional, for plugins that read the whole cluster and mostly return Skip. While
         no revision changes, a Skip of ``pre_filter`` or ``pre_score`` is reused for all
         pods with the same spec, namespace, labels, annotations, owners and status, and
-        the hook is not called for them. Other results are never cached.
+        the hook is not called for them. As for `sign_pod`, the condition
+        ``PodScheduled`` does not count. Other results are never cached.
 
         Called occasionally, not for each pod, and not in the order of attempts: right
         after a change, and for the first pod of a spec.

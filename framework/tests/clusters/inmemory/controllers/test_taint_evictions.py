@@ -259,3 +259,11 @@ def test_many_pods_that_are_evicted_once_are_all_evicted() -> None:
     taint(cluster, TAINT, node="n1")
     pass_time(cluster, 30)
     assert sum(pod.is_terminating for pod in pods_of(cluster)) == pods
+
+
+def test_pod_that_came_before_its_tainted_node_is_evicted() -> None:
+    cluster = cluster_of()
+    cluster.create(make_pod(name="p", node="late"))
+    cluster.create(make_node(name="late", taints=[TAINT]))
+    pass_time(cluster, 0)
+    assert is_evicted(cluster)

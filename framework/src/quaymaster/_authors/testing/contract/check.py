@@ -15,6 +15,10 @@ Ask: TypeAlias = Callable[[Subject, SmallCluster, SmallCluster], None]
 """Takes the plugin, a cluster to run it on, and one to take changes from."""
 
 
+def _is_any(_plugin: type) -> bool:
+    return True
+
+
 class Finding(Exception):
     """The finding of a check; it becomes a `ContractError`."""
 
@@ -36,6 +40,7 @@ class Check:
         hooks: It applies to plugins that have one of these hooks; to all if empty.
         needs_clusters: Whether it runs on many clusters.
         needs_other: Whether it takes changes from a second one.
+        only_for: Returns whether it applies to a plugin's class; by default, to all.
     """
 
     name: str
@@ -44,9 +49,12 @@ class Check:
     hooks: frozenset[str] = frozenset()
     needs_clusters: bool = True
     needs_other: bool = False
+    only_for: Callable[[type], bool] = _is_any
 
     def is_about(self, subject: Subject) -> bool:
         """Return whether the check applies to a plugin."""
+        if not self.only_for(subject.plugin):
+            return False
         return not self.hooks or any(subject.has(hook) for hook in self.hooks)
 
 

@@ -14,6 +14,7 @@ from quaymaster._authors.testing.contract.effects import EFFECTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
 from quaymaster._authors.testing.contract.facts import FACTS
 from quaymaster._authors.testing.contract.failures import FAILURES
+from quaymaster._authors.testing.contract.group_gates import GROUP_GATES
 from quaymaster._authors.testing.contract.groups import (
     GROUP_RESCUE,
     PLACEMENT_SCORES,
@@ -28,6 +29,7 @@ from quaymaster._authors.testing.contract.metrics import METRICS
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
+from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
@@ -74,6 +76,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         OBJECT_CHANGES,
         TIME,
         TIMERS,
+        PERIODIC_TIMERS,
         SCORE_RANGE,
         NORMALIZATION,
         TIES,
@@ -81,6 +84,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         PLACEMENT_SCORES,
         QUORUM,
         GROUP_RESCUE,
+        GROUP_GATES,
         SIGNATURE,
         SCOPE,
         SKIPS,

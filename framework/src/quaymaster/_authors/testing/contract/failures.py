@@ -13,7 +13,13 @@ from quaymaster._authors.testing.contract.companions import (
     post_filter_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.object_keys import WatchedObjects
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.stressed import (
+    NOT_FINITE,
+    NOT_NUMBERS,
+    with_texts,
+)
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
 from quaymaster._authors.testing.contract_error import ContractError
@@ -28,7 +34,10 @@ _COPIES: Final = 8
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     try:
-        bench = Bench(subject, cluster)
+        objects = WatchedObjects(subject)
+        services = subject.make_services(subject.empty_cluster)
+        services = attrs.evolve(services, informers=objects)
+        bench = Bench(subject, cluster, services=services)
         if subject.has("events_to_register"):
             bench.ask("events_to_register")
         Bench(subject, cluster).close()
@@ -41,12 +50,44 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                 _post_filter(subject, cluster, pod)
         except HookFailedError as failure:
             fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
+    confused = objects.confused_key(cluster.objects)
+    if confused is not None:
+        fail("", str(confused), confused.meant, cluster.pending)
+    _ask_with_texts(subject, cluster)
     crowded = _crowded(cluster)
     try:
         walk(Bench(subject, crowded), cluster.pending[0])
     except HookFailedError as failure:
         shown = (cluster.pending[0], crowded.nodes, crowded.pods)
         fail(failure.hook, failure.problem, *shown)
+
+
+def _ask_with_texts(subject: Subject, cluster: SmallCluster) -> None:
+    """Call the hooks where labels and annotations are numbers that are not finite.
+
+    A plugin may fail on any text that is not a number, but not on these alone.
+    """
+    if not cluster.nodes:
+        return
+    failure = _failure_with(subject, with_texts(cluster, NOT_FINITE))
+    if failure is None or _failure_with(subject, with_texts(cluster, NOT_NUMBERS)):
+        return
+    text = (
+        f"{failure.problem} for a label or annotation 'nan' or 'inf', but not for "
+        "other texts that are no numbers: float() accepts these two, so test the "
+        "number with math.isfinite"
+    )
+    fail(failure.hook, text, cluster.pending, cluster.nodes)
+
+
+def _failure_with(subject: Subject, cluster: SmallCluster) -> HookFailedError | None:
+    try:
+        bench = Bench(subject, cluster)
+        for pod in cluster.pending:
+            walk(bench, pod)
+    except HookFailedError as failure:
+        return failure
+    return None
 
 
 def _crowded(cluster: SmallCluster) -> SmallCluster:
@@ -85,6 +126,6 @@ def _ask_post_filter(harness: PluginHarness, pod: Pod) -> None:
 
 FAILURES = Check(
     name="failures",
-    promise="no hook raises, and each returns what its spec allows",
+    promise="no hook raises, each returns what its spec allows, and keys may exist",
     ask=_ask,
 )

@@ -1,13 +1,18 @@
 """A check: a plugin forgets the pods that are gone."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
-from quaymaster._authors.testing.contract.pod_lives import live
+from quaymaster._authors.testing.contract.pod_lives import (
+    live,
+    live_unbound,
+    live_unplaced,
+)
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
@@ -19,6 +24,9 @@ __all__ = ["MEMORY"]
 _PODS: Final = 64
 """The pods of each round."""
 
+_SECONDS: Final = 3601
+"""Enough for timers that run each hour."""
+
 _DEPTH: Final = 6
 _CLUSTER: Final = SmallCluster(
     nodes=(make_node(name="n0"), make_node(name="n1")),
@@ -26,26 +34,43 @@ _CLUSTER: Final = SmallCluster(
 )
 
 
+_LIVES: Final[Sequence[tuple[str, Callable[[Bench, Pod], None]]]] = (
+    ("comes and goes", live),
+    ("is deleted before it gets a node", live_unplaced),
+    ("is deleted after its attempt has failed on Permit", live_unbound),
+)
+"""How each pod lives, and how it is described."""
+
+
 def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None:
+    for what, life in _LIVES:
+        _ask_of(subject, what, life)
+
+
+def _ask_of(subject: Subject, what: str, life: Callable[[Bench, Pod], None]) -> None:
     bench = Bench(subject, _CLUSTER, services=subject.make_services())
     try:
-        before, between, after = (_sizes_after_round(bench, at) for at in range(3))
+        rounds = (_sizes_after_round(bench, at, life) for at in range(3))
+        before, between, after = rounds
     finally:
         subject.close()
     for name, size in after.items():
         middle = between.get(name, 0)
         if min(size - middle, middle - before.get(name, 0)) >= _PODS:
             text = (
-                f"self.{name} grows with each pod that comes and goes: it has "
+                f"self.{name} grows with each pod that {what}: it has "
                 f"{size - middle} more entries after {_PODS} more pods"
             )
             fail("", text)
 
 
-def _sizes_after_round(bench: Bench, number: int) -> Mapping[str, int]:
+def _sizes_after_round(
+    bench: Bench, number: int, life: Callable[[Bench, Pod], None]
+) -> Mapping[str, int]:
     for at in range(_PODS):
-        live(bench, make_pod(name=f"g{number}-{at}"))
-    # Plugins may forget pods when they are called the next time.
+        life(bench, make_pod(name=f"g{number}-{at}"))
+    # Plugins may forget pods by a timer, or when they are called the next time.
+    bench.advance(_SECONDS)
     walk(bench, _CLUSTER.pending[0])
     return {name: _size(value, set()) for name, value in _attributes(bench.plugin)}
 

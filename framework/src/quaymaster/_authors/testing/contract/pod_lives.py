@@ -1,15 +1,19 @@
-"""Runs pods through their lives: they wait, are bound, and are deleted."""
+"""Runs pods through their lives: they wait, are bound or not, and are deleted."""
 
 from typing import Final
 
 from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.answers import answers
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.pre_binding import pre_bind
-from quaymaster._authors.testing.contract.reserving import first_open_node
+from quaymaster._authors.testing.contract.reserving import (
+    first_open_node,
+    reserve_and_return,
+)
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._core.contract.cycle_state import CycleState
 
-__all__ = ["live"]
+__all__ = ["live", "live_unbound", "live_unplaced"]
 
 _RESERVING_HOOKS: Final = ("reserve", "permit")
 
@@ -17,9 +21,7 @@ _RESERVING_HOOKS: Final = ("reserve", "permit")
 def live(bench: Bench, pod: Pod) -> None:
     """Run a pod through its life: it waits, is bound, and is deleted."""
     subject, state = bench.subject, CycleState()
-    bench.add(pod)
-    if subject.has("queue_sort"):
-        bench.ask("queue_sort", make_queued_pod(pod))
+    _enqueue(bench, pod)
     node_name = first_open_node(bench, pod)
     if node_name:
         bench.pre_filter(state, pod)
@@ -35,3 +37,26 @@ def live(bench: Bench, pod: Pod) -> None:
             pod = assumed
             bench.add(pod)
     bench.remove(pod)
+
+
+def live_unplaced(bench: Bench, pod: Pod) -> None:
+    """Run a pod through its life: it is deleted before it gets a node."""
+    _enqueue(bench, pod)
+    answers(bench, pod)
+    bench.remove(pod)
+
+
+def live_unbound(bench: Bench, pod: Pod) -> None:
+    """Run a pod through its life: its attempt ends after Permit, and it is deleted."""
+    _enqueue(bench, pod)
+    node_name = first_open_node(bench, pod)
+    if node_name:
+        reserve_and_return(bench, pod, node_name)
+        bench.room.drop()
+    bench.remove(pod)
+
+
+def _enqueue(bench: Bench, pod: Pod) -> None:
+    bench.add(pod)
+    if bench.subject.has("queue_sort"):
+        bench.ask("queue_sort", make_queued_pod(pod))

@@ -11,12 +11,24 @@ from quaymaster._api.objects.quantity import Quantity
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.makers.metadata import make_uid
 
-__all__ = ["stressed", "with_equal_nodes"]
+__all__ = [
+    "NOT_FINITE",
+    "NOT_NUMBERS",
+    "stressed",
+    "with_equal_nodes",
+    "with_texts",
+]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
 _VALUES: Final = ("", "0", "a.b.c.d.e.f.g.h", "a-b-c-d-e-f-g-h")
 """Values that every label may have, whatever their author expects."""
+
+NOT_FINITE: Final = ("nan", "inf")
+"""Texts that `float` accepts, although no integer has such a value."""
+
+NOT_NUMBERS: Final = ("", "a.b", "a-b")
+"""Texts that neither `int` nor `float` accepts."""
 
 _LARGE: Final = "1000"
 """A larger value of nodes than most authors draw.
@@ -71,6 +83,28 @@ def with_equal_nodes(cluster: SmallCluster, model: Node) -> SmallCluster:
     return attrs.evolve(cluster, nodes=nodes, pods=pods)
 
 
+def with_texts(cluster: SmallCluster, texts: Sequence[str]) -> SmallCluster:
+    """Return a cluster with a further node, and a further waiting pod, for each text.
+
+    Args:
+        cluster: The cluster, which has a node and a waiting pod.
+        texts: The values of all their labels and annotations.
+    """
+    nodes = [
+        _copy_of(_relabelled(cluster.nodes[0], cluster.nodes, text), f"text-{at}")
+        for at, text in enumerate(texts)
+    ]
+    pending = [
+        _renamed(_relabelled(cluster.pending[0], cluster.pending, text), f"text-{at}")
+        for at, text in enumerate(texts)
+    ]
+    return attrs.evolve(
+        cluster,
+        nodes=(*cluster.nodes, *nodes),
+        pending=(*cluster.pending, *pending),
+    )
+
+
 def _on(cluster: SmallCluster, node: Node) -> tuple[Pod, ...]:
     return tuple(pod for pod in cluster.pods if pod.node_name == node.name)
 
@@ -83,10 +117,12 @@ def _copy_of(model: Node, name: str) -> Node:
 
 
 def _copy_on(pod: Pod, node: Node) -> Pod:
-    name = f"{pod.name}-{node.name}"
+    return replace(_renamed(pod, f"{pod.name}-{node.name}"), node_name=node.name)
+
+
+def _renamed(pod: Pod, name: str) -> Pod:
     uid = make_uid(Pod, name, pod.namespace)
-    metadata = replace(pod.metadata, name=name, uid=uid)
-    return replace(pod, metadata=metadata, node_name=node.name)
+    return replace(pod, metadata=replace(pod.metadata, name=name, uid=uid))
 
 
 def _huge(node: Node) -> Node:

@@ -43,8 +43,7 @@ class NodeControllers:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
-        if not self._evictions.is_idle:
-            self._evictions.pod_changed(old, new)
+        self._evictions.pod_changed(old, new)
         if (
             new is not None
             and new.metadata.deletion_timestamp is not None

@@ -5,6 +5,7 @@ that does not tolerate all such taints of its node is deleted at once; otherwise
 the shortest of the tolerations that it uses ends. Budgets do not protect it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
@@ -64,10 +65,13 @@ class TaintEvictionController:
         self._evictions: dict[str, _Eviction] = {}
         self._changed_nodes: dict[str, None] = {}
         self._changed_pods: dict[str, None] = {}
+        # The number of pods of each node. With an autoscaler, most nodes whose taints
+        # change are new: to look for their pods among all took 3 % of a simulation.
+        self._counts: Counter[str] = Counter()
         self._timer: Timer | None = None
 
     @property
-    def is_idle(self) -> bool:
+    def _is_idle(self) -> bool:
         """Whether no node has such a taint and no pod has a deadline."""
         return not self._taints and not self._evictions
 
@@ -87,6 +91,12 @@ class TaintEvictionController:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
+        before = "" if old is None else old.node_name
+        after = "" if new is None else new.node_name
+        if before != after:
+            self._count(before, after)
+        if self._is_idle:
+            return
         if new is None:
             if old is not None:
                 self._cancel(old.key)
@@ -103,6 +113,15 @@ class TaintEvictionController:
             self._changed_pods[new.key] = None
             self._wake()
 
+    def _count(self, before: str, after: str) -> None:
+        """Count a pod on its node; both names may be empty."""
+        if after:
+            self._counts[after] += 1
+        if before:
+            self._counts[before] -= 1
+            if not self._counts[before]:
+                del self._counts[before]
+
     def _wake(self) -> None:
         """Examine the pods after all changes of this moment."""
         # One pass for all changes of a moment: a node and its pods are often loaded
@@ -115,7 +134,7 @@ class TaintEvictionController:
         self._timer = None
         nodes, self._changed_nodes = self._changed_nodes, {}
         keys, self._changed_pods = self._changed_pods, {}
-        if nodes:
+        if any(self._counts[name] for name in nodes):
             # All pods are read once for all nodes, since there is no index of pods by
             # node here.
             pods = self._pods.values()
