@@ -260,6 +260,8 @@ def _pause(answer: Answer, request: Request) -> float | None:
     text = answer.headers.get("Retry-After", "")
     seconds = float(text) if text.isdecimal() else None
     if answer.code == _TOO_MANY:
+        # Unlike client-go's `checkWait`, also without the header.
         return 1.0 if seconds is None else seconds
+    # client-go also repeats writes, although they may have been done.
     is_safe = answer.code >= _SERVER_ERROR and request.only_reads
     return seconds if is_safe else None

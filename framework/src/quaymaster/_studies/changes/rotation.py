@@ -115,6 +115,7 @@ class _Rotation:
             self._blocked.append(f"{name}: it was deleted meanwhile")
             self._order()
             return
+        # Lost nodes may return under their names.
         new = copy_of_node(old, {*nodes, *self._simulation.lost_nodes})
         self._cluster.create(new)
         for obj in copies_for(objects_of_node(self._cluster, old), old, new):

@@ -127,12 +127,9 @@ def rerun(
     surveyed = survey(_metered(state.entries(file.lines()), meter, room, hours))
     end = state.end
     start = Time.parse(state.begins[0].time)
+    # Without controllers of workloads: the record has their pods.
     cluster = InMemoryCluster(
-        # Without controllers of workloads: the record has their pods.
-        VirtualClock(start),
-        seed=seed,
-        workloads=False,
-        kubernetes=config.kubernetes,
+        VirtualClock(start), seed=seed, workloads=False, kubernetes=config.kubernetes
     )
     # Read twice: how long a pod ran is seen at its end, and needed when it is created.
     entries = RecordState(kinds).entries(file.lines())

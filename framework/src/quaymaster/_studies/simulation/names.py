@@ -220,6 +220,7 @@ class RequestedPod:
         Args:
             called: Name -> the form in which to show it.
         """
+        # The names of pods begin with that of their workload.
         begins = [name for name in called if name.startswith(f"{self._name}-")]
         same = [self._name] if self._name in called else []
         close = difflib.get_close_matches(self._name, called, n=_NEAR)

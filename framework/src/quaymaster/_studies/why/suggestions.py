@@ -332,11 +332,9 @@ def _pairs(
     offered: Sequence[Candidate], goal: Goal, trials: Trials
 ) -> Iterator[SuggestedChange]:
     """Find two changes that work together: first whether, then how much of each."""
+    # Of a pair, no part may cost other pods their nodes, so these are tried alone.
     harmless = [
-        # A change that evicts others gets no smaller with a second one beside it.
-        candidate
-        for candidate in offered
-        if candidate.effect is not Effect.EVICTS
+        candidate for candidate in offered if candidate.effect is not Effect.EVICTS
     ]
     for first, second in combinations(harmless, 2):
         if first.kind == second.kind and first.kind in _ONE_OF:

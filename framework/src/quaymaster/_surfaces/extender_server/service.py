@@ -89,6 +89,7 @@ class ExtenderService:
         unknown_nodes: UnknownNodes = UnknownNodes.REJECT,
     ) -> None:
         clock = clock or RealClock()
+        # Nothing here may change the objects, which are those of another cluster.
         cluster = InMemoryCluster(
             clock, kubelet=False, controllers=False, kubernetes=config.kubernetes
         )
