@@ -344,7 +344,7 @@ def _pairs(
         if trials.meets(goal, largest.apply(trials.given.objects)) is None:
             continue
         half = first.at(_level(first, second, goal, trials))
-        # Within a pair, no part may cost other pods their nodes.
+        # Beside another change, even one that adds room is judged strictly.
         strict = attrs.evolve(second, effect=Effect.CHANGES)
         change = smallest(strict, goal, trials, partial(both, half))
         if change is not None:
