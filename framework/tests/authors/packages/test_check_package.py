@@ -32,7 +32,7 @@ dependencies = ["quaymaster>=0.1,<0.2"]
 Gates = "acme_gates:Gates"
 """
 GATES = """
-from quaymaster import hookimpl
+from quaymaster import Status, hookimpl
 
 class Gates:
     reads = ()
@@ -42,7 +42,7 @@ class Gates:
 
     @hookimpl
     def bind(self):
-        return None
+        return Status.skip()
 """
 NEEDY = """
 import attrs
@@ -309,7 +309,7 @@ def test_mistakes_of_the_code_are_found_one_line_each(
 
 @pytest.mark.long
 def test_broken_contract_is_found(make_folder: MakeFolder) -> None:
-    code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
+    code = GATES.replace("bind", "filter").replace("Status.skip()", "{}['tier']")
     (line,) = findings(make_folder(code=code))
     assert line.startswith("error: [contract: failures] Gates.filter: ")
     assert "KeyError: 'tier'" in line
@@ -330,7 +330,7 @@ def test_broken_contract_is_found(make_folder: MakeFolder) -> None:
 def test_class_may_opt_out_of_checks(
     declared: dict[str, str], lines: list[str], make_folder: MakeFolder
 ) -> None:
-    code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
+    code = GATES.replace("bind", "filter").replace("Status.skip()", "{}['tier']")
     attribute = f"class Gates:\n    contract_opt_outs = {declared}\n"
     found = findings(make_folder(code=code.replace("class Gates:", attribute)))
     assert [line.partition(" (there")[0] for line in found] == lines
@@ -349,7 +349,7 @@ def test_log_messages_of_a_plugin_are_not_repeated_for_each_cluster(
 
 @pytest.mark.long
 def test_check_of_the_contract_can_be_left_out(make_folder: MakeFolder) -> None:
-    code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
+    code = GATES.replace("bind", "filter").replace("Status.skip()", "{}['tier']")
     assert findings(make_folder(code=code), "--without", "failures") == []
 
 
@@ -739,7 +739,7 @@ def test_installed_distribution_does_not_clash_with_itself(
 
 @pytest.mark.long
 def test_report_is_available_as_json(make_folder: MakeFolder) -> None:
-    code = GATES.replace("bind", "filter").replace("None", "{}['tier']")
+    code = GATES.replace("bind", "filter").replace("Status.skip()", "{}['tier']")
     result = check(make_folder(code=code), "-o", "json")
     assert result.exit_code == 1
     report: dict[str, Any] = json.loads(result.stdout)

@@ -18,6 +18,8 @@ from tests.kit.internals.testing import CHECKS
 from tests.kit.nightly import with_rest_at_night
 from tests.kit.planted.aisles import AISLE_MISTAKES, Aisles
 from tests.kit.planted.aisles import OWN as AISLE_CLUSTERS
+from tests.kit.planted.attachments import ATTACHMENT_MISTAKES, Attaches, Polls
+from tests.kit.planted.attachments import OWN as ATTACHMENT_CLUSTERS
 from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
@@ -98,6 +100,7 @@ MISTAKES = (
     *HALL_MISTAKES,
     *START_MISTAKES,
     *TICKET_MISTAKES,
+    *ATTACHMENT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -122,6 +125,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Evictors, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
     (Tickets, TICKET_CLUSTERS),
+    (Attaches, ATTACHMENT_CLUSTERS),
+    (Polls, ATTACHMENT_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
@@ -161,6 +166,8 @@ COSTLY = (
     "Evictors",
     "StubbedFeeds",
     "Tickets",
+    "Attaches",
+    "Polls",
 )
 
 

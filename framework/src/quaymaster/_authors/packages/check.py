@@ -20,6 +20,7 @@ from quaymaster._authors.packages.entry_checks import (
     typing_findings,
 )
 from quaymaster._authors.packages.findings import Finding, Level
+from quaymaster._authors.packages.import_checks import import_findings
 from quaymaster._authors.packages.metadata_checks import (
     lowest_sdk,
     metadata_findings,
@@ -106,6 +107,7 @@ def _findings(
     others = _all_but(candidate)
     for plugin in plugins:
         yield from load_findings(plugin)
+    yield from import_findings(candidate)
     yield from clash_findings(plugins, others)
     usable = [plugin for plugin in plugins if plugin.error is None]
     needs += needs_of(candidate, usable)

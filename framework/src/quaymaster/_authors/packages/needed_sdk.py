@@ -5,7 +5,6 @@ that its modules import. Nothing is imported for it but the plugins themselves.
 """
 
 import ast
-import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from packaging.version import Version
 
 from quaymaster._authors.packages.added_names import ADDED
 from quaymaster._authors.packages.candidate import Candidate
+from quaymaster._authors.packages.code_files import python_files
 from quaymaster._authors.packages.findings import Finding
 from quaymaster._core.registry.plugin_checks import marked_hooks
 from quaymaster._core.registry.registered import RegisteredPlugin
@@ -50,7 +50,7 @@ def needs_of(
         plugins: Its plugins that can be loaded.
     """
     needs = [need for plugin in plugins for need in _hooks(plugin)]
-    for file in _files(candidate):
+    for file in python_files(candidate):
         needs += _names(file)
     return needs
 
@@ -83,24 +83,6 @@ def _hooks(plugin: RegisteredPlugin) -> Iterator[Need]:
             version = Version(point.age(hook).since)
             if version > _FIRST:
                 yield Need(version, f"plugin {plugin.name!r}", f"hook {hook!r}")
-
-
-def _files(candidate: Candidate) -> Iterator[Path]:
-    """Yield the Python files of the packages that the entry points name."""
-    for name in dict.fromkeys(
-        offer.entry.module.partition(".")[0] for offer in candidate.offers
-    ):
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            continue  # another check reports it
-        if spec is None:
-            continue
-        folders = spec.submodule_search_locations
-        if folders is None and spec.origin:
-            yield Path(spec.origin)
-        for folder in folders or ():
-            yield from sorted(Path(folder).rglob("*.py"))
 
 
 def _names(file: Path) -> Iterator[Need]:

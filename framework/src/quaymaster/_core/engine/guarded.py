@@ -4,6 +4,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 from weakref import WeakSet
 
@@ -12,7 +13,7 @@ from quaymaster._base.raised import is_from_outside
 from quaymaster._core.binding.executor import Executor
 from quaymaster._core.contract.clock import Clock, Timer
 
-__all__ = ["PluginClock", "run_guarded"]
+__all__ = ["PluginClock", "outcome_of", "pass_on", "run_guarded"]
 
 T = TypeVar("T")
 
@@ -108,22 +109,30 @@ def run_guarded(
     if is_retired():
         return
 
-    def outcome() -> tuple[T] | None:
-        if is_retired():
-            return None
-        try:
-            return (task(),)
-        except BaseException as error:
-            if is_from_outside(error):
-                raise
-            _log_failure(task)
-            return None
+    executor.submit(
+        partial(outcome_of, task, is_retired), partial(pass_on, done), blocks=blocks
+    )
 
-    def finish(result: tuple[T] | None) -> None:
-        if result is not None:
-            _logging_errors(lambda: done(result[0]), done)()
 
-    executor.submit(outcome, finish, blocks=blocks)
+def outcome_of(
+    task: Callable[[], T], is_retired: Callable[[], bool]
+) -> tuple[T] | None:
+    """Run a plugin's task on a worker; return its result, or None without one."""
+    if is_retired():
+        return None
+    try:
+        return (task(),)
+    except BaseException as error:
+        if is_from_outside(error):
+            raise
+        _log_failure(task)
+        return None
+
+
+def pass_on(done: Callable[[T], None], outcome: tuple[T] | None) -> None:
+    """Pass the result of a task, if it has one, on the engine's thread."""
+    if outcome is not None:
+        _logging_errors(lambda: done(outcome[0]), done)()
 
 
 def _logging_errors(

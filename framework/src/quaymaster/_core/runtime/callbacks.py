@@ -48,4 +48,6 @@ def guarded_function(
             return answer
         return unexpected(plugin, hook, answer, expected)
 
+    # As `functools.wraps` does, which would copy more: `inspect.unwrap` finds it.
+    guarded.__dict__["__wrapped__"] = function
     return guarded

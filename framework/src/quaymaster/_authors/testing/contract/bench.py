@@ -159,19 +159,24 @@ class Bench:
         metadata = replace(obj.metadata, resource_version=next_version(old))
         return replace(obj, metadata=metadata)
 
-    def deliver(self) -> None:
+    def deliver(self) -> Sequence[ApiObject]:
         """Deliver what the plugin has written to its cluster, as a watch does.
+
+        Returns:
+            The objects that it has written, except those that it has deleted.
 
         Raises:
             HookFailedError: A callback for changes of objects failed.
         """
-        for (kind, key), obj in self._stored.take().items():
+        written = self._stored.take()
+        for (kind, key), obj in written.items():
             old = self._objects.stored(kind).get(key)
             if obj is not None:
                 self._put(obj)
             elif old is not None:
                 self.remove(old)
         self._raise_failed_callback()
+        return [obj for obj in written.values() if obj is not None]
 
     def _put(self, obj: ApiObject) -> None:
         if isinstance(obj, Node):

@@ -1,23 +1,34 @@
-"""Watches which calls of a plugin use real time, threads, event loops, or block."""
+"""Watches which calls of a plugin use real time, threads or event loops, or block.
+
+It also sees workers that use what belongs to the scheduling thread.
+"""
 
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import PurePath
 from types import FrameType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import attrs
 
+from quaymaster._authors.testing.contract.blocking import stopping_blocking_calls
+from quaymaster._authors.testing.contract.own_frames import (
+    OwnFrames,
+    module_of,
+    packages_of,
+)
+from quaymaster._authors.testing.contract.replacing import replacing
 from quaymaster._authors.testing.contract.subject import HOOKS
+from quaymaster._core.engine.handle import EngineHandle
+from quaymaster._core.engine.object_callbacks import PluginInformers
+from quaymaster._core.state.snapshot import Snapshot
 
 __all__ = ["RealTimeUse", "RealTimeWatch"]
-
-T = TypeVar("T")
 
 _CLOCK: Final = "read handle.clock.now(), which is virtual in simulations and tests"
 _TIMER: Final = "set a timer with handle.clock.call_later"
@@ -26,6 +37,11 @@ _FILE: Final = "read files when the plugin is built, or with handle.run_in_backg
 _CLUSTER: Final = (
     "all pods wait meanwhile, so read handle.informers, and make calls with "
     "handle.run_in_background; preemption.Evictions does so for evictions"
+)
+
+_SCHEDULER: Final = (
+    "that belongs to the scheduling thread: read it in reserve and keep the result in "
+    "the CycleState, or call handle.cluster"
 )
 
 _READINGS: Final[Mapping[object, str]] = {
@@ -62,6 +78,30 @@ _ATTEMPT_HOOKS: Final = (
 )
 """While one of these runs, all pods wait for it."""
 
+_NOT_ON_WORKERS: Final[Mapping[str, str]] = {
+    f"{owner.__name__}.{method}": f"handle.{used}"
+    for owner, methods in {
+        EngineHandle: {
+            name: name
+            for name in (
+                "informers",
+                "nominated_pods",
+                "pod_groups",
+                "random",
+                "snapshot",
+                "trial",
+                "waiting_pod",
+                "waiting_pods",
+            )
+        },
+        # A plugin may have kept these from its constructor.
+        PluginInformers: dict.fromkeys(("get", "list", "changes"), "informers"),
+        Snapshot: dict.fromkeys(("get", "__iter__", "__len__"), "snapshot"),
+    }.items()
+    for method, used in methods.items()
+}
+"""What belongs to the scheduling thread: a method -> what a plugin uses by it."""
+
 _FILE_READERS: Final = frozenset({"io", "_io"})
 _NOT_BY_PLUGINS: Final = frozenset(
     {"importlib", "_frozen_importlib_external", "linecache", "tokenize", "inspect"}
@@ -92,16 +132,16 @@ class RealTimeWatch:
     imported by name.
 
     Args:
-        packages: The plugin's packages or modules, without parents or children.
+        plugin: The plugin's class.
 
     Attributes:
         uses: What it has seen.
     """
 
-    def __init__(self, packages: Collection[str]) -> None:
-        self._packages = packages
+    def __init__(self, plugin: type) -> None:
+        self._plugin = plugin
+        self._frames = OwnFrames(packages_of(plugin))
         self._thread = threading.get_ident()
-        self._is_task = False
         self.uses: list[RealTimeUse] = []
 
     @contextmanager
@@ -111,8 +151,11 @@ class RealTimeWatch:
         Args:
             is_offline: Whether connections to servers fail, as without a network.
         """
-        before, self._is_task = sys.getprofile(), False
-        with self._watching_connections(is_offline):
+        before = sys.getprofile()
+        with (
+            self._watching_connections(is_offline),
+            stopping_blocking_calls(self._plugin, self._note),
+        ):
             sys.setprofile(self._see)
             try:
                 yield
@@ -137,35 +180,15 @@ class RealTimeWatch:
             return resolve(*args, **options)
 
         with (
-            _replacing(socket.socket, "connect", connect_here),
-            _replacing(socket, "getaddrinfo", resolve_here),
+            replacing(socket.socket, "connect", connect_here),
+            replacing(socket, "getaddrinfo", resolve_here),
         ):
             yield
 
     def _note_connection(self, frame: FrameType) -> None:
-        if not self._is_task and threading.get_ident() == self._thread:
+        if threading.get_ident() == self._thread:
             problem = "connects to a server on the scheduling thread"
-            self._note(self._own(frame), problem, _TASK)
-
-    def submit(
-        self,
-        task: Callable[[], T],
-        done: Callable[[T], None],
-        *,
-        blocks: bool = True,  # noqa: ARG002 - all tasks run alike
-    ) -> None:
-        """Run a background task, which may use real time, as an executor does."""
-        before, self._is_task = sys.getprofile(), True
-        sys.setprofile(None)
-        try:
-            result = task()
-        finally:
-            sys.setprofile(before)
-            self._is_task = False
-        done(result)
-
-    def close(self) -> None:
-        """Do nothing: no task is running."""
+            self._note_here(self._frames.nearest(frame), problem, _TASK)
 
     def _see(self, frame: FrameType, event: str, called: object) -> None:
         if event == "c_call":
@@ -173,101 +196,79 @@ class RealTimeWatch:
         elif event == "call":
             self._see_loop(frame)
             self._see_cluster(frame)
+            self._see_scheduler(frame)
 
     def _see_builtin(self, frame: FrameType, called: object) -> None:
         name, module = (
             getattr(called, attribute, None) for attribute in ("__name__", "__module__")
         )
         if module == "_thread" and name in _THREAD_STARTS:
-            self._note(self._own(frame), "starts a thread", f"{_TIMER}, and {_TASK}")
-        elif module == "time" and name == "sleep":
-            problem = "blocks the scheduling thread with time.sleep()"
-            self._note(self._own(frame), problem, _TIMER)
+            own = self._frames.nearest(frame)
+            self._note_here(own, "starts a thread", f"{_TIMER}, and {_TASK}")
         elif name == "open" and module in _FILE_READERS:
             self._note_in_attempt(self._reader(frame), "opens a file", _FILE)
-        elif name in _READING_NAMES and self._is_own(frame):
+        elif name in _READING_NAMES and self._frames.is_own(frame):
             reading = _reading(called)
             if reading:
-                self._note(frame, f"reads a real clock with {reading}", _CLOCK)
+                self._note_here(frame, f"reads a real clock with {reading}", _CLOCK)
 
     def _see_loop(self, frame: FrameType) -> None:
         """Note a function of an event loop that the plugin itself calls."""
-        module = _module_of(frame).partition(".")[0]
+        module = module_of(frame).partition(".")[0]
         caller = frame.f_back
-        if module in _LOOPS and caller is not None and self._is_own(caller):
-            self._note(caller, f"uses {module}", f"{_TIMER}, and {_TASK}")
+        if module in _LOOPS and caller is not None and self._frames.is_own(caller):
+            self._note_here(caller, f"uses {module}", f"{_TIMER}, and {_TASK}")
 
     def _see_cluster(self, frame: FrameType) -> None:
         """Note a call of ``handle.cluster`` that the plugin itself makes in a hook."""
         name = frame.f_code.co_name
-        if name not in _CLUSTER_CALLS or _module_of(frame) not in _CLUSTER_PORTS:
+        if name not in _CLUSTER_CALLS or module_of(frame) not in _CLUSTER_PORTS:
             return
         caller = frame.f_back
-        if caller is not None and self._is_own(caller):
+        if caller is not None and self._frames.is_own(caller):
             what = f"calls handle.cluster.{name}() on the scheduling thread"
             self._note_in_attempt(caller, what, _CLUSTER)
 
+    def _see_scheduler(self, frame: FrameType) -> None:
+        """Note a worker of the plugin that uses what belongs to another thread."""
+        used = _NOT_ON_WORKERS.get(frame.f_code.co_qualname)
+        if used is None or not module_of(frame).startswith("quaymaster."):
+            return
+        caller = frame.f_back
+        if caller is None or not self._frames.is_own(caller):
+            return
+        if self._frames.is_on_worker(caller):
+            self._note(caller, f"uses {used} on a worker", _SCHEDULER)
+
+    def _note_here(self, frame: FrameType | None, what: str, remedy: str) -> None:
+        """Note a use on the scheduling thread; workers may use it."""
+        if frame is not None and not self._frames.is_on_worker(frame):
+            self._note(frame, what, remedy)
+
     def _note_in_attempt(self, frame: FrameType | None, what: str, remedy: str) -> None:
-        if frame is not None and self._entry(frame) in _ATTEMPT_HOOKS:
+        if frame is not None and self._frames.entry(frame) in _ATTEMPT_HOOKS:
             self._note(frame, what, remedy)
 
     def _reader(self, frame: FrameType | None) -> FrameType | None:
         """Return the function of the plugin that reads a file, as `_own` does."""
-        own, above = self._own(frame), frame
+        own, above = self._frames.nearest(frame), frame
         # Identity: frames are compared, not what they contain.
         while above is not None and above is not own:
-            if _module_of(above).partition(".")[0] in _NOT_BY_PLUGINS:
+            if module_of(above).partition(".")[0] in _NOT_BY_PLUGINS:
                 return None
             above = above.f_back
         return own
 
-    def _is_own(self, frame: FrameType) -> bool:
-        return _module_of(frame).partition(".")[0] in self._packages
-
-    def _own(self, frame: FrameType | None) -> FrameType | None:
-        """Return the nearest function of the plugin, unless the framework is nearer."""
-        while frame is not None and not self._is_own(frame):
-            if _module_of(frame).partition(".")[0] == "quaymaster":
-                return None
-            frame = frame.f_back
-        return frame
-
-    def _note(self, frame: FrameType | None, what: str, remedy: str) -> None:
-        if frame is None:
-            return
+    def _note(self, frame: FrameType, what: str, remedy: str) -> None:
         code = frame.f_code
         where = f"{PurePath(code.co_filename).name}:{frame.f_lineno}"
         problem = f"{code.co_name} ({where}) {what}: {remedy}"
-        self.uses.append(RealTimeUse(self._entry(frame), problem))
-
-    def _entry(self, frame: FrameType) -> str:
-        """Return the name of the function of the plugin that the suite has called."""
-        while frame.f_back is not None and self._is_own(frame.f_back):
-            frame = frame.f_back
-        return frame.f_code.co_name
+        self.uses.append(RealTimeUse(self._frames.entry(frame), problem))
 
 
 _READING_NAMES: Final = frozenset(
     text.removesuffix("()").rpartition(".")[2] for text in _READINGS.values()
 )
-
-
-@contextmanager
-def _replacing(owner: object, name: str, value: object) -> Iterator[None]:
-    """Replace an attribute, which may be inherited, in the block."""
-    own = vars(owner)
-    before = {name: own[name]} if name in own else {}
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        delattr(owner, name)
-        for each, original in before.items():
-            setattr(owner, each, original)
-
-
-def _module_of(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", ""))
 
 
 def _reading(called: object) -> str:

@@ -8,6 +8,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.testing.contract.bench import HookFailedError
+from quaymaster._authors.testing.contract.blocking import stopping_blocking_calls
 from quaymaster._authors.testing.contract.check import Check, Finding
 from quaymaster._authors.testing.contract.checks import CHECKS
 from quaymaster._authors.testing.contract.effects import (
@@ -280,7 +281,8 @@ def _of_check(
 ) -> Iterator[Violation]:
     for subject in subjects:
         if check.is_about(subject):
-            finding = _finding_of(check, subject, clusters, stable=stable)
+            with stopping_blocking_calls(subject.plugin):
+                finding = _finding_of(check, subject, clusters, stable=stable)
             if finding is not None:
                 yield _violation(check.name, subject, finding)
 

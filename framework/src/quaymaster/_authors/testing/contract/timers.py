@@ -13,6 +13,7 @@ from quaymaster._authors.testing.contract.companions import (
     evicting_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.own_frames import NOT_PLUGINS
 from quaymaster._authors.testing.contract.real_time import RealTimeWatch
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -20,15 +21,11 @@ from quaymaster._authors.testing.contract.walk import walk
 from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.raised import describe_exception
 from quaymaster._core.engine.guarded import run_guarded
-from quaymaster._core.engine.handle import Services
 
 __all__ = ["TIMERS"]
 
 _SECONDS: Final = 61
 """Enough for timers that run each minute."""
-
-_NOT_PLUGINS: Final = frozenset({"builtins", "abc", "typing", "quaymaster"})
-"""The packages of classes from which plugins may derive."""
 
 
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
@@ -39,20 +36,18 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
 
 
 def _ask_online(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
-    watch = RealTimeWatch(_packages(subject.plugin))
-    services = subject.make_services(subject.empty_cluster)
-    services = attrs.evolve(services, executor=watch)
+    watch = RealTimeWatch(subject.plugin)
     failures: list[tuple[str, str]] = []
     try:
         with watch.watching(), _collecting(failures):
-            bench = Bench(subject, cluster, services=services)
+            bench = Bench(subject, cluster)
             for pod in cluster.pending:
                 walk(bench, pod)
             bench.advance(_SECONDS)
             bench.become(cluster, other)
             bench.close()
             if subject.has("post_filter") and cluster.nodes:
-                _evict(subject, cluster, watch)
+                _evict(subject, cluster)
     except HookFailedError:
         if not watch.uses:
             raise
@@ -64,12 +59,10 @@ def _ask_online(subject: Subject, cluster: SmallCluster, other: SmallCluster) ->
 
 def _ask_offline(subject: Subject, cluster: SmallCluster) -> None:
     """Look for connections of a class whose calls of servers a test has overridden."""
-    watch = RealTimeWatch(_packages(subject.plugin))
+    watch = RealTimeWatch(subject.plugin)
     # Without a server, it may fail in any way.
     with watch.watching(is_offline=True), suppress(Exception):
-        services = subject.make_services(subject.empty_cluster)
-        services = attrs.evolve(services, executor=watch)
-        bench = Bench(subject, cluster, services=services)
+        bench = Bench(subject, cluster)
         for pod in cluster.pending[:1]:
             walk(bench, pod)
         bench.advance(_SECONDS)
@@ -78,17 +71,10 @@ def _ask_offline(subject: Subject, cluster: SmallCluster) -> None:
         fail(use.function, use.problem)
 
 
-def _evict(subject: Subject, cluster: SmallCluster, watch: RealTimeWatch) -> None:
+def _evict(subject: Subject, cluster: SmallCluster) -> None:
     """Call PostFilter for a pod."""
-
-    class WatchedHarness(PluginHarness):
-        """A harness whose background tasks are not watched."""
-
-        def _adapted(self, services: Services) -> Services:
-            return attrs.evolve(services, executor=watch)
-
     pod = preempting(cluster.pending[0])
-    for harness in evicting_harnesses(subject, cluster, WatchedHarness):
+    for harness in evicting_harnesses(subject, cluster, PluginHarness):
         # Other checks report failures.
         with harness, suppress(Exception):
             harness.start()
@@ -100,15 +86,9 @@ def _base_of_package(plugin: type) -> type | None:
     own = plugin.__module__.partition(".")[0]
     for base in plugin.__mro__[1:]:
         package = base.__module__.partition(".")[0]
-        if package not in (own, *_NOT_PLUGINS):
+        if package not in (own, *NOT_PLUGINS):
             return base
     return None
-
-
-def _packages(plugin: type) -> frozenset[str]:
-    """Return the packages of a plugin: tests derive classes that read no server."""
-    names = {base.__module__.partition(".")[0] for base in plugin.__mro__}
-    return frozenset(names - _NOT_PLUGINS)
 
 
 @contextmanager
@@ -142,7 +122,7 @@ def _collecting(failures: list[tuple[str, str]]) -> Iterator[None]:
 
 TIMERS: Final = Check(
     name="timers",
-    promise="hooks use the handle's clock and no threads, nor block, and timers work",
+    promise="hooks use the handle on its thread, its clock, and no threads, nor block",
     ask=_ask,
     needs_other=True,
 )

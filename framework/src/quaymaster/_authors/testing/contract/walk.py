@@ -1,8 +1,9 @@
 """Calls every hook of a plugin once, in the order of an attempt."""
 
+import inspect
 from typing import Final, cast
 
-from quaymaster._api.objects import Pod
+from quaymaster._api.objects import Node, Pod
 from quaymaster._authors.testing.contract.answers import (
     answers,
     is_open,
@@ -11,8 +12,10 @@ from quaymaster._authors.testing.contract.answers import (
 )
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
+from quaymaster._base.raised import describe_exception
+from quaymaster._core.contract.cluster import ApiError
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.results import PermitWait
+from quaymaster._core.contract.results import PermitWait, PreBindWait
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import Int64Array, freeze
 from quaymaster._core.state.node_info import NodeInfo
@@ -23,7 +26,7 @@ _NO_WAIT: Final = "returned a wait of 0 s, which rejects the pod at once"
 
 
 def walk(bench: Bench, pod: Pod) -> None:
-    """Call every hook of the plugin for a pod, except those that need a live cluster.
+    """Call every hook of the plugin for a pod, except those of groups and preemption.
 
     Raises:
         HookFailedError: A hook failed.
@@ -84,12 +87,58 @@ def _walk_scores(bench: Bench, state: CycleState, pod: Pod, names: list[str]) ->
 
 
 def _walk_binding(bench: Bench, state: CycleState, pod: Pod, name: str) -> None:
-    hooks = ("reserve", "permit", "pre_bind_pre_flight", "post_bind", "unreserve")
     with bench.assuming(pod, name) as assumed:
-        for hook in hooks:
-            if bench.subject.has(hook):
-                if hook == "post_bind":
-                    state.end_annotations()
-                answer = bench.ask(hook, state, assumed, name)
-                if isinstance(answer, PermitWait) and answer.timeout_seconds <= 0:
-                    raise HookFailedError(hook, _NO_WAIT)
+        for hook in ("reserve", "permit"):
+            answer = _ask(bench, hook, state, assumed)
+            if isinstance(answer, PermitWait) and answer.timeout_seconds <= 0:
+                raise HookFailedError(hook, _NO_WAIT)
+        _walk_pre_bind(bench, state, assumed)
+        _ask_server(bench, "bind", state, assumed)
+        state.end_annotations()
+        for hook in ("post_bind", "unreserve"):
+            _ask(bench, hook, state, assumed)
+
+
+def _walk_pre_bind(bench: Bench, state: CycleState, assumed: Pod) -> None:
+    """Call PreBind, and check its wait while informers have more and more of it."""
+    if _ask(bench, "pre_bind_pre_flight", state, assumed) == Status.skip():
+        return
+    answer = _ask_server(bench, "pre_bind", state, assumed)
+    if not isinstance(answer, PreBindWait):
+        bench.deliver()
+        return
+    _check(answer, "before informers have what it has written")
+    written = bench.deliver()
+    _check(answer, "once informers have what it has written")
+    written = [obj for obj in written if not isinstance(obj, Node | Pod)]
+    for obj in written:
+        bench.remove(obj)
+    _check(answer, "once what it has written is deleted")
+    for obj in written:
+        bench.add(obj)
+
+
+def _check(wait: PreBindWait, when: str) -> None:
+    # The guard would return a status, as the plugin itself may do.
+    check = inspect.unwrap(wait.check)
+    try:
+        check()
+    except Exception as error:
+        text = f"the check of its PreBindWait raised {describe_exception(error)}"
+        raise HookFailedError("pre_bind", f"{text} {when}") from error
+
+
+def _ask(bench: Bench, hook: str, state: CycleState, assumed: Pod) -> object:
+    if not bench.subject.has(hook):
+        return None
+    return bench.ask(hook, state, assumed, assumed.node_name)
+
+
+def _ask_server(bench: Bench, hook: str, state: CycleState, assumed: Pod) -> object:
+    """Call a hook that may raise the error of a call of the cluster."""
+    try:
+        return _ask(bench, hook, state, assumed)
+    except HookFailedError as failure:
+        if isinstance(failure.__cause__, ApiError):
+            return None
+        raise
