@@ -6,6 +6,7 @@ Markdown. Hooks have their own pages and are not repeated here.
 
 import ast
 import enum
+import functools
 import importlib
 import inspect
 import re
@@ -42,6 +43,7 @@ _SHARED = [
 _SIMPLE = (str, int, float, bool, type(None))
 
 
+@functools.cache
 def api_pages() -> Mapping[str, str]:
     """Return module -> its page."""
     return {module: api_page(module) for module in EXPORTS}
@@ -65,6 +67,7 @@ def _entry(module: str, name: str) -> str:
     return text
 
 
+@functools.cache
 def _owner(path: Path, name: str) -> str:
     """Return the public module whose name of several a file means, or empty."""
     source = next(

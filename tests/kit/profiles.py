@@ -9,9 +9,9 @@ A test has its own settings only where a comment gives the reason.
 from collections.abc import Iterable, Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
-__all__ = ["fewer", "usual_examples"]
+__all__ = ["fewer", "unshrunk_examples", "usual_examples"]
 
 # No health checks: a busy machine makes examples slow, which is not a failure.
 _SLOW = [HealthCheck.too_slow]
@@ -38,6 +38,13 @@ settings.register_profile(
     max_examples=100,
     derandomize=True,
 )
+# For those that only ask whether the mistake is found, not for a small example: that
+# takes most of the time.
+settings.register_profile(
+    "unshrunk",
+    settings.get_profile("sure"),
+    phases=set(Phase) - {Phase.shrink, Phase.explain},
+)
 settings.load_profile("default")
 
 
@@ -52,8 +59,18 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
 @pytest.fixture
 def usual_examples() -> Iterator[None]:
     """Try as many clusters as hypothesis does by default, the same in each run."""
+    yield from _with_profile("sure")
+
+
+@pytest.fixture
+def unshrunk_examples() -> Iterator[None]:
+    """Try as many as `usual_examples`, and stop at the first that fails."""
+    yield from _with_profile("unshrunk")
+
+
+def _with_profile(name: str) -> Iterator[None]:
     before = settings.get_current_profile_name()
-    settings.load_profile("sure")
+    settings.load_profile(name)
     yield
     settings.load_profile(before)
 

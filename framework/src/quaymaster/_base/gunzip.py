@@ -76,6 +76,7 @@ class Gunzip:
             self._check_size(most)
             parts.append(part)
             block = left
+            # A full step may have more content behind it, without further input.
             is_complete = member.eof or (not left and len(part) < _STEP)
 
     @property

@@ -299,6 +299,7 @@ def _nodes(nodes: Mapping[str, int]) -> str:
 def _shown(estimate: Estimate | None) -> str:
     if estimate is None:
         return "-"
+    # A single seed, or the same value with all seeds.
     if not estimate.half_width:
         return _number(estimate.mean)
     return f"{_number(estimate.mean)} ± {_number(estimate.half_width)}"

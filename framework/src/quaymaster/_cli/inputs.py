@@ -223,6 +223,8 @@ def input_options_with(
             command(options=options, **arguments)
 
         configuring = config_options(several=several, is_simulated=True)
+        # Help lists options in the order of decorators, of which the first is applied
+        # last.
         for option in reversed((*_OPTIONS, configuring, _SEED)):
             gathered = option(gathered)
         return gathered

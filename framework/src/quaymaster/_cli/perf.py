@@ -141,6 +141,7 @@ def command(
     """
     if not labels and not names and not only_list:
         labels = (_LABEL,)
+    # What is needed at the end is checked before runs that may take hours.
     draw = None if plot_file is None else _drawing_to(plot_file)
     workloads = select(load_workloads(find_files(paths)), names, labels)
     chosen = [workload.name for workload in workloads]
@@ -152,11 +153,14 @@ def command(
     print_notices(read_config(configured, installed_plugins())[1])
     outcomes: list[Outcome] = []
     compared: list[Compared] = []
+    # All workloads in turn: a slow phase of the machine does not fall on one of them
+    # alone.
     for number in range(1, repeat + 1):
         for workload in workloads:
             outcome = _run(workload, configured, seed, verify)
             outcomes.append(attrs.evolve(outcome, run=number))
             compared = list(compare_results(before, outcomes))
+            # After each run, so that an interrupted series keeps its results.
             if json_file is not None:
                 _write(json_file, outcomes, compared)
     _print(outcomes, against_file, compared, output)
@@ -181,6 +185,7 @@ def _run(
             progress.update(task, completed=bound)
 
         on_progress: Callable[[int], None] | None
+        # Reports take measured time.
         on_progress = None if progress.is_hidden else follow
         return run_apart(
             workload,

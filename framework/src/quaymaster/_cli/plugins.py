@@ -205,6 +205,7 @@ def new_plugin(
     """
     if kind and data:
         raise click.UsageError("--kind and --data exclude each other")
+    # The option has a default: only its source shows whether it was given.
     source = click.get_current_context().get_parameter_source("points")
     if (kind or data) and source is not ParameterSource.DEFAULT:
         option = "--kind" if kind else "--data"

@@ -199,6 +199,7 @@ def _write_live(
     if whole:
         _write_items(file, whole_items(live), (*notices, *live.notices))
         return
+    # Decoded here and encoded again, which drops the fields that no class has.
     loaded = load(
         [], kinds=kinds, stored=live.named_texts(), kubernetes=config.kubernetes
     )
@@ -276,6 +277,8 @@ def _write(file: str, content: bytes) -> None:
         if file == STDIN:
             sys.stdout.buffer.write(content)
         else:
+            # Even without the fields that are left out, the file describes a cluster in
+            # detail.
             write_whole(file, content, mode=OWNER)
     except OSError as error:
         raise OutputError(

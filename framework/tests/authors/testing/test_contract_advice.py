@@ -55,7 +55,7 @@ def health(name: str, value: int) -> Health:
     return Health(metadata=metadata, spec=HealthSpec(health=value))
 
 
-@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.usefixtures("unshrunk_examples")
 @pytest.mark.long
 def test_scope_that_is_too_narrow_is_named() -> None:
     drawn = st.builds(health, st.sampled_from(["n0", "n1"]), st.integers(1, 9))

@@ -15,7 +15,7 @@ def without(*checks: str) -> dict[str, str]:
     return {name: "not asked here" for name in CHECKS if name not in checks}
 
 
-@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.usefixtures("unshrunk_examples")
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("plugin", "check", "message"),

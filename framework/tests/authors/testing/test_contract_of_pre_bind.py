@@ -122,14 +122,14 @@ def check(plugin: type, *checks: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.usefixtures("unshrunk_examples")
 @pytest.mark.parametrize("plugin", [Pins, PinsUntilDelivered])
 def test_plugin_may_forget_in_pre_bind_what_it_has_written(plugin: type) -> None:
     check(plugin, *KEPT)
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.usefixtures("unshrunk_examples")
 def test_plugin_that_keeps_what_it_has_written_is_found() -> None:
     with pytest.raises(ContractError, match="keeps data of the earlier cluster"):
         check(KeepsAll, "staleness")

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quaymaster import (
@@ -98,15 +98,6 @@ CHECKS = [
 
 
 @pytest.fixture
-def _many_examples() -> Iterator[None]:
-    """Set a fixed seed and enough examples to find each mistake."""
-    before = settings.get_current_profile_name()
-    settings.load_profile("sure")
-    yield
-    settings.load_profile(before)
-
-
-@pytest.fixture
 def _leaks_are_found(check: str) -> Iterator[None]:
     if check != "leaks":
         yield
@@ -118,7 +109,7 @@ def _leaks_are_found(check: str) -> Iterator[None]:
     STOP.set()
 
 
-@pytest.mark.usefixtures("_many_examples", "_leaks_are_found")
+@pytest.mark.usefixtures("unshrunk_examples", "_leaks_are_found")
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("plugin", "check", "said"),
@@ -225,7 +216,7 @@ def _constant(digest: bytes, _test: object) -> bytes:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.usefixtures("unshrunk_examples")
 def test_same_clusters_are_drawn_whatever_the_source_of_the_suite(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -178,7 +178,7 @@ def _stopped() -> Iterator[None]:
     STOP.set()
 
 
-@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.usefixtures("unshrunk_examples")
 @pytest.mark.long
 @pytest.mark.parametrize(
     "mistake",

@@ -61,6 +61,7 @@ def pod_request_list(
     total = _container_requests(pod, use_status, by_totals, missing or {})
     if pod_level and has_pod_level_requests(spec):
         _replace_by_pod_level(total, pod, use_status, by_totals)
+    # Also on top of the requests of the pod as a whole, which do not contain it.
     if overhead and spec.overhead:
         add_to(total, spec.overhead)
     return total

@@ -78,6 +78,7 @@ class Requirement(NamedTuple):
         if operator is Operator.IN:
             return value is not None and value in self.values
         if operator is Operator.NOT_IN:
+            # As upstream, an object without the label is selected.
             return value is None or value not in self.values
         if operator is Operator.EXISTS:
             return value is not None
@@ -104,6 +105,8 @@ class Requirement(NamedTuple):
 
 def parse_int64(text: str) -> int | None:
     """Read a decimal 64-bit integer as Go does; None if the text is not one."""
+    # Of longer texts, `int` may be slow or fail; only leading zeros can make an int64
+    # that long.
     if len(text) > 64 or not _INTEGER.fullmatch(text):
         return None
     number = int(text)

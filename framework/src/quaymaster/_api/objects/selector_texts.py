@@ -178,6 +178,7 @@ def _key_reasons(key: str) -> Iterator[str]:
         yield f"name part {_EMPTY}"
     elif _byte_count(name) > _LONGEST_NAME:
         yield f"name part {_TOO_LONG.format(_LONGEST_NAME)}"
+    # As upstream, an empty name has this mistake as well.
     if not is_label_name(name):
         yield f"name part {_NO_NAME}"
 

@@ -96,5 +96,6 @@ def _map(block: MapBlock, kind: str) -> Iterable[RenderableType]:
 def _character(node: MappedNode) -> str:
     if not node.is_open:
         return "x"
+    # More may be requested than a node offers, as on a node that has become smaller.
     share = min(max(node.share, 0.0), 1.0)
     return _LEVELS[round(share * (len(_LEVELS) - 1))]

@@ -107,6 +107,7 @@ def _squares(group: str, nodes: Sequence[MappedNode]) -> str:
 def _square(node: MappedNode, number: int) -> str:
     line, column = divmod(number, _PER_ROW)
     dashes = "" if node.is_open else ' stroke-dasharray="2"'
+    # From 0.05, so that an empty node can be seen, to 0.9.
     opacity = 0.05 + 0.85 * min(max(node.share, 0.0), 1.0)
     title = escape(f"{node.name}: {node.details}")
     return (

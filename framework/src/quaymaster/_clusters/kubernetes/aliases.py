@@ -55,6 +55,7 @@ class Aliases:
         self._compound = compound
         self._stems = frozenset(stems)
         plain = sorted(filter(self._is_plain, set(names)))
+        # All ranks are equally wide, so that aliases sort as the names do.
         width = max(4, len(str(len(plain))))
         self._plain = {
             name: f"x{rank:0{width}}" for rank, name in enumerate(plain, start=1)
@@ -100,6 +101,7 @@ def hashed_alias(name: str, key: bytes, compound: Mapping[str, tuple[str, ...]])
     match = _REPLICA.fullmatch(name)
     if match is not None:
         return f"{hashed_alias(match[1], key, compound)}-{match[2]}"
+    # 48 bits: even among a million names, two equal aliases are unlikely.
     digest = hashlib.blake2b(name.encode(), key=key, digest_size=6)
     return f"x{digest.hexdigest()}"
 

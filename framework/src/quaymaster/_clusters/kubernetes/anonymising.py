@@ -153,6 +153,8 @@ def anonymised(trees: Sequence[Tree], kinds: KindSet) -> list[Tree]:
         kinds: The kinds to include; objects of other kinds are left out.
     """
     read = [
+        # Decoded and encoded, which drops fields without a class: they may hold
+        # anything.
         to_wire(from_wire(tree, kind))
         for tree in trees
         if (kind := kinds.find(tree["apiVersion"], tree["kind"])) is not None
@@ -166,6 +168,7 @@ def anonymised(trees: Sequence[Tree], kinds: KindSet) -> list[Tree]:
         _Renaming(collect, tree).whole()
     compound, stems = _put_together(read)
     uid_aliases = UidAliases(uids)
+    # Uids in place of names have aliases of their own.
     names = names.union(*compound.values()) - uids
     aliases = Aliases(names, compound=compound, stems=stems)
     # The digest is secret to everybody who does not have the original objects.
@@ -323,6 +326,7 @@ class _Renaming:
         if name in _PLAIN_OF_SOURCES:
             return value
         if name == "path":
+            # Admission requires an absolute path of some sources.
             return "/"
         if name == "registry":  # of Quobyte: a host and a port
             return f"{self._rename(str(value))}:1"

@@ -67,6 +67,7 @@ class ClusterAuthorities:
             answer = self._read(_TARGET)
             self._text = msgspec.json.decode(answer, type=_ConfigMap).data.authorities
         except NotFoundError:
+            # Without the ConfigMap, the old authorities are no longer trusted.
             self._text = ""
         except (QuaymasterError, msgspec.DecodeError) as error:
             trouble = str(error)

@@ -200,6 +200,8 @@ class ApiClient:
             return self._answered(send, request, is_stream=is_stream)
         except QuaymasterError as error:
             code = error.code if isinstance(error, ApiError) else 0
+            # Without an answer, or with refused credentials, the files may have
+            # changed, as when a local cluster was replaced.
             self._may_be_old = code in (0, _UNAUTHORIZED)
             raise
 
@@ -216,6 +218,8 @@ class ApiClient:
             answer = self._counted(send, request, is_stream)
             if http.client.OK <= answer.code < http.client.MULTIPLE_CHOICES:
                 return answer
+            # Once only: if new credentials are refused as well, more of them do not
+            # help.
             if answer.code == _UNAUTHORIZED and not is_renewed:
                 is_renewed = True
                 if self._credentials.renew():
@@ -242,6 +246,7 @@ class ApiClient:
             f"{named} {status.reason or phrase}{message}",
             code=answer.code,
             reason=status.reason,
+            # After an error inside the server, a write may have been done.
             is_in_doubt=answer.code >= _SERVER_ERROR and not request.only_reads,
         )
 
@@ -255,6 +260,8 @@ def _pause(answer: Answer, request: Request) -> float | None:
     text = answer.headers.get("Retry-After", "")
     seconds = float(text) if text.isdecimal() else None
     if answer.code == _TOO_MANY:
+        # Unlike client-go's `checkWait`, also without the header.
         return 1.0 if seconds is None else seconds
+    # client-go also repeats writes, although they may have been done.
     is_safe = answer.code >= _SERVER_ERROR and request.only_reads
     return seconds if is_safe else None

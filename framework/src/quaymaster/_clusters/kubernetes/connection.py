@@ -165,6 +165,7 @@ class Connection:
             )
             for name, value in self._headers(request, shown):
                 connection.putheader(name, value)
+            # From here on, a write may reach the server even if sending it fails.
             is_sent = not request.only_reads
             connection.endheaders(request.body or None)
             return connection.getresponse()
@@ -196,6 +197,7 @@ class Connection:
         """
         if self._http is None or self._http.sock is None:
             return self._http is not None
+        # No response is due, so a connection with something to read was closed.
         return bool(select.select([self._http.sock], [], [], 0)[0])
 
 
@@ -291,6 +293,7 @@ def _body(response: http.client.HTTPResponse) -> bytes:
         if body.tell() > MOST_BYTES:
             message = f"the response exceeds {MOST_BYTES >> 30} GiB"
             raise http.client.HTTPException(message)
+    # The server has closed the connection before the announced end.
     if response.length:
         raise http.client.IncompleteRead(b"", response.length)
     return body.getvalue()
@@ -307,6 +310,7 @@ def _stamps(access: Access, shown: Shown) -> Iterator[tuple[int, int] | None]:
         except OSError:
             yield None
         else:
+            # With the inode, as a file may be replaced within the resolution of times.
             yield status.st_mtime_ns, status.st_ino
 
 

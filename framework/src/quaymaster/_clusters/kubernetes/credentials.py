@@ -75,7 +75,10 @@ class Credentials:
         """
         access = self._access
         if access.exec is not None:
+            # With the refused ones, since another client of the issuer may have renewed
+            # them.
             self._issued = self._issuer.issued(access, access.exec, self._issued)
+        # The kubelet, for example, replaces the file of a service account's token.
         return access.exec is not None or bool(access.token_file)
 
     def _current(self) -> Issued | None:

@@ -115,6 +115,7 @@ class AnswerReader:
         Raises:
             HttpError: They are not a response of HTTP/1.1.
         """
+        # Most responses arrive whole: then nothing is copied into the buffer.
         if self.is_empty:
             whole = _whole(data)
             if whole is not None:
@@ -194,6 +195,7 @@ class AnswerReader:
             past = end + len(_END)
         else:
             past = self._buffer.find(_END, end) + len(_END)
+            # `find` has returned -1: the end of the trailer is still to come.
             if past < len(_END):
                 return None
         del self._buffer[:past]
@@ -240,6 +242,7 @@ def _whole(data: bytes) -> Reply | None:
     length = headers.get("content-length")
     if code in _SPECIAL or "transfer-encoding" in headers or length is None:
         return None
+    # Incomplete, or followed by the beginning of another response.
     if not length.isdecimal() or start + int(length) != len(data):
         return None
     return _reply(code, data[start:], headers)

@@ -101,9 +101,12 @@ def kubeconfig_files(
         return [explicit]
     listed = environment.get(VARIABLE, "")
     if listed:
+        # As upstream, a file that is listed twice is read once.
         files = list(dict.fromkeys(filter(None, listed.split(os.pathsep))))
     else:
         files = [str(Path(environment.get("HOME", "~"), ".kube", "config"))]
+    # As upstream: a file of the variable that does not exist is left out, but an
+    # explicit one is an error.
     return [file for file in files if Path(file).exists()]
 
 

@@ -133,6 +133,8 @@ def _lean_field(key: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
 def _lean_action(key: str, action: Tree) -> Tree:
     """Return a valid action of a probe or hook without its texts, such as tokens."""
     if key == "exec":
+        # Admission rejects an action without a command.
         return {"command": [_OMITTED]}
     port = action.get("port")
+    # Admission requires a valid port, and nothing reads which one it is.
     return {"port": port if isinstance(port, int) else 1}

@@ -207,6 +207,7 @@ def _pem(
 
 def _decoded(text: str) -> bytes | None:
     try:
+        # Go's decoder skips line ends, so they are valid in kubeconfig files.
         data = base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
         return None

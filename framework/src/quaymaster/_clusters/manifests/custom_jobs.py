@@ -149,6 +149,7 @@ def _job_spec(pods: _Pods, problems: list[Problem]) -> Tree:
         count = _product(pods.item, source.count, pods.path, problems)
         return {"parallelism": count, "completions": count}
     spec = {key: value for key, value in own.items() if key != "suspend"}
+    # An indexed Job needs completions, which a work queue does not have.
     has_number = "completions" in spec or "parallelism" not in spec
     if source.indexed and has_number:
         spec.setdefault("completionMode", "Indexed")
@@ -319,6 +320,7 @@ def _ending(template: Tree) -> Tree:
     spec = template.get("spec")
     if not isinstance(spec, Mapping) or spec.get("restartPolicy") in _ENDING:
         return template
+    # A Job may not have the default, which is Always.
     return {**template, "spec": {**spec, "restartPolicy": "Never"}}
 
 
@@ -336,6 +338,7 @@ def metadata_of_part(owner: Tree) -> dict[str, object]:
         "apiVersion": owner.get("apiVersion"),
         "kind": owner.get("kind"),
         "name": metadata.get("name"),
+        # Manifests have no uids. One made of the name is the same in each run.
         "uid": metadata.get("uid") or str(uuid.uuid5(uuid.NAMESPACE_URL, place)),
         "controller": True,
     }

@@ -73,6 +73,8 @@ class FieldCheck:
         self._pool = pool
         self._name = name
         self._notices: dict[tuple[ObjectType, str, str], Notice] = {}
+        # Otherwise specs of an earlier load, which may have been less strict, would
+        # count as checked.
         pool.forget_texts()
         self._texts_read = pool.texts_read
 
@@ -98,6 +100,8 @@ class FieldCheck:
             RecursionError: The text is nested too deeply.
         """
         texts_read, self._texts_read = self._texts_read, self._pool.texts_read
+        # The pool reads equal texts of specs once: one that it did not read is that of
+        # an earlier pod.
         spec_is_known = isinstance(obj, Pod) and texts_read == self._texts_read
         if self._validation in (None, Validation.IGNORE) and _is_stored(entry, obj):
             # A server has already checked its values.
@@ -181,6 +185,7 @@ class FieldCheck:
         reason: NoticeReason = NoticeReason.ODD_FIELDS,
     ) -> None:
         for path, message, _ in findings:
+            # A mistake in all items of a list gets one notice.
             key = (entry.typed, _INDEX.sub("[]", path), message)
             if key not in self._notices:
                 self._notices[key] = Notice(

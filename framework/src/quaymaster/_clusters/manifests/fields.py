@@ -152,6 +152,7 @@ def _sorted_out(findings: Iterator[FieldFinding]) -> OddFields:
     for finding in findings:
         if finding.gate:
             odd.dropped.append(finding)
+        # One more than is shown, as a sign that there are others.
         elif len(odd.unknown) <= _MOST:
             odd.unknown.append(finding)
     return odd._replace(unknown=_shortened(odd.unknown))
@@ -188,6 +189,8 @@ def _without_spec(entry: ObjectText) -> bytes:
     """Return the text of an object whose spec has already been checked."""
     text = bytes(entry.text)
     spec = bytes(_SPEC_DECODER.decode(text).spec)
+    # Only if both occur once: an annotation, for example, may repeat the bytes of the
+    # spec.
     if text.count(b'"spec"') == text.count(spec) == 1:
         text = text.replace(spec, b"null")
     return text

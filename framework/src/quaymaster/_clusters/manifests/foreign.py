@@ -202,6 +202,7 @@ class ForeignObjects:
 
     def _add_finding(self, finding: Finding, where: str) -> None:
         places = self._places.setdefault(finding, [])
+        # An object may have several Jobs with the same finding.
         if where not in places:
             places.append(where)
 

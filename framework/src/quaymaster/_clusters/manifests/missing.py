@@ -196,6 +196,7 @@ def _unknown_kind(typed: ObjectType, *, has_template: bool) -> Finding:
 
 def _find_template(tree: Mapping[str, object]) -> str | None:
     """Return the path of the first pod template in an object of any kind."""
+    # Level by level, so that an outer template is found before those inside it.
     level: list[tuple[str, object]] = [("", tree)]
     for _ in range(_DEEPEST):
         deeper: list[tuple[str, object]] = []

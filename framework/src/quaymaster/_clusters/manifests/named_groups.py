@@ -149,6 +149,7 @@ class NamedGroups:
             if members is None or not _has_pods(obj):
                 continue
             name = _name_in(_metadata_of_pods(obj), members)
+            # Pods that already name a PodGroup stay in it.
             if name and _spec_of(obj).scheduling_group is None:
                 indexes[_Key(obj.namespace, name)].append(index)
         return dict(indexes)
@@ -156,6 +157,7 @@ class NamedGroups:
     def _member(self, obj: ApiObject, group: str) -> ApiObject:
         """Return an object whose pods are members of a group."""
         old = _spec_of(obj)
+        # By identity: pods that share a spec also share the new one.
         spec = self._specs.get((id(old), group))
         if spec is None:
             member = PodSchedulingGroup(pod_group_name=group)

@@ -133,6 +133,7 @@ def _lower_first(value: object) -> object:
         return {
             key[:1].lower() + key[1:]: _lower_first(part)
             for key, part in value.items()
+            # Such types also have empty fields in their JSON, as null.
             if part is not None
         }
     return [_lower_first(part) for part in value] if isinstance(value, list) else value

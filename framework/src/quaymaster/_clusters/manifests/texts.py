@@ -206,6 +206,7 @@ def _yaml_texts(content: bytes | mmap.mmap, name: str) -> Iterator[ObjectText]:
         else:
             if read_so_far:
                 return
+    # Behind those that the quick way has returned before it failed.
     yield from islice(_all_texts(content, name), read_so_far, None)
 
 
@@ -318,6 +319,7 @@ def _numbered(documents: Iterator[T]) -> Iterator[tuple[int, T]]:
         error: YamlError | None = None
         try:
             following = next(documents, None)
+        # What comes before the mistake is returned first.
         except YamlError as cause:
             following, error = None, cause
         number += 1

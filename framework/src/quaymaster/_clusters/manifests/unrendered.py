@@ -20,6 +20,7 @@ _LOOKED_AT: Final = 1 << 20  # bytes: no template is that long
 _ACTION: Final = re.compile(
     rb"\{\{-?\s*(?:[.$]|include|template|if|else|range|with|define|end|toYaml|tpl|/\*)"
 )
+# The limit keeps the search linear in files without templates.
 _CHART_VALUE: Final = re.compile(
     rb"\{\{[^{}]{0,400}?(?:\.(?:Values|Release|Chart|Capabilities|Files)\b|\binclude\s)"
 )
@@ -56,6 +57,7 @@ def is_chart_template(path: Path, text: bytes | mmap.mmap) -> str:
     """Report that a file is a template of a chart; empty if it is not."""
     if not _CHART_VALUE.search(text[:_LOOKED_AT]):
         return ""
+    # Only below a chart: a ConfigMap, for example, may hold such texts, too.
     for folder in path.absolute().parents:
         if (folder / _CHART).is_file():
             return _helm(_shown(path, folder))

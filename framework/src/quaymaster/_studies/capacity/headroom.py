@@ -213,6 +213,7 @@ class _Copies:
 
     def delete(self) -> None:
         """Delete all that was created and still exists."""
+        # The last first: claims are protected as long as their pods exist.
         while self._made:
             obj = self._made.pop()
             with contextlib.suppress(NotFoundError):
@@ -266,6 +267,7 @@ def _verdict(message: str) -> str:
 
 def _claim_like(claim: PersistentVolumeClaim, name: str) -> PersistentVolumeClaim:
     """Return a new claim with the requests of another one."""
+    # Annotations may name the node that was chosen for the other claim.
     metadata = ObjectMeta(
         name=name, namespace=claim.namespace, labels=claim.metadata.labels
     )

@@ -88,6 +88,7 @@ class Prices:
             return None
         labels = node.metadata.labels
         for key in _INSTANCE_TYPE:
+            # The newer label counts, even if its type has no price.
             if key in labels:
                 return self.per_instance_type.get(labels[key])
         return None
@@ -146,6 +147,7 @@ def _price(value: object) -> float | None:
         return price_of_text(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # An integer of YAML may be too large for a float.
     return float(value) if 0 <= value <= sys.float_info.max else None
 
 

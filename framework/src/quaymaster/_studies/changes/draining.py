@@ -119,6 +119,7 @@ class Draining:
         """Return the pods that must leave the node, and note those that stay."""
         pods = []
         for pod in pods_on(self._cluster, self._node):
+            # As in kubectl's `daemonSetFilter`, a finished pod need not stay.
             if is_of_daemon_set(pod) and not pod.is_finished:
                 self._effect.stayed[pod.key] = _DAEMON
             elif is_of_node(pod):
@@ -143,6 +144,7 @@ class Draining:
             self._give_up()
             return
         due = now + _RETRY_SECONDS if self._open else self._end_of_grace()
+        # At least a second later: a pod may still exist when its grace period ends.
         clock.call_at(min(max(due, now + 1.0), self._until), self._turn)
 
     def _end_of_grace(self) -> float:

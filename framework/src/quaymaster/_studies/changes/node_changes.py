@@ -71,6 +71,7 @@ class AddNodes:
         cluster, now = simulation.cluster, simulation.now
         taken = [node.name for node in cluster.list(Node).items]
         try:
+            # A lost node may return under its name.
             nodes = make_nodes([self.spec], taken=[*taken, *simulation.lost_nodes])
         except NodesSpecError as error:
             raise ChangeError("add-nodes", str(error)) from error
@@ -203,9 +204,11 @@ def _fail(
         return effect
     for node in nodes:
         _note_lost(effect, cluster, node)
+        # Before the node: without it, they would wait for the garbage collector.
         for pod in pods_on(cluster, node.name):
             _lose(cluster, pod, simulation.now)
         delete_object(cluster, node)
+        # The node registers as a new object when it returns, with another uid.
         metadata = ObjectMeta(
             name=node.name, labels=node.labels, annotations=node.annotations
         )

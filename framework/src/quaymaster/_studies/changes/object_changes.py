@@ -81,6 +81,7 @@ class Apply:
             if old is not None:
                 before = old.metadata.resource_version
                 new = cluster.update(_merged(obj, old))
+                # As in an API server, an update without changes keeps the version.
                 if new.metadata.resource_version == before:
                     continue
             changed.append(obj if old is None else old)

@@ -115,6 +115,7 @@ class _Rotation:
             self._blocked.append(f"{name}: it was deleted meanwhile")
             self._order()
             return
+        # Lost nodes may return under their names.
         new = copy_of_node(old, {*nodes, *self._simulation.lost_nodes})
         self._cluster.create(new)
         for obj in copies_for(objects_of_node(self._cluster, old), old, new):
@@ -140,6 +141,7 @@ class _Rotation:
             effect.stayed |= {key: part.stayed.get(key, "") for key in left}
             self._blocked.append(f"{old.name}: {_left(left)}")
         else:
+            # Pods of DaemonSets and static pods end with their node.
             for pod in rest:
                 cluster.delete(type(pod), pod.key, grace_period_seconds=0.0)
             for obj in (*objects_of_node(cluster, old), old):

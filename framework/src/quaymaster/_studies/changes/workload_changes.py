@@ -25,6 +25,7 @@ SIZED = Deployment | StatefulSet | ReplicaSet | ReplicationController
 """The kinds whose objects have a number of replicas."""
 
 _TEMPLATED = SIZED | DaemonSet
+# So that every number fits in 32 bits.
 _MOST_DIGITS = 9
 
 

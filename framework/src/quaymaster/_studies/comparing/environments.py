@@ -150,6 +150,7 @@ class EnvironmentVariant:
             [python, "-m", _CHILD], input=request, capture_output=True, check=False
         )
         if ended.returncode != 0:
+            # A traceback has its cause in the last line.
             last = ended.stderr.decode(errors="replace").strip().splitlines()[-1:]
             why = last[0] if last else f"exit code {ended.returncode}"
             raise EnvironmentFailedError(self.environment, _problem_of(why))

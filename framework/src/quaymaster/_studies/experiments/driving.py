@@ -135,11 +135,14 @@ class _Drive:
 
     def _let_in(self, arrival: Arrival | Disruption) -> None:
         if isinstance(arrival, Disruption):
+            # Metrics do not count it as an arrival.
             arrival.change.apply(self._run.simulation)
             self._attempt()
             return
         stored = self._run.create(arrival.made())
         if self._workload.turn_away and isinstance(stored, Pod):
+            # Only the pod that has just arrived: one that loses its node later waits as
+            # usual.
             self._turns_away = stored.metadata.uid
         self._attempt()
         for arrive in self._arrive:
@@ -169,7 +172,10 @@ class _Drive:
         if not self._is_warm and due >= self._warm:
             self._is_warm = True
             for metric in self._metrics.values():
+                # The clock jumps across the end of the warm-up, so the moment is
+                # computed.
                 metric.warm_up_ended(self._run, self._run.now + (self._warm - now))
+        # Of a jump across the end of the warm-up, only the rest counts.
         seconds = due - max(now, self._warm) if self._is_warm else 0.0
         if seconds > 0:
             for note in self._time_passes:
@@ -194,6 +200,7 @@ class _ArrivalsFirst(_Drive):
         while self._clock.now() < end:
             self._scheduler.wait()
             self._release = self._clock.move_ahead_of(self._clock.now())
+            # What is due at the end itself comes after the arrivals of that moment.
             if self._clock.now() < end:
                 self._end_moment()
 

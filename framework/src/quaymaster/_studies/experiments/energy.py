@@ -99,6 +99,8 @@ class Energy(Metric):
         self._seconds += seconds
         intensity = 0.0
         if self.carbon:
+            # Of a period across the end of the warm-up, only the part after it is in
+            # `seconds`.
             intensity = self._weighted(max(run.now, self._from), seconds)
         for group, watts in self._watts_by_group(run).items():
             self._joules[group] = self._joules.get(group, 0.0) + watts * seconds
@@ -149,6 +151,7 @@ class Energy(Metric):
 
     def _power_of(self, node: NodeInfo) -> float:
         entry = self._powers.get(node.name)
+        # Time passes after almost every event, and few nodes change in between.
         if entry is not None and entry[0] == node.generation:
             return entry[1]
         power = self._computed_power(node)
@@ -161,6 +164,7 @@ class Energy(Metric):
             return 0.0
         offered = node.allocatable.get(self.resource)
         share = node.requested.get(self.resource) / offered if offered else 0.0
+        # A single point is the power at any utilisation.
         steps = np.linspace(0.0, 1.0, len(curve)) if len(curve) > 1 else np.zeros(1)
         return float(np.interp(min(share, 1.0), steps, np.asarray(curve, dtype=float)))
 

@@ -33,6 +33,7 @@ from quaymaster._studies.experiments.used_code import (
 __all__ = ["Code", "Fingerprints", "Surroundings", "code_of", "hash_of"]
 
 _OWN: Final = "quaymaster"
+# 128 bits: more than enough for any number of runs, and short as names of files.
 _DIGITS: Final = 32
 
 
@@ -103,6 +104,7 @@ class Fingerprints:
         self.files: dict[str, str] = {}
         self._of_autoscalers: dict[str, Mapping[str, str]] = {}
         self.surroundings = _surroundings(experiment)
+        # By identity, as parameters of parts may lack a hash.
         self._inputs = {id(part): self._input(part) for part in experiment.inputs}
         self._common = hash_of(
             {
@@ -175,6 +177,7 @@ class Fingerprints:
             text = str(path)
             if text not in self.files:
                 self.files[text] = hashlib.sha256(path.read_bytes()).hexdigest()
+            # Relative, so that results stay valid when the folder is moved or copied.
             files[os.path.relpath(path, self._experiment.folder)] = self.files[text]
         return files
 
@@ -183,7 +186,10 @@ class Fingerprints:
 def code_of(package: str) -> Code:
     """Hash the Python files of an installed package or module."""
     digest = hashlib.sha256()
+    # File systems list a folder in different orders.
     for path in sorted(_sources(package)):
+        # Hashes of the files, not their texts: code that moves from the end of one file
+        # to the beginning of the next must count.
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return Code(package=package, sha256=digest.hexdigest())
 
@@ -200,6 +206,7 @@ def _surroundings(experiment: Experiment) -> Surroundings:
     plugins: set[str] = set()
     for part in experiment.profiles:
         config = parse_config(part.config, registry, kubernetes=experiment.kubernetes)
+        # Plugins that no profile uses may change without making results invalid.
         plugins.update(profile_plugins(config))
     origins += [registry[name].origin for name in plugins]
     scaled = [each.autoscaler for each in experiment.profiles if each.autoscaler]
@@ -215,6 +222,7 @@ def _surroundings(experiment: Experiment) -> Surroundings:
         python=python_version(),
         packages={
             name: code_of(name).sha256
+            # The whole package, not only the module, since a class may use any of it.
             for name in sorted({_OWN, *(name.partition(".")[0] for name in modules)})
         },
         modules=code.modules,

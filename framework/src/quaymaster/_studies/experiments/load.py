@@ -194,6 +194,7 @@ class _Loading:
     def _stop_at_mistakes(self) -> None:
         problems = [*self._findings.problems, *self._problems]
         if problems:
+            # Profiles that share an autoscaler file all find the same mistakes in it.
             raise ExperimentErrors(dict.fromkeys(problems))
 
     def _kubernetes(self) -> Kubernetes:
@@ -343,6 +344,8 @@ class _Loading:
     def _config_source(self, name: str) -> str:
         """Return a file relative to the experiment, or else the name unchanged."""
         path = os.path.normpath(self._folder / name)
+        # With a suffix it is a file, and an error names its whole path; without one it
+        # may be a shipped profile.
         return path if Path(path).exists() or Path(name).suffix else name
 
 

@@ -46,6 +46,7 @@ class _CountedPods:
 
     def __init__(self) -> None:
         self._since = 0.0
+        # Uids, since a pod that is created again under its name counts again.
         self._tried: set[str] = set()
         self._before: frozenset[str] = frozenset()
 

@@ -59,6 +59,7 @@ def with_disruptions(
     ahead = next(disruptions, None)
     now = 0.0
     for arrival in arrivals:
+        # An arrival whose time has passed comes at once, so time never goes back.
         now = max(now, arrival.at)
         while ahead is not None and ahead.at < now:
             yield ahead
@@ -116,6 +117,7 @@ class _Return:
     def apply(self, simulation: Simulation) -> Effect:
         """Make the change, now; see `ClusterChange.apply`."""
         down = {node.name for node in failed_nodes(simulation)}
+        # Another change may have returned or removed nodes meanwhile.
         names = [name for name in self.domain.failed if name in down]
         self.domain.failed = []
         return _all_of(self, [ReturnNodes(nodes=name) for name in names], simulation)
@@ -162,4 +164,5 @@ def _disruptions(
 
 def _scale(mean: float, shape: float) -> float:
     """Return the scale of the Weibull distribution with a mean and a shape."""
+    # The mean of the distribution is its scale times gamma(1 + 1 / shape).
     return mean / math.gamma(1 + 1 / shape)

@@ -76,6 +76,7 @@ def check_first_run(experiment: Experiment, *, verify: int = 0) -> RunCheck:
     # With the same order of sets, the same result: the order was the cause.
     if not _between(experiment, first, made(1)):
         cause = _SETS
+    # Two runs that agree with seeded generators: the draws were the cause.
     elif not _between(experiment, made(1, seeded=True), made(1, seeded=True)):
         cause = _DRAWS
     return RunCheck(cell=cell, differences=found, cause=cause)
@@ -166,6 +167,7 @@ def _in_process(
     process = context.Process(target=_make, args=arguments, daemon=True)
     with _hash_seed(str(hash_seed)):
         process.start()
+    # Open here, it would keep `recv` waiting when the process dies.
     theirs.close()
     try:
         return cast("RunResult | RunFailure", ours.recv())

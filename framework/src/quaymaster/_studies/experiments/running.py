@@ -92,6 +92,7 @@ def run_cell(experiment: Experiment, cell: Cell, *, verify: int = 0) -> RunResul
     with watch_files() as watch:
         result = _made(experiment, cell, watch, verify)
     files: list[str | Path] = [*watch.input_files, *watch.other_files]
+    # After the run, since plugins may import modules while it is made.
     files += loaded_files(experiment.folder)
     return msgspec.structs.replace(
         result,
@@ -117,6 +118,8 @@ def _made(
     )
     assert cell.input.used is not None
     context = InputContext(
+        # With a seed of the workload, all runs place the same pods, and differ in the
+        # draws of the scheduler alone.
         seed=cell.seed
         if experiment.workload_seed is None
         else experiment.workload_seed,
@@ -127,7 +130,9 @@ def _made(
     source = INPUTS.build(cell.input.used)
     with watch.input_reads():
         workload = source.make(context)
+    # An input may read files only when the next arrival is due.
     workload = attrs.evolve(workload, arrivals=watch.arrivals(workload.arrivals))
+    # Already here, so that a long run does not fail at its end.
     _check_reads(experiment, cell, source, watch)
     metrics = {name: METRICS.build(used) for name, used in experiment.metrics.items()}
     with Run(
@@ -148,11 +153,12 @@ def _made(
             departures_first=experiment.departures_first,
             period=experiment.period,
         )
-        # Once more, since arrivals may be made one by one.
         state = run.observe()
         warnings = _warnings(state, workload)
+        # With an autoscaler, a larger node may still come.
         if state.pending and make_autoscaler is None:
             warnings = (*warnings, *_oversized(run))
+    # Once more, since arrivals may be made one by one.
     _check_reads(experiment, cell, source, watch)
     return RunResult(
         values=_values(found),

@@ -79,6 +79,7 @@ class _Running:
             self.timer.cancel()
             self.timer = None
         if self.speed:
+            # Without speed it has no end, until its speed changes.
             due = self.since + (self.plan.length - self.done) / self.speed
             self.timer = clock.call_at(max(due, clock.now()), self.end)
 
@@ -143,6 +144,8 @@ class RunningWork:
         self._read_changes()
         running = self._running.get(pod.uid)
         if running is None:
+            # With `get`, as the defaultdict would otherwise keep a list for each pod
+            # that ever ran.
             saved = self._saved.get(_identity(pod))
             is_again = bool(saved)
             work = seconds - saved.pop() if saved else seconds
@@ -162,6 +165,7 @@ class RunningWork:
         self._watch.take()
         if not self._is_due:
             self._is_due = True
+            # In the background: this timer alone must not keep a run going.
             self._clock.call_later(0.0, self._catch_up, background=True)
 
     def _catch_up(self) -> None:
@@ -185,6 +189,8 @@ class RunningWork:
     def _update(self, life: PodLife) -> None:
         uid = life.pod.uid
         if life.gone is None and life.bound is None:
+            # The successor of a lost pod: what waits is the same piece of work, since
+            # its first pod was created.
             created = self._returning.pop(life.pod.key, None)
             if created is not None:
                 self._first[uid] = created
@@ -214,6 +220,8 @@ class RunningWork:
             saved = before + running.plan.saved(running.done)
             works = self._saved[_identity(life.pod)]
             works.append(saved)
+            # Pods of one controller are alike, so the next one takes up the work that
+            # has got furthest.
             works.sort()
 
     def _resubmit(self, life: PodLife) -> None:
@@ -221,6 +229,7 @@ class RunningWork:
         if (
             not self._restarts.resubmit
             or life.has_completed
+            # The controller of such a pod creates the next one.
             or pod.metadata.owner_references
             or pod.uid in self._resubmitted
         ):
@@ -239,6 +248,7 @@ class RunningWork:
     def _adjust(self, node_name: str, interference: Interference) -> None:
         """Compute the speeds of the pods of a node."""
         pods = self._on_node[node_name]
+        # Pods without a run time have no speed, but slow others down.
         working = [self._running[uid] for uid in pods if uid in self._running]
         if not working:
             return

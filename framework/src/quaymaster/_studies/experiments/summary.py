@@ -128,6 +128,8 @@ def _differences(
     for column in _columns(profiles[profile]):
         mine = _numbers(profiles[profile], column)
         theirs = _numbers(profiles[other], column)
+        # Both runs of a pair have met the same workload, so that its variation cancels
+        # out.
         pairs = [mine[key] - theirs[key] for key in mine if key in theirs]
         if not pairs:
             continue
@@ -159,6 +161,7 @@ def _statistics(values: Sequence[float]) -> tuple[float, float | None, float | N
 def _p_value(mean: float, deviation: float | None, count: int) -> float | None:
     if deviation is None:
         return None
+    # All pairs differ by the same amount, for which the t statistic is infinite.
     if deviation == 0.0:
         return 1.0 if mean == 0.0 else 0.0
     return two_sided_p(mean / (deviation / math.sqrt(count)), count - 1)

@@ -208,6 +208,7 @@ class _Sweep:
                     number
                     for number in missing
                     if number % shard[1] == shard[0] - 1
+                    # Last, so that runs of other shards are not claimed.
                     and claims.take(self._keys[number])
                 ]
                 self._claims = claims
@@ -243,6 +244,8 @@ class _Sweep:
                 self._finish(scheduler, workers)
                 raise
             finally:
+                # A generator that is left early ends its processes only when it is
+                # closed.
                 runs.close()
         return self._finish(scheduler, workers)
 
@@ -276,11 +279,15 @@ class _Sweep:
         if isinstance(outcome, RunFailure):
             self._failed[number] = outcome
             return
+        # A file may have been edited during the sweep, or differ on that machine: under
+        # this key, the result would count as one of the files here.
         changed = self._store.changed(outcome.used)
         if changed:
             cause = f"its process on {outcome.host} used another version of {changed}"
             self._failed[number] = RunFailure(cause=cause)
             return
+        # Before the claim ends: otherwise another shard might find neither claim nor
+        # result, and make the run again.
         self._store.write(self._keys[number], outcome)
         if self._claims is not None:
             self._claims.release(self._keys[number])
@@ -294,6 +301,7 @@ class _Sweep:
             done=total - missing + len(self._made),
             failed=len(self._failed),
             total=total,
+            # Elapsed time for each ended run: the number of processes is in it already.
             seconds_left=seconds / over * (missing - over) if over else None,
         )
 

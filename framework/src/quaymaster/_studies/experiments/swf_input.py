@@ -106,6 +106,8 @@ class SwfInput(ExperimentInput):
         trace = read_swf(path)
         jobs = self._chosen(path, trace)
         runnable = [job for job in jobs if job.run_seconds and self._width(job)]
+        # Some traces are not in order of submission. Jobs of the same second stay in
+        # the order of the trace.
         runnable.sort(key=lambda job: job.submitted)
         return Workload(
             objects=self._nodes(path, trace),
@@ -161,6 +163,7 @@ class SwfInput(ExperimentInput):
         if not self.memory:
             return 0
         amount = job.requested_memory or job.used_memory or 0.0
+        # The format gives memory in kilobytes for each processor.
         return math.ceil(amount * _KIB) * self._width(job)
 
 

@@ -51,6 +51,7 @@ def used_code(names: Iterable[str]) -> UsedCode:
     while waiting:
         name = waiting.pop()
         top = name.partition(".")[0]
+        # The version of Python covers its library.
         if name in seen or top in sys.stdlib_module_names:
             continue
         seen.add(name)
@@ -59,6 +60,7 @@ def used_code(names: Iterable[str]) -> UsedCode:
         spec = _spec(top)
         if spec is None:
             continue
+        # Installed code is compared by the version of its distribution.
         if _is_installed(spec):
             packages.add(top)
             continue
@@ -124,6 +126,7 @@ def _distribution(name: str) -> tuple[str, tuple[str, ...]] | None:
     required = [
         text
         for text in installed.requires or ()
+        # Installers do not record which extras were requested.
         if "extra" not in text.partition(";")[2]
     ]
     return installed.version, tuple(map(_name_in, required))
@@ -177,6 +180,7 @@ def _files(spec: ModuleSpec, name: str) -> Iterator[tuple[str, Path]]:
 
 def _imports(module: str, file: Path) -> Iterator[str]:
     """Return the names that a file imports, at any place of it."""
+    # A compiled module: its imports cannot be read.
     if file.suffix != ".py":
         return
     try:
@@ -190,6 +194,8 @@ def _imports(module: str, file: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
+            # One dot is the package itself, so one part fewer is cut off than there are
+            # dots.
             above = parents[: len(parents) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             if base:

@@ -95,6 +95,7 @@ class _Pool:
         """End all processes."""
         for worker in self._busy.values():
             worker.process.kill()
+        # A second loop, so that all processes end at the same time.
         for worker in self._busy.values():
             worker.process.join()
             worker.pipe.close()
@@ -134,6 +135,7 @@ class _Pool:
 
     def _dismiss(self, worker: _Worker) -> None:
         del self._busy[worker.pipe]
+        # A process ends by itself when its pipe is closed.
         worker.pipe.close()
         worker.process.join()
 

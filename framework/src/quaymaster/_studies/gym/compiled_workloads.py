@@ -125,6 +125,7 @@ def _refuse_names(arrivals: Sequence[Arrival]) -> None:
 def _times(arrivals: Sequence[Arrival], started: float) -> Sequence[float]:
     times, last = [], 0.0
     for arrival in arrivals:
+        # As in runs, none comes before the one ahead of it.
         last = max(last, arrival.at)
         times.append(started + last)
     return times

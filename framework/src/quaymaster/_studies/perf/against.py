@@ -134,6 +134,7 @@ def read_results(file: str, workloads: Iterable[str]) -> _Speeds:
         raise _problem(file, f"version: expected {_VERSION!r}, got {results.version!r}")
     speeds: dict[tuple[str, str], list[float]] = {}
     for result in results.results:
+        # Without a pod there is no speed, and nothing to divide by.
         if result.busy_throughput > 0:
             speeds.setdefault((result.workload, result.name), []).append(
                 result.busy_throughput

@@ -49,6 +49,7 @@ def run_apart(
     left_out = outcome_if_left_out(workload, kubernetes)
     if left_out is not None:
         return left_out
+    # A forked process would begin with the memory of this one.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(

@@ -289,6 +289,7 @@ def _rates(
     to one with pods, so that waiting lowers the rates. The rest after the last complete
     window belongs to that window.
     """
+    # Against rounding: 0.3 / 0.1 is less than 3.
     counts = [0] * max(1, math.floor(seconds / window + 1e-9))
     for moment in bound_at:
         counts[min(int((moment - started_at) / window), len(counts) - 1)] += 1

@@ -138,6 +138,7 @@ class World:
                 is_over = True
                 return
             call()
+            # Counted from the beginning, so that delays do not add up.
             self.clock.call_at(begun + (made + 1) * seconds, next_call)
 
         self.clock.call_at(begun + seconds, next_call)

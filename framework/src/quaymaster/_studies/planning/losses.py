@@ -110,6 +110,7 @@ def check_loss(loss: Loss, nodes: Iterable[Node], groups: Iterable[Node]) -> Non
         hint = did_you_mean(loss.label, labels)
         problem = f"expected a label of nodes ({names}), got {loss.label!r}{hint}"
         raise NodeGroupError(_WHERE, problem)
+    # A node without a value always remains.
     if len(values) <= loss.count and all(map(loss.value, everything)):
         lost = "one" if loss.count == 1 else str(loss.count)
         problem = (

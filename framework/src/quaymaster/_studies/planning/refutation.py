@@ -116,6 +116,7 @@ def _worst(
 
 def _lacks_after_nodes(need: Need, counts: Counts, number: int) -> bool:
     own = chain.from_iterable(
+        # Of the equal nodes of a group, at most so many can be among those lost.
         repeat(each, min(n, number))
         for n, each in zip(counts, need.capacity, strict=True)
     )

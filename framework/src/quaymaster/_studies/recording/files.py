@@ -129,6 +129,7 @@ class RecordFile:
         while block or has_more:
             compressed += len(block)
             try:
+                # Limited, since deflate packs up to a thousand bytes into one.
                 content = unzip.decompress(block, _BLOCK)
             except zlib.error:
                 self.is_whole = False  # the end was being written
@@ -141,6 +142,7 @@ class RecordFile:
             # In each round, so that a small file cannot fill the memory first.
             self._check_size(compressed, size)
             has_more = is_inside and len(content) == _BLOCK
+            # The next member, of a continued recording.
             if unzip.eof:
                 unzip = zlib.decompressobj(_GZIP_BITS)
             if not has_more:
@@ -247,6 +249,7 @@ def _mend(path: Path) -> None:
         pass
     if record.is_whole:
         return
+    # In the same folder: a file is replaced at once only within one file system.
     mended = path.with_name(f".{path.name}.mended")
     mended.unlink(missing_ok=True)
     zipped = zlib.compressobj(wbits=_GZIP_BITS) if path.name.endswith(_ENDING) else None

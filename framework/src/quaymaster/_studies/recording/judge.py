@@ -119,6 +119,7 @@ class Judge:
         preferred, sides = theirs.nominated_node, self._dice.sides
         if not preferred or verdict.decided.nominated_node in ("", preferred):
             return verdict
+        # Each side costs a whole decision, and there may be thousands of sides.
         for index in range(1, min(sides, _MOST_DRAWS)):
             # Preemption begins at a drawn node, so each side of the dice may have other
             # candidates.
@@ -131,6 +132,7 @@ class Judge:
     def _decided(self, pod: Pod, node_name: str) -> Verdict:
         framework = self._scheduler.frameworks[pod.spec.scheduler_name]
         choice = _Choice(node_name)
+        # Victims are not evicted in this world; it notes them for one decision.
         self._world.deleted.clear()
         self._dice.sides = 1
         try:

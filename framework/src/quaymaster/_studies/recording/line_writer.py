@@ -125,6 +125,7 @@ class LineWriter:
         else:
             is_same_spec = _tree_of(old.spec) == _tree_of(new.spec)
             patch = merge_patch(old.own, new.own)
+            # Only what `lean` leaves out has changed, such as the time of a heartbeat.
             if not patch and is_same_spec:
                 of_kind[key] = new
                 return
@@ -179,11 +180,14 @@ class LineWriter:
         own = {key: value for key, value in tree.items() if key != "spec"}
         if node_name:
             own["spec"] = {"nodeName": node_name}
+        # With sorted keys: maps of equal specs may be in different orders.
         text = msgspec.json.encode(spec, order="deterministic")
         digest = hashlib.blake2b(text, digest_size=20).digest()
         numbered = self._numbers.get(digest)
         if numbered is None:
             if len(self._numbers) == _MOST_TEMPLATES:
+                # Numbers begin again, and replace those of before for readers, too:
+                # their memory is limited as well.
                 self._numbers.clear()
             numbered = self._numbers[digest] = (len(self._numbers), SharedSpec(spec))
             self._write(Template(at=at, number=numbered[0], spec=spec))

@@ -118,6 +118,7 @@ def record(
         ConfigErrors: The kubeconfig is wrong.
     """
     access = find_access(kubeconfig=kubeconfig, context=context)
+    # A recording may last longer than the credentials that it begins with.
     access = attrs.evolve(
         access, reread=partial(find_access, kubeconfig=kubeconfig, context=context)
     )
@@ -190,6 +191,7 @@ class _Recorder:
         self._is_anonymous = anonymise
         self._begun = self._started = time.time()
         if earlier is not None:
+            # Times go on from the first recording in the file.
             self._started = Time.parse(earlier.begins[0].time)
         self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._followed = [
@@ -281,6 +283,8 @@ class _Recorder:
             stored = self._earlier.stored.get(name, {})
             followed.keys.update({key: key for key in stored})
             latest = self._earlier.versions.get(name, "")
+            # Without a version to go on from, the server sends a whole list, whose
+            # objects are marked as listed.
             followed.is_listed = bool(latest)
             versions = {key: obj.version for key, obj in stored.items()}
             reflector.resume(versions, latest)
@@ -291,6 +295,8 @@ class _Recorder:
             except GoneError:
                 client.close()
 
+        # A thread that waits for the server cannot be interrupted, and must not keep
+        # the process alive.
         threading.Thread(target=work, name=path, daemon=True).start()
 
     def _take_messages(self, seconds: float) -> None:

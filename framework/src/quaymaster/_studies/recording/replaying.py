@@ -112,6 +112,7 @@ class _Replay:
 
     def result(self) -> ReplayResult:
         """Return the result."""
+        # Made in the order of the decisions, but reported in the order of the record.
         ordered = sorted(self._decisions, key=lambda decision: decision[0])
         following = self._following
         pods = following.state.objects.get(Pod.kind, {}).values()

@@ -127,9 +127,11 @@ def rerun(
     surveyed = survey(_metered(state.entries(file.lines()), meter, room, hours))
     end = state.end
     start = Time.parse(state.begins[0].time)
+    # Without controllers of workloads: the record has their pods.
     cluster = InMemoryCluster(
         VirtualClock(start), seed=seed, workloads=False, kubernetes=config.kubernetes
     )
+    # Read twice: how long a pod ran is seen at its end, and needed when it is created.
     entries = RecordState(kinds).entries(file.lines())
     first = _load(cluster, entries)
     world = _Followed(cluster, surveyed, is_scaled=autoscaler is not None)
@@ -299,10 +301,14 @@ class _Followed:
         cluster = self._cluster
         self._note_end(entry.key, new)
         if new is None:
+            # A pod with a run time ends here at its own moment, which may be later than
+            # that of the record.
             if old is None or not self._ends_by_itself(old):
                 cluster.delete(Pod, entry.key, grace_period_seconds=0)
         elif old is None:
             self._create(new)
+        # No scheduler decides about a pod that keeps its node, so all its recorded
+        # changes hold here, too.
         elif new.uid in self._kept:
             cluster.update(_fresh(new))
         elif new.is_terminating and not old.is_terminating:
@@ -349,6 +355,8 @@ class _Followed:
         stored = self._cluster.get(Pod, key)
         annotations = dict(new.annotations)
         if _RUN_SECONDS in stored.annotations:
+            # The pod of the record has no such annotation, and without it would run for
+            # ever.
             annotations[_RUN_SECONDS] = stored.annotations[_RUN_SECONDS]
         metadata = replace(
             stored.metadata,
@@ -378,6 +386,7 @@ def _waiting(pod: Pod, life: Life | None) -> Pod:
     """Return a pod as created: without a node and status, but with its run time."""
     annotations = dict(pod.annotations)
     if life is not None and life.bound is not None and life.finished is not None:
+        # From the bind on: pulling images and starting belong to it.
         annotations[_RUN_SECONDS] = f"{life.finished - life.bound:.3f}"
     metadata = replace(
         pod.metadata,

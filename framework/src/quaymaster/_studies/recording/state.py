@@ -90,6 +90,8 @@ class Stored:
         """Return the whole object."""
         if self.spec is None:
             return self.own
+        # The node is the only own field of a spec: it differs among pods of one
+        # template.
         return {**self.own, "spec": {**self.spec.tree, **self.own.get("spec", {})}}
 
 

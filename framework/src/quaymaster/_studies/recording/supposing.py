@@ -101,6 +101,8 @@ class Doubts:
         self._past = [change for change in before if self._is_free(change[1])]
         after = moments.after()
         self._coming = [change for change in after if self._is_free(change[1])]
+        # The change that shows the decision: the scheduler cannot have seen a later
+        # one.
         self._evidence = after[0][1].version
 
     def made(self) -> list[Moved]:
@@ -135,6 +137,7 @@ class Doubts:
                 ),
             )
             for number, other in self._decisions(self._coming)
+            # Before its pod came, or failed last, it cannot have been made.
             if other.since < self._outcome.decided
         ]
         return sorted(coming, key=_RANK)
@@ -144,6 +147,7 @@ class Doubts:
         lags = self._lags(self._past, _unseen, lambda _entry: True)
         lags += self._lags(self._coming, _early, self._came_before)
         yield from sorted(lags, key=attrgetter("width"))
+        # Each kind has a watch of its own, so two of them may lag at once.
         yield from (lag.with_another(other) for lag, other in combinations(lags, 2))
 
     def _came_since(self, change: Numbered) -> bool:
@@ -163,6 +167,7 @@ class Doubts:
             pod.uid == self._outcome.uid or pod.uid in self._assumed for pod in pods
         ):
             return False
+        # A pod without a node, not even a nominated one, takes no room.
         return not pods or any(
             pod.node_name or pod.status.nominated_node_name for pod in pods
         )
@@ -197,6 +202,7 @@ class Doubts:
             if name in settled or kind in ended:
                 continue
             if not may_be(change[1]):
+                # A watch keeps the order: it cannot have shown later changes either.
                 ended.add(kind)
                 continue
             move = lag_of(change)
@@ -223,4 +229,5 @@ def _merged(
     *,
     latest_first: bool = False,
 ) -> tuple[Numbered, ...]:
+    # A change that both have counts once.
     return tuple(sorted(dict((*sequence, *other)).items(), reverse=latest_first))

@@ -250,14 +250,20 @@ class _Surveyor:
     def _came(self, number: int, entry: Entry, pod: Pod) -> None:
         self.survey.lives[pod.uid] = Life(entry.at)
         if not pod.node_name:
+            # A listed pod may have been tried before: then its place is not that of its
+            # arrival.
             place = None if entry.listed else self._place_of(pod, number)
             self._waiting[pod.uid] = _Waiting(number, entry.version, number, place)
         elif not entry.listed:
             self.survey.with_node += 1
 
     def _bound(self, number: int, entry: Entry, pod: Pod, waiting: _Waiting) -> None:
+        # The scheduler writes the claims of volumes and devices in PreBind, before it
+        # binds the pod.
         decided = min([number, *self._claims(pod, waiting.since)])
         if waiting.expected is not None and waiting.node == pod.node_name:
+            # With the gate NominatedNodeNameForExpectation, the scheduler writes the
+            # node before it waits for permits and volumes.
             decided = min(decided, waiting.expected)
         self._add(number, entry, pod, waiting, decided, node=pod.node_name)
 
@@ -271,6 +277,8 @@ class _Surveyor:
         victims: list[_Eviction] = []
         if nominated and (is_new or is_reported):
             victims = self._victims(number, nominated, new, waiting.since)
+        # Something else has changed. An attempt with the same reasons leaves no trace,
+        # since the scheduler does not write an equal condition again.
         if after is None or not (is_reported or victims):
             if is_new:
                 waiting.expected, waiting.node = number, nominated
@@ -295,6 +303,7 @@ class _Surveyor:
         """Record an eviction for the present or next nomination to the node."""
         eviction = _Eviction(number, at, pod.key, pod.priority)
         nomination = self._nominated.get(pod.node_name)
+        # Preemption only evicts pods of lower priority.
         if nomination is not None and nomination.priority > pod.priority:
             nomination.later.append(eviction)
         else:
@@ -315,6 +324,8 @@ class _Surveyor:
     def finish(self) -> None:
         """End the survey after the last change."""
         for nomination in self._nominated.values():
+            # So far behind the end that all evictions are nearer to the last
+            # nomination.
             nomination.take("", 2 * self.survey.entries)
 
     def _claims(self, pod: Pod, since: int) -> Iterator[int]:
@@ -361,6 +372,7 @@ def _rejection(pod: Pod) -> PodCondition | None:
     """Return the condition with the reason why a pod has no node."""
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
+            # A gated pod was not tried.
             return None if condition.reason == "SchedulingGated" else condition
     return None
 
@@ -388,10 +400,13 @@ def _claims_decided(
     """
     if isinstance(new, PersistentVolumeClaim):
         was_open = not (isinstance(old, PersistentVolumeClaim) and _is_decided(old))
+        # The volume controller binds claims of other classes at once, without a
+        # decision.
         if was_open and _is_decided(new) and class_of_claim(new) in waiting:
             yield new.kind, new.key
     elif isinstance(new, PersistentVolume):
         claim = new.spec.claim_ref
+        # A volume that comes with its claim was provisioned after the decision.
         was_free = isinstance(old, PersistentVolume) and old.spec.claim_ref is None
         if claim is not None and was_free and new.spec.storage_class_name in waiting:
             yield PersistentVolumeClaim.kind, f"{claim.namespace}/{claim.name}"

@@ -170,6 +170,7 @@ def make_test(
         has_own_kinds=maker.has_own_kinds(trees),
     )
     text = source.text()
+    # The text itself is run, since it is what users get.
     if failure := failure_of(text):
         problem = f"the generated test does not reproduce the decision: {failure}"
         raise UnreproducibleError(pod, problem)
@@ -291,8 +292,12 @@ class _Maker:
     def shrink(self, trees: list[Tree]) -> tuple[list[Tree], bool]:
         """Return a smaller cluster, and whether nothing more can be removed."""
         try:
+            # Until nothing changes: without a removed object, another may have become
+            # useless.
             while True:
                 before = trees
+                # Nodes first: each takes its pods along, so that most of the cluster
+                # goes in few trials.
                 trees = self._fewer_nodes(trees)
                 trees = smaller_list(trees, self.holds)
                 for place in range(len(trees)):
@@ -328,6 +333,7 @@ class _Maker:
             return False
         try:
             explained = self.explain(self.key, trees)
+        # Such as a reference to an object that was removed.
         except QuaymasterError:
             return False
         is_same = bool(explained.attempts) and (

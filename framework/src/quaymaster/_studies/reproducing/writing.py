@@ -165,6 +165,7 @@ class TestSource:
 
 
 def _yaml(tree: dict[str, Any]) -> str:
+    # Without Unicode, since a literal of bytes may only have ASCII characters.
     text: str = yaml.safe_dump(
         tree, sort_keys=False, default_flow_style=False, allow_unicode=False
     )
@@ -172,6 +173,7 @@ def _yaml(tree: dict[str, Any]) -> str:
 
 
 def _in_literal(text: str) -> str:
+    # Backslashes first, or those before quotes would be doubled as well.
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
@@ -184,6 +186,7 @@ def _literal(text: str) -> str:
     parts = textwrap.wrap(
         text, 72, drop_whitespace=False, break_long_words=False, break_on_hyphens=False
     )
+    # Wrapping turns tabs and line ends into spaces, which would be another text.
     if len(parts) < 2 or "".join(parts) != text:
         return _quoted(text)
     lines = "".join(f"        {_quoted(part)}\n" for part in parts)

@@ -79,6 +79,8 @@ class Actor:
         self._count = 0
         self._created = 0
         self._number = 0
+        # A stream for each purpose: another number of draws of one kind does not move
+        # the draws of the others.
         self._nodes = random_stream(seed, self.name, "nodes")
         self._run_times = self._drawn_run_times(seed)
         self.stream = random_stream(seed, self.name, "arrivals")
@@ -92,6 +94,7 @@ class Actor:
         try:
             for change in self._changes():
                 self.effects.append(change.apply(self._simulation))
+        # One failing change ends the step's others, as a failing command ends a script.
         except (ApiError, ChangeError) as error:
             self._refused[str(error)] += 1
 
@@ -146,6 +149,7 @@ class Actor:
         return run_times(create.run_time, self._part.run_times, stream)
 
     def _create(self, count: int) -> None:
+        # A single object keeps its name from the template.
         is_numbered = count > 1 or self.step.repeat is not None
         cluster = self._simulation.cluster
         for _ in range(count):
@@ -187,6 +191,8 @@ class Actor:
                 yield AddNodes(spec=spec)
         elif step.fail_zone is not None:
             yield FailZone(zone=step.fail_zone.zone, mode=step.fail_zone.mode)
+            # The generator continues after the change was made, so its effect is the
+            # last one.
             failed = self.effects[-1].objects
             self.lost = [name.removeprefix("Node/") for name in failed]
         elif step.drain is not None:

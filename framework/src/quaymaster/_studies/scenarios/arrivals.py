@@ -129,6 +129,7 @@ def arrivals(repeat: Repeat, stream: np.random.Generator) -> Iterator[float]:
     for number_, time in enumerate(_endless(repeat, stream)):
         if number_ >= most or time >= end:
             return
+        # Microseconds, like all times of results.
         yield round(time, 6)
 
 
@@ -179,5 +180,7 @@ def _diurnal(process: Diurnal, stream: np.random.Generator) -> Iterator[float]:
     middle, swing = (process.high + process.low) / 2, (process.high - process.low) / 2
     for time in _poisson(per / process.high, stream):
         rate = middle + swing * math.cos(2 * math.pi * (time - peak) / period)
+        # Thinning (Lewis and Shedler): exact for any rate below the highest one,
+        # without an integral.
         if stream.random() * process.high < rate:
             yield time

@@ -64,6 +64,7 @@ def _judge_placed(check: Placed, events: Events) -> Verdict:
     # A pod that was deleted while it was pending does not lack a node.
     left = [life for life in late if _is_there(life, end)]
     minimum = check.at_least
+    # Without any pod, "all pods" would hold by itself, and hide a wrong selector.
     holds = placed >= minimum if minimum is not None else bool(selected) and not left
     text = f"{placed} of {counted(len(selected), 'pod')} placed"
     bound = [
@@ -101,6 +102,7 @@ def _judge_pending_time(check: PendingTime, events: Events, window: Window) -> V
     if not waits:
         return Verdict(holds=True, expected=expected, found="there was no such pod")
     lengths = sorted(length for length, _ in waits)
+    # The nearest rank: a percentile is a wait that really happened.
     rank = max(math.ceil(len(lengths) * check.percentile / _ALL), 1)
     over = [life for length, life in waits if length > most]
     allowed = len(lengths) - rank
@@ -113,6 +115,7 @@ def _judge_pending_time(check: PendingTime, events: Events, window: Window) -> V
         holds=holds,
         expected=expected,
         found=text,
+        # The moment when one pod too many has waited too long.
         failed_at=None if holds else round(times[allowed], 6),
         objects=() if holds else _keys(over),
     )

@@ -49,6 +49,7 @@ def judge_pods(check: PodCount, events: Events, window: Window) -> Verdict:
     blamed = [
         life.pod.key
         for life in selected
+        # Of too many pods those in the state are named, of too few those outside it.
         if _holds_at(_in_state(life, "Any"), verdict.failed_at)
         and _holds_at(_in_state(life, check.state), verdict.failed_at) == too_many
     ]
@@ -113,6 +114,8 @@ def judge_balance(check: Balance, events: Events, window: Window) -> Verdict:
     times = times_in(window, *pods.values(), *nodes.values())
     skews = _skews(pods, nodes, times)
     verdict = _within(None, check.max_skew, None, "skew", times, skews)
+    # Without a failure, the moment of the largest skew is shown, as the most
+    # interesting one.
     when = times[int(np.argmax(skews))] if verdict.failed_at is None else None
     shown = verdict.failed_at if when is None else float(when)
     spread = {value: pods[value].at(shown or 0.0) for value in sorted(domains)}
@@ -154,6 +157,7 @@ def _used_nodes(pods: Iterable[PodLife], names: set[str]) -> Steps:
     )
 
 
+# Several pods on one node count once, so their times are united first.
 def _merged(intervals: Iterable[Interval]) -> Iterator[Interval]:
     """Return the union of intervals."""
     begin, end = -1.0, -1.0
@@ -261,6 +265,8 @@ def _worst(check: Utilization, verdicts: Sequence[tuple[str, Verdict]]) -> Verdi
             expected=verdicts[0][1].expected,
             found=f"so on all of {len(verdicts)} nodes",
         )
+    # The earliest failure, and of equal ones the first name: the same run gives the
+    # same message.
     name, first = min(failed, key=lambda item: (item[1].failed_at or 0.0, item[0]))
     return Verdict(
         holds=False,
@@ -290,6 +296,7 @@ def _skews(
     """Return the fullest domain minus the emptiest one with nodes, at some times."""
     numbers = np.array([pod.on(times) for pod in pods.values()], dtype=np.float64)
     is_there = np.array([nodes[value].on(times) > 0 for value in pods])
+    # Domains without nodes at that time take no part, on either side.
     most = np.where(is_there, numbers, -np.inf).max(axis=0)
     least = np.where(is_there, numbers, np.inf).min(axis=0)
     return np.where(is_there.any(axis=0), most - least, 0.0)

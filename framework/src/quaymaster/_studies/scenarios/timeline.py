@@ -187,12 +187,15 @@ class _Run:
         for actor in self._actors:
             step = actor.step
             if step.at is not None:
+                # A step whose time has passed, because an earlier one lasted longer,
+                # begins at once.
                 begun = max(step.at.total_seconds(), self._simulation.now)
             elif step.after is not None:
                 begun += step.after.total_seconds()
             if self._is_over(begun):
                 break
             self._go_on(begun)
+            # Before the next step acts: its placements belong to it, not to this one.
             self._end_step(last, is_settled=False)
             last = actor.name
             self._play(actor)
@@ -260,8 +263,10 @@ class _Run:
         failure = step.fail_nodes or step.fail_zone
         if failure is not None and failure.back_after is not None and actor.lost:
             back = self._simulation.now + failure.back_after.total_seconds()
+            # A copy, since the next repetition of the step replaces the list.
             self._call_at(back, partial(actor.bring_back, tuple(actor.lost)))
 
+    # Times are drawn one by one: a process without an end cannot be listed.
     def _repeat(self, actor: Actor, begun: float, times: Iterator[float]) -> None:
         """Schedule the next repetition of a step."""
         time = next(times, None)
@@ -283,9 +288,13 @@ class _Run:
         verdict = judge(condition, self._events(), None)
         tally, seen = Tally(self._history, condition), self._history.changes
         while not verdict.holds and simulation.now < deadline:
+            # From moment to moment, since the condition can only change when something
+            # happens.
             self._go_on(min(deadline, self._next_moment()))
             self._history.catch_up()
             is_over = simulation.now >= deadline
+            # The full judgement reads the whole history; the tally is a cheap test that
+            # rules most moments out.
             if is_over or (self._history.changes != seen and tally.may_hold()):
                 verdict = judge(condition, self._events(), None)
             seen = self._history.changes
@@ -335,6 +344,7 @@ class _Run:
                 self._go_on(self._due[0][0])
             # An assertion about a later time needs the history until then.
             self._go_on(max(map(_last_time, scenario.assertions), default=0.0))
+            # After the last step: what follows from it belongs to the result.
             self._simulation.settle()
         self._history.catch_up()
 
@@ -342,6 +352,8 @@ class _Run:
         """Run everything that is due until a time; do nothing for the past."""
         while self._due and self._due[0][0] <= time:
             due, _, call = heapq.heappop(self._due)
+            # The simulation first reaches the time of the call, which may be later than
+            # the last event.
             self._simulation.run_until(due)
             call()
             self._report_progress()

@@ -82,6 +82,7 @@ class GroupLog:
         if not self._takes(report.info):
             return
         attempts = self._attempts.setdefault(key, [])
+        # Before earlier attempts are dropped, so that numbers go on.
         number = attempts[-1].number + 1 if attempts else 1
         explains = self._explains if self._with_nodes else None
         if self._keeps_last:

@@ -188,6 +188,7 @@ class RequestedPod:
         problem = "no such pod" if kind == "Pod" else f"no such {kind}"
         near = self._near(
             {
+                # Reversed, so that of equal names the first one counts.
                 **{obj.name: obj.key for obj in reversed(pods)},
                 **{
                     obj.name: f"{obj.kind.lower()}/{obj.name}"
@@ -200,6 +201,7 @@ class RequestedPod:
 
     def _why_missing(self) -> str:
         """Return why a workload lacks its pod; empty for other names."""
+        # A first part that is not a kind is a namespace.
         namespace = "" if kind_called(self._kind) else self._kind
         if namespace and self._namespace not in ("", namespace):
             return ""
@@ -218,6 +220,7 @@ class RequestedPod:
         Args:
             called: Name -> the form in which to show it.
         """
+        # The names of pods begin with that of their workload.
         begins = [name for name in called if name.startswith(f"{self._name}-")]
         same = [self._name] if self._name in called else []
         close = difflib.get_close_matches(self._name, called, n=_NEAR)

@@ -94,6 +94,7 @@ class PlacementTracker:
     def take(self) -> StepPlacements:
         """End a step, and return the placements since the last call."""
         self._history.catch_up()
+        # A pod that changed several times counts once.
         lives = dict.fromkeys(self._history.changed[self._read :])
         self._read = len(self._history.changed)
         placed = [_placed_pod(life) for life in lives if self._is_newly_placed(life)]
@@ -135,6 +136,7 @@ class PlacementTracker:
             return
         workload = workload_name(life.pod, life.owners)
         per_node = self._pods_per_node.setdefault(workload, Counter())
+        # Copied before the first change of the step.
         counts.setdefault(workload, per_node.copy())
         if old is not None:
             per_node[old] -= 1

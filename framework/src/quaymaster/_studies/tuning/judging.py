@@ -102,6 +102,7 @@ def judge(tuning: Tuning, runs: Runs, best: Sequence[Trial]) -> Judged:
             tuned = _estimates(runs.all(tuning.cells(profile)))
         except FailedRunError as error:
             failed[name] = str(error)
+            # A rival needs both kinds of runs.
             values.pop(name, None)
             continue
         held_out = _estimates(values[name])

@@ -75,6 +75,7 @@ class Runs:
         done = set(range(len(cells))) - set(missing)
         with closing(runs):
             for number, cell in enumerate(cells):
+                # Runs end in another order than that of the cells.
                 while number not in done:
                     run = next(runs)
                     if isinstance(run.outcome, RunFailure):

@@ -81,6 +81,7 @@ def candidates(
     """
     pod = pods[0]
     editing = Editing(subject, run.cluster)
+    # No profile schedules the pod, so no other change can help.
     if pod.spec.scheduler_name not in profiles:
         return list(other_schedulers(editing, pod.spec, profiles))
     gates = list(opened_gates(editing, pod.spec))
@@ -89,6 +90,7 @@ def candidates(
         return gates
     attempts = run.scheduler.past_attempts.of(pod.key)
     if rejections is None:
+        # The last attempt: earlier ones met another cluster.
         rejections = (attempts[-1].rejections if attempts else None) or ()
     offered = chain(
         _of_spec(editing, pod, rejections, run.cluster),
@@ -98,6 +100,7 @@ def candidates(
         if of_group is None
         else of_group,
     )
+    # Stable: changes of one kind stay in the order in which they are offered.
     return sorted(offered, key=lambda candidate: _ORDER[candidate.kind])
 
 
@@ -214,11 +217,14 @@ def suitable_first(pod: Pod, cluster: InMemoryCluster) -> list[Node]:
     architectures = Counter(node.labels.get(_ARCHITECTURE, "") for node in nodes)
 
     def rank(node: Node) -> tuple[bool, bool, int, int]:
+        # A new node does not have the taints of the old one's state.
         lasting = set(node.spec.taints) - set(passing_taints(node.spec.taints))
         without = [_with_taints(node, lasting)]
         is_tainted = bool(_taints(pod, without, cluster.kubernetes))
         # An image that says nothing runs on most nodes, perhaps on no others.
         nodes_like_it = architectures[node.labels.get(_ARCHITECTURE, "")]
+        # In this order: usable nodes, without taints, of the most common architecture,
+        # without devices to waste.
         return (
             node.name not in usable,
             is_tainted,

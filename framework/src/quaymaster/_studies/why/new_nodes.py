@@ -99,6 +99,7 @@ def _series(nodes: Sequence[Node], models: Sequence[Node], most: int) -> Candida
         kind=ChangeKind.ADD_NODE,
         effect=Effect.ADDS_ROOM,
         levels=max(1, most - least + 1),
+        # The first level is the largest change, so the search goes towards fewer nodes.
         at=lambda level: _copied(nodes, models, max(least, most - level)),
     )
 
@@ -161,11 +162,14 @@ def _shape(node: Node, *, with_place: bool = True) -> object:
     labels = {
         key: value
         for key, value in node.labels.items()
+        # A label with the name of the node, whatever its key, would make each node a
+        # kind of its own.
         if value not in names
         and not is_identity(key)
         and (with_place or not describes_place(key))
     }
     offered = node.status.allocatable or node.status.capacity
+    # A node that is not ready, or cordoned, is still of its kind.
     taints = set(node.spec.taints) - set(passing_taints(node.spec.taints))
     return (
         frozenset(labels.items()),

@@ -70,6 +70,8 @@ def _copied_node(node: Node, name: str, labels: Mapping[str, str | None]) -> Nod
     )
     passing = set(passing_taints(node.spec.taints))
     taints = tuple(taint for taint in node.spec.taints if taint not in passing)
+    # The id belongs to one machine, and a cordon or passing taints to its present
+    # state.
     spec = msgspec.structs.replace(
         node.spec, provider_id="", unschedulable=False, taints=taints
     )
@@ -124,6 +126,7 @@ def _renamed(obj: ApiObject, node: Node, new: str) -> ApiObject:
     metadata: dict[str, Any] = tree["metadata"]
     for field in _BY_SERVER:
         metadata.pop(field, None)
+    # The owner is mostly the old node, and the copy would be collected with it.
     if not isinstance(obj, Pod):
         metadata.pop("ownerReferences", None)
     elif _is_static(obj):

@@ -56,6 +56,8 @@ def _is_protected(node: Node) -> bool:
 
 
 def _uncordoned(node: Node) -> Node:
+    # The node lifecycle controller derives the taint from the field, so both go
+    # together.
     taints = tuple(taint for taint in node.spec.taints if taint.key != _UNSCHEDULABLE)
     spec = msgspec.structs.replace(node.spec, unschedulable=False, taints=taints)
     return msgspec.structs.replace(node, spec=spec)
@@ -156,6 +158,8 @@ def zones_of_volumes(volumes: Iterable[PersistentVolume]) -> dict[str, str]:
             for match_expression in term.match_expressions:
                 if (
                     match_expression.operator == "In"
+                    # A local volume is on one machine: another node with its name would
+                    # not help.
                     and match_expression.key != HOSTNAME
                 ):
                     labels.setdefault(match_expression.key, match_expression.values[0])

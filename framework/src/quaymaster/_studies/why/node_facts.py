@@ -236,6 +236,7 @@ def is_fact(key: str) -> bool:
     return (
         is_in(domain, _DOMAINS)
         or key in GROUP_LABELS
+        # In any domain: clouds and tools have their own prefixes for the same names.
         or plain_name(key) in _GROUP_NAMES
         or is_identity(key)
         or is_lifecycle(key)
@@ -261,6 +262,8 @@ def can_be_ignored(key: str, values: Collection[str] = ()) -> bool:
         return False
     if is_in(domain, _ISOLATING_DOMAINS) or words_of(key) & _ISOLATING_WORDS:
         return False
+    # Only the wish to run on cheap nodes may be dropped; the wish for lasting ones has
+    # a reason.
     if is_lifecycle(key):
         return bool(values) and all(each.lower() in _CHEAP for each in values)
     return True

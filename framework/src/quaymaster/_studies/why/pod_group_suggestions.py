@@ -165,10 +165,12 @@ def search_group(
     given = trials.given
     subject = subject_of_members(pods, given.objects, run.cluster)
     result = run.result()
+    # With the quorum met, all pods are the goal; without it, the quorum.
     is_met = explained.outcome is GroupOutcome.PARTLY_SCHEDULED
     least = len(explained.members) if is_met else 1
     goal = GroupGoal.of_group(key, least, Goal.of(pods, run, given.objects, result))
     of_group = list(_of_group(run, explained, group, pods, given.objects))
+    # The group has too few pods to be tried, so no node has rejected any of them.
     if explained.outcome is GroupOutcome.WAITING:
         offered = of_group
     else:

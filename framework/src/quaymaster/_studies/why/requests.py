@@ -72,6 +72,7 @@ def lowered_requests(
 
 def units_of(resource: str, amount: Quantity) -> Sequence[Quantity]:
     """Return the smaller amounts to try, ascending: round numbers, at least half."""
+    # CPU is counted in thousandths, all else in whole units.
     smallest = _MICRO if resource == _CPU else _NANO
     total = amount.nanos // smallest
     unit = _round_unit(total // _STEPS, amount.format is QuantityFormat.BINARY_SI)
@@ -102,6 +103,8 @@ def _quantity(nanos: int, like: Quantity) -> Quantity:
 
 
 def _places(spec: PodSpec, resource: str) -> Iterator[_Place]:
+    # For the scheduler, a request of the pod as a whole replaces those of its
+    # containers.
     if spec.resources is not None and resource in spec.resources.requests:
         amount = spec.resources.requests[resource]
         yield _Place("", 0, "resources", amount)

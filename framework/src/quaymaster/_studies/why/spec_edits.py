@@ -76,6 +76,7 @@ def tolerations(
             it reserves nodes for other pods.
     """
     for taint in taints:
+        # Such taints keep other pods away from devices, as intended.
         reserves_devices = names_devices(taint.key, taint.value)
         if is_protective(taint) or (reserves_devices and not _requests_devices(spec)):
             continue

@@ -45,6 +45,7 @@ def other_classes(
     classes = sorted(
         storage_class.name
         for storage_class in cluster.list(StorageClass).items
+        # With such a class, a claim still waits until a volume is made by hand.
         if storage_class.provisioner != _NO_PROVISIONER
     )
     for index, volume in enumerate(pod.spec.volumes):

@@ -199,6 +199,7 @@ def search(
             # Only the trials show how far a request must be lowered.
             if is_one_enough and ChangeKind.LOWER_REQUEST_FAR not in change.kinds:
                 break
+        # Pairs are many, and a single change is easier to make.
         if not changes and 2 in sizes:
             for change in _pairs(offered, goal, trials):
                 changes.append(change)
@@ -254,6 +255,7 @@ def _behind_gates(
             return answer
         message = run.unscheduled(pods[0]).message
         further = search_further(run, run.result(), pods, answer.pod, later)
+    # The trials behind the gates count, too.
     trials.count += later.count
     return attrs.evolve(
         further,
@@ -330,16 +332,19 @@ def _pairs(
     offered: Sequence[Candidate], goal: Goal, trials: Trials
 ) -> Iterator[SuggestedChange]:
     """Find two changes that work together: first whether, then how much of each."""
+    # Of a pair, no part may cost other pods their nodes, so these are tried alone.
     harmless = [
         candidate for candidate in offered if candidate.effect is not Effect.EVICTS
     ]
     for first, second in combinations(harmless, 2):
         if first.kind == second.kind and first.kind in _ONE_OF:
             continue
+        # Both at their full size first: most pairs fail here, after one trial.
         largest = both(first.at(0), second.at(0))
         if trials.meets(goal, largest.apply(trials.given.objects)) is None:
             continue
         half = first.at(_level(first, second, goal, trials))
+        # Beside another change, even one that adds room is judged strictly.
         strict = attrs.evolve(second, effect=Effect.CHANGES)
         change = smallest(strict, goal, trials, partial(both, half))
         if change is not None:

@@ -141,6 +141,7 @@ def _groups(
     for pod in pods:
         left = run.unscheduled(pod)
         subject = subjects.of(pod, run.cluster)
+        # Without the numbers of nodes, in which pods with the same cause may differ.
         reasons = tuple(sorted(left.reasons)) or (left.message,)
         name = (subject, left.scheduler, left.reason, reasons)
         pods_by_group.setdefault(name, []).append(pod)
@@ -191,6 +192,7 @@ def _causes(
         for rejection in attempt.rejections or ()
         for reason in rejection.reasons
     )
+    # First what alone keeps the pod from most nodes: without it, they would fit.
     ordered = sorted(
         counts, key=lambda name: (-alone.get(name, 0), -counts[name], name)
     )

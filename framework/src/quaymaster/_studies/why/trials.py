@@ -137,6 +137,7 @@ class Goal:
         others = _pending_by_subject(run.cluster, objects)
         left: Counter[Subject] = Counter()
         for subject in own:
+            # What is pending of the same subjects is not among the others.
             left[subject] = others.pop(subject, 0)
         left.subtract(owner for _, owner in owners)
         return cls(
@@ -203,6 +204,7 @@ class Goal:
         for subject in self.subjects:
             pending.pop(subject, None)
         more = max(0, pending.total() - self.others.total())
+        # Counted both ways, and the larger counts: a preempted pod may be pending, too.
         return max(more, preempted)
 
 
@@ -308,6 +310,7 @@ class Trials:
                 is_met = goal.is_met(run, objects, result, kind)
                 evicted = goal.losses(run, objects, result, kind)
                 gain = goal.gain(run)
+        # A change may make an object invalid, and then solves nothing.
         except (AdmissionError, ManifestErrors):
             return None
         if not is_met:

@@ -89,6 +89,7 @@ class ExtenderService:
         unknown_nodes: UnknownNodes = UnknownNodes.REJECT,
     ) -> None:
         clock = clock or RealClock()
+        # Nothing here may change the objects, which are those of another cluster.
         cluster = InMemoryCluster(
             clock, kubelet=False, controllers=False, kubernetes=config.kubernetes
         )
@@ -235,6 +236,7 @@ class ExtenderService:
     def _report(self, strangers: Set[str]) -> None:
         """Log unknown nodes once, as long as there are not too many."""
         room = _MOST_REPORTED - len(self._reported)
+        # Clients choose these names, and each is kept.
         names = sorted(name[:_LONGEST_NAME] for name in strangers)
         new = [name for name in names if name not in self._reported][:room]
         if new:
@@ -272,4 +274,5 @@ def _tenths(scores: Sequence[PluginScores], requested: RequestedNodes) -> Sequen
     if not weights:
         return [0] * len(requested.names)
     total = functools.reduce(np.add, (score.weighted for score in scores))
+    # Rounded, as half of a tenth is added before the division.
     return requested.by_name((total + weights * _TENTH // 2) // (weights * _TENTH))

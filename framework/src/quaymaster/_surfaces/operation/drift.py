@@ -35,6 +35,7 @@ class Difference:
 
 def find_drift(scheduler: Scheduler) -> Sequence[Difference]:
     """Compare cache and queue with the informers; called on the scheduler's thread."""
+    # Before the first lists are complete, everything differs.
     if scheduler.unlisted():
         return ()
     return [*_nodes(scheduler), *_pods(scheduler), *_strangers(scheduler)]
@@ -60,6 +61,7 @@ def _nodes(scheduler: Scheduler) -> Iterator[Difference]:
 def _pods(scheduler: Scheduler) -> Iterator[Difference]:
     in_flight = set(scheduler.queue.in_flight)
     for pod in scheduler.informers.list(Pod):
+        # Finished pods are held nowhere.
         if pod.is_finished:
             continue
         held = scheduler.cache.get(pod.uid)

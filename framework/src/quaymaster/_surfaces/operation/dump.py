@@ -172,5 +172,6 @@ def dump_in_lines(tree: Dump) -> Iterable[str]:
 def _differences_in_lines(what: str, differences: Sequence[Dump]) -> Iterable[str]:
     yield f"{what}: {len(differences)}"
     for item in differences:
+        # The first two items are the kind and the key.
         [(difference, detail)] = list(item.items())[2:]
         yield f"  {item['kind']} {item['key']}: {difference} ({detail})"

@@ -26,6 +26,7 @@ Readings: TypeAlias = Mapping[str, Mapping[Labels, float | Measured]]
 _QUEUES: Final = {
     QueueName.ACTIVE: "active",
     QueueName.BACKOFF: "backoff",
+    # Upstream has one label for both.
     QueueName.ERROR_BACKOFF: "backoff",
     QueueName.UNSCHEDULABLE: "unschedulable",
 }

@@ -77,6 +77,7 @@ class ApiReviewer:
             return None
         user_info = review.status.user
         groups = (
+            # Upstream adds this group as well (`AuthenticatedGroupAdder`).
             *(group for group in user_info.groups if group != AUTHENTICATED),
             AUTHENTICATED,
         )
@@ -148,6 +149,7 @@ class _Cache(Generic[K, V]):
             cached = self._answers.get(key)
         if cached is not None and self._now() < cached[0]:
             return cached[1]
+        # Without the lock, so that a slow review does not hold up others.
         answer = ask()
         with self._lock:
             self._answers[key] = (self._now() + _SECONDS_TO_REMEMBER, answer)

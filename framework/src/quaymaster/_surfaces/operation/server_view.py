@@ -91,6 +91,7 @@ def _listed(read: Callable[[str], bytes], path: str) -> Iterator[tuple[str, Seen
             )
             yield key, Seen(metadata.uid, metadata.resource_version)
         further = page.metadata.further
+        # Continue tokens are in the base64 of URLs, which needs no quoting.
         target = f"{path}?limit={_AT_ONCE}&continue={further}" if further else ""
 
 

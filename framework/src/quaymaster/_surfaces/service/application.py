@@ -130,6 +130,7 @@ class _Service:
     async def simulate(self, request: Request) -> Response:
         """Answer ``POST /v1/simulate``, on another thread because it takes long."""
         message = read_body(await self._body(request), SimulateRequest)
+        # Without an `await` until it is counted, no other request comes in between.
         if self._simulations >= self._limits.simulations:
             detail = f"{self._simulations} of {self._limits.simulations} are under way"
             raise RequestError(503, "Too many simulations", detail)
@@ -202,9 +203,11 @@ class _Service:
         Raises:
             RequestError: The token is missing or wrong, or the body is too long.
         """
+        # First: without the token, no body is read.
         self._check_token(request)
         most = self._limits.body_bytes
         declared = request.headers.get("content-length", "")
+        # A body that declares its length is refused before it arrives.
         if declared.isdecimal() and int(declared) > most:
             raise _too_long(most)
         parts, length = [], 0
@@ -232,6 +235,7 @@ class _Service:
         header = request.headers.get("authorization", "").encode("latin-1")
         scheme, _, token = header.partition(b" ")
         is_bearer = scheme.lower() == _BEARER
+        # Compared in any case, and in constant time, so that durations reveal nothing.
         if not hmac.compare_digest(token.strip(), self._expected) or not is_bearer:
             detail = "expected the header 'Authorization: Bearer TOKEN' with the token"
             raise RequestError(401, "Unauthorized", detail)

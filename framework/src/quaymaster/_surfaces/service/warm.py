@@ -209,6 +209,8 @@ class _RecentSpecs:
         Equal specs of admitted pods are one object.
         """
         specs, key = self._specs, id(spec)
+        # Put back at the end: the first key is that of the spec used least recently.
+        # Its id is not reused, since the spec is kept alive.
         was_kept = specs.pop(key, None) is not None
         specs[key] = spec
         if len(specs) > _RECENT:

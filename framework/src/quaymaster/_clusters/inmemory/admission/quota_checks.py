@@ -121,6 +121,7 @@ def _check_scopes(
     for scope in scopes:
         fitting = _COUNTED_IN.get(scope, _COUNTED)
         for name in sorted(counted):
+            # As upstream, names with a slash fit every scope.
             if name.startswith(_PAGES) or (name in _COUNTED and name not in fitting):
                 report.add(path, f"expected no {name} with the scope {scope}")
     for pair in _OPPOSITES:

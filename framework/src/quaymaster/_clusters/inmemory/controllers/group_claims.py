@@ -202,6 +202,7 @@ class GroupClaimController:
         is_decided, name = named_claim(group, reference)
         if is_decided:
             claim = self._claims.get(f"{group.namespace}/{name}")
+            # The recorded claim may be gone: then another one is found or made.
             if name is None or (
                 claim is not None and owner_uid(claim, PodGroup) == group.uid
             ):

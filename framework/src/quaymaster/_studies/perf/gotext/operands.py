@@ -82,6 +82,7 @@ class Pipeline:
         token = self._next("a value or a function")
         if token.kind == "name" and token.text not in _LITERALS:
             arguments = list(self._arguments())
+            # As in text/template, a piped value is the last argument.
             if piped is not None:
                 arguments.append(piped)
             return self._call(token.text, arguments)
@@ -144,6 +145,7 @@ class Pipeline:
 
     def _variable(self, token: Token) -> Expression:
         name, *members = token.text[1:].split(".")
+        # A lone `$` means the fields of the template.
         if not name:
             return _field_of_root(members) if members else ROOT
         if name not in self._names.variables:

@@ -171,6 +171,7 @@ def _parts(nodes: Sequence[Node], scope: Scope, *, fills: bool) -> list["str | _
         try:
             parts += _parts_of(node, scope, fills=fills)
         except _JumpReached as reached:
+            # What was printed before the jump is part of the output.
             raise _JumpReached(reached.jump, parts + reached.parts) from None
     return parts
 
@@ -228,6 +229,7 @@ def _loop_parts(node: Loop, scope: Scope, *, fills: bool) -> Sequence["str | _Pl
 
 def _named(node: Loop, key: Value, item: Value) -> Mapping[str, Value]:
     """Return the values of a loop's variables."""
+    # A single variable gets the item, not the key.
     values = (key, item)[2 - len(node.names) :]
     return dict(zip(node.names, values, strict=True))
 
