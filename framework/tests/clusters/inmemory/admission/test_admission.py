@@ -394,6 +394,21 @@ def test_workloads_have_one_replica_by_default() -> None:
     assert (job.spec.backoff_limit, job.labels) == (6, {"app": "a"})
 
 
+def test_negative_grace_period_stays_in_a_template_and_becomes_1_in_a_pod() -> None:
+    cluster = make_cluster(controllers=False)
+    spec = PodSpec(containers=(bare_container(),), termination_grace_period_seconds=-5)
+    pods = PodTemplateSpec(metadata=ObjectMeta(labels={"app": "a"}), spec=spec)
+    deployment = cluster.create(
+        Deployment(
+            metadata=ObjectMeta(name="w"),
+            spec=DeploymentSpec(selector=SELECTOR, template=pods),
+        )
+    )
+    stored = deployment.spec.template.spec
+    assert stored.termination_grace_period_seconds == -5
+    assert admitted(bare_pod(stored)).spec.termination_grace_period_seconds == 1
+
+
 def test_parallel_job_without_completions_stays_so() -> None:
     cluster = make_cluster(controllers=False)
     spec = JobSpec(parallelism=3, template=ONCE)

@@ -121,3 +121,25 @@ def test_device_has_at_most_48_values(attributes: Tree, paths: list[str]) -> Non
     lists = Kubernetes("1.37", {"DRAListTypeAttributes": True})
     tree = slice_of({"attributes": attributes})
     assert rejected_paths("ResourceSlice", tree, lists) == paths
+
+
+@pytest.mark.parametrize(
+    ("more", "most"),
+    [
+        pytest.param({}, 128, id="plain"),
+        pytest.param({"attributes": {"l": {"ints": [1]}}}, 64, id="a list"),
+        pytest.param({"taints": [{"key": "a", "effect": "None"}]}, 64, id="a taint"),
+    ],
+)
+def test_fewer_devices_fit_into_a_slice_with_advanced_features(
+    more: Tree, most: int
+) -> None:
+    lists = Kubernetes("1.37", {"DRAListTypeAttributes": True})
+
+    def paths(number: int) -> list[str]:
+        devices = [{"name": f"d{index}"} for index in range(number)]
+        devices[-1] |= more
+        return rejected_paths("ResourceSlice", slice_of({}, devices=devices), lists)
+
+    assert paths(most) == []
+    assert paths(most + 1) == ["spec.devices"]

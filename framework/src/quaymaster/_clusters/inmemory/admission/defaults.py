@@ -27,6 +27,7 @@ from quaymaster._clusters.inmemory.admission.volume_defaults import (
 
 __all__ = ["default_pod_spec", "default_template_spec"]
 
+_GRACE_SECONDS: Final = 30
 _DEFAULT_TOLERATIONS: Final = tuple(
     Toleration(
         key=f"node.kubernetes.io/{trouble}",
@@ -47,7 +48,11 @@ def default_template_spec(spec: PodSpec) -> PodSpec:
         containers=tuple(map(_container, spec.containers)),
         init_containers=tuple(map(_container, spec.init_containers)),
         restart_policy=spec.restart_policy or "Always",
-        termination_grace_period_seconds=_grace(spec.termination_grace_period_seconds),
+        termination_grace_period_seconds=(
+            _GRACE_SECONDS
+            if spec.termination_grace_period_seconds is None
+            else spec.termination_grace_period_seconds
+        ),
         scheduler_name=spec.scheduler_name or "default-scheduler",
         overhead=round_amounts(spec.overhead),
         resources=None if resources is None else _round(resources),
@@ -58,10 +63,17 @@ def default_pod_spec(spec: PodSpec) -> PodSpec:
     """Return the spec of a pod, with all defaults except the pod's own resources."""
     # Templates have neither requests from limits, nor tolerations, nor host ports:
     # upstream puts them into pods alone (``SetDefaults_Pod``), so that a new default
-    # does not change the hash of stored templates and restart their pods.
+    # does not change the hash of stored templates and restart their pods. They also
+    # keep a negative grace period, which becomes 1 second in pods.
+    given = spec.termination_grace_period_seconds
     spec = default_template_spec(spec)
     return replace(
         spec,
+        termination_grace_period_seconds=(
+            1
+            if given is not None and given < 0
+            else spec.termination_grace_period_seconds
+        ),
         containers=tuple(_requesting(c, spec) for c in spec.containers),
         init_containers=tuple(_requesting(c, spec) for c in spec.init_containers),
         tolerations=_tolerations(spec.tolerations),
@@ -111,13 +123,6 @@ def _request(action: JsonObject | None) -> JsonObject | None:
     fields = {name: value for name, value in action.items() if value is not None}
     path, scheme = fields.get("path") or "/", fields.get("scheme") or "HTTP"
     return {**fields, "path": path, "scheme": scheme}
-
-
-def _grace(seconds: int | None) -> int:
-    """Return the grace period of a pod; as upstream, one below 0 becomes 1 second."""
-    if seconds is None:
-        return 30
-    return 1 if seconds < 0 else seconds
 
 
 def _round(resources: ResourceRequirements) -> ResourceRequirements:

@@ -24,6 +24,7 @@ from quaymaster._api.objects.syntax import (
 )
 from quaymaster._clusters.inmemory.admission.device_values import (
     check_values,
+    has_lists,
     number_of_values,
 )
 from quaymaster._clusters.inmemory.admission.placement_checks import check_node_selector
@@ -99,7 +100,10 @@ def _check_counters(spec: ResourceSliceSpec, report: Report) -> None:
 
 
 def _check_number(devices: Sequence[Device], report: Report) -> None:
-    is_advanced = any(device.taints or device.consumes_counters for device in devices)
+    is_advanced = any(
+        device.taints or device.consumes_counters or has_lists(device)
+        for device in devices
+    )
     most = _MOST_DEVICES_OF_ADVANCED_FEATURES if is_advanced else _MOST_DEVICES
     got = len(devices)
     report.expect(got <= most, "spec.devices", f"at most {most} devices", got)

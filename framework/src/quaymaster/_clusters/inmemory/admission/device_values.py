@@ -6,6 +6,7 @@ Mirrors ``validateQualifiedName``, ``validateDeviceAttribute``,
 """
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -19,7 +20,7 @@ from quaymaster._api.objects.quantity import Quantity
 from quaymaster._api.objects.report import Report
 from quaymaster._api.objects.syntax import CSI_DRIVER_NAME
 
-__all__ = ["check_values", "number_of_values"]
+__all__ = ["check_values", "has_lists", "number_of_values"]
 
 _ID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}", re.ASCII)
 _NAME: Final = "a name such as model or example.com/model"
@@ -61,16 +62,28 @@ def number_of_values(device: Device) -> int:
     return sum(_number_of_values(each) for each in device.attributes.values())
 
 
+def has_lists(device: Device) -> bool:
+    """Return whether an attribute of a device is a list (``haveListAttributes``)."""
+    return any(
+        each is not None
+        for attribute in device.attributes.values()
+        for each in _lists(attribute)
+    )
+
+
 def _number_of_values(attribute: DeviceAttribute) -> int:
     """Count as ``numEntriesDeviceAttribute``: without lists, an attribute is one."""
-    lists = (
+    # Empty lists count as one, too: `_check_attribute` reports them.
+    return sum(len(each or ()) for each in _lists(attribute)) or 1
+
+
+def _lists(attribute: DeviceAttribute) -> Sequence[Sequence[object] | None]:
+    return (
         attribute.int_values,
         attribute.bool_values,
         attribute.string_values,
         attribute.version_values,
     )
-    # Empty lists count as one, too: `_check_attribute` reports them.
-    return sum(len(each or ()) for each in lists) or 1
 
 
 def _check_name(name: str, path: str, report: Report) -> None:
