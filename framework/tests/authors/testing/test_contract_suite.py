@@ -67,6 +67,7 @@ CHECKS = [
     "restarts",
     "pod endings",
     "waiting pods",
+    "releases",
     "namespaces",
     "staleness",
     "time",

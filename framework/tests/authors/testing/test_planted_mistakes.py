@@ -28,6 +28,8 @@ from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
+from tests.kit.planted.halls import HALL_MISTAKES, Halls
+from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters
@@ -63,6 +65,8 @@ from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
 from tests.kit.planted.seats import SEAT_MISTAKES, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
+from tests.kit.planted.starts import OWN as START_CLUSTERS
+from tests.kit.planted.starts import START_MISTAKES, Starts
 from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
@@ -93,6 +97,8 @@ MISTAKES = (
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
     *GATE_MISTAKES,
+    *HALL_MISTAKES,
+    *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
 )
@@ -128,6 +134,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (DeletesTagsLate, TENANTS),
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
+    (Halls, HALL_CLUSTERS),
+    (Starts, START_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -137,6 +145,8 @@ COSTLY = (
     "DeletesTagsLate",
     "GatesEachPod",
     "GatesGroups",
+    "Halls",
+    "Starts",
     "Gpus",
     "Prices",
     "ReadsFloats",

@@ -34,6 +34,7 @@ from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
+from quaymaster._authors.testing.contract.releases import RELEASES
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
 from quaymaster._authors.testing.contract.restarts import RESTARTS
 from quaymaster._authors.testing.contract.rights import RIGHTS
@@ -104,6 +105,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         RESTARTS,
         POD_ENDINGS,
         WAITING_PODS,
+        RELEASES,
         NAMESPACES,
         BINDING,
         SORT_KEYS,

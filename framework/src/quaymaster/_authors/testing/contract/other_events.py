@@ -1,4 +1,4 @@
-"""Asks whether events wake the pods that Permit rejects, or that full nodes reject."""
+"""Asks whether events wake the pods that Permit or full nodes reject, or let wait."""
 
 from collections.abc import Callable
 from typing import Final
@@ -40,6 +40,8 @@ def ask_permit(
 ) -> None:
     """Check that something wakes the pods that Reserve or Permit rejects.
 
+    Permit also rejects the pods whose wait times out.
+
     Args:
         subject: The plugin, which registers events.
         cluster: The cluster.
@@ -53,7 +55,8 @@ def ask_permit(
         hook, answer = _last_answer(bench, pod, node_name)
         if hook and not bench.ask("events_to_register"):
             _ask_without_events(bench, pod, hook, answer)
-        if not _rejects(answer):
+        is_accepted = _passes if isinstance(answer, PermitWait) else _lets_go_on
+        if is_accepted(answer):
             continue
         for step in (
             *steps(cluster, other, subject.objects),
@@ -65,12 +68,14 @@ def ask_permit(
             if first_open_node(later, updated) != node_name:
                 continue
             changed = _last_answer(later, updated, node_name)[1]
-            is_stuck = not _rejects(changed) and not is_woken(later, updated, step)
+            is_stuck = is_accepted(changed) and not is_woken(later, updated, step)
             if is_stuck and not requeues_itself(subject, cluster, step):
                 text = (
                     f"{step} makes {hook} accept pod '{pod.key}', "
                     "but neither event nor hint wakes it"
                 )
+                if isinstance(answer, PermitWait):
+                    text = f"{text} once its wait has timed out"
                 example = [obj for obj in (step.old, step.new) if obj is not None]
                 fail("events_to_register", text, pod, example, cluster.nodes)
 
@@ -94,6 +99,15 @@ def _last_answer(bench: Bench, pod: Pod, node_name: str) -> tuple[str, object]:
         return "", None
     actual = reserve_and_return(bench, pod, node_name)
     return list(actual.items())[-1] if actual else ("", None)
+
+
+def _passes(answer: object) -> bool:
+    return answer is None
+
+
+def _lets_go_on(answer: object) -> bool:
+    """Return whether an answer is a wait, or lets a pod pass."""
+    return not _rejects(answer)
 
 
 def _rejects(answer: object) -> bool:

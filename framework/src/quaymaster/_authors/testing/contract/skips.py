@@ -8,6 +8,7 @@ from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, difference, shown
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.early_skips import ask_with_imagined_pods
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState
@@ -102,7 +103,8 @@ def _ask_skipped_filter(
 ) -> None:
     """Call Filter although PreFilter returns Skip: it must not reject a node.
 
-    A Filter that needs the state of PreFilter raises an exception, which is fine.
+    This includes nodes to which other pods are nominated. A Filter that needs the
+    state of PreFilter raises an exception, which is fine.
     """
     if not subject.has("filter"):
         return
@@ -114,6 +116,7 @@ def _ask_skipped_filter(
         for info in list(bench.snapshot):
             with suppress(HookFailedError):
                 _expect_no_rejection(bench, state, pod, info)
+        ask_with_imagined_pods(bench, cluster, pod)
 
 
 def _expect_no_rejection(
@@ -128,7 +131,7 @@ def _expect_no_rejection(
 
 SKIPPED_FILTER = Check(
     name="skipped filter",
-    promise="pre_filter returns Skip only if filter rejects no node",
+    promise="pre_filter returns Skip only if filter rejects no node, nor would",
     ask=_ask_skipped_filter,
     hooks=frozenset({"pre_filter"}),
 )
