@@ -17,6 +17,7 @@ from quaymaster._core.binding.waiting_pods import MAX_PERMIT_TIMEOUT_SECONDS
 
 __all__ = ["RELEASES"]
 
+_MOST_PODS: Final = 1
 _COPIES: Final = 4
 """The pods that are tried; some pass, and the others wait."""
 
@@ -24,7 +25,7 @@ _End: TypeAlias = Callable[[Bench, Pod], None]
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
-    for pod in cluster.pending:
+    for pod in cluster.pending[:_MOST_PODS]:
         try:
             for what, end in _ENDS:
                 _ask_of(subject, cluster, pod, what, end)
