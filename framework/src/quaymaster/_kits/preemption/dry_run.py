@@ -21,7 +21,6 @@ from quaymaster._kits.preemption.budgets import is_protected, split_by_budgets
 from quaymaster._kits.preemption.lowest import LowestPriorities
 from quaymaster._kits.preemption.row_search import RowSearch
 from quaymaster._kits.preemption.row_trial import NO_VICTIMS, RowTrial
-from quaymaster._kits.preemption.rule_twins import twin_difference
 from quaymaster._kits.preemption.rules import (
     LOWER_PRIORITY,
     Limit,
@@ -49,6 +48,10 @@ class DryRun:
         handle: The framework.
         rule: Selects the possible victims; by default pods of lower priority.
         limit: A condition besides the filters, or None.
+
+    Attributes:
+        rule: What selects the possible victims.
+        limit: The condition besides the filters, or None.
     """
 
     def __init__(
@@ -59,8 +62,8 @@ class DryRun:
         limit: Limit | None = None,
     ) -> None:
         self._handle = handle
-        self._rule = rule
-        self._limit = limit
+        self.rule = rule
+        self.limit = limit
         self._row_search = RowSearch(handle, rule, limit)
         self._lowest = LowestPriorities()
 
@@ -89,7 +92,7 @@ class DryRun:
             wanted = len(rows)
         # In a cluster full of pods of one priority, each pending pod would otherwise
         # prepare a dry run that cannot succeed.
-        if isinstance(self._rule, LowerPriority) and not self._are_below(pod, rows):
+        if isinstance(self.rule, LowerPriority) and not self._are_below(pod, rows):
             nodes = self._handle.snapshot.nodes
             return Search((), SameStatus(nodes, rows, NO_VICTIMS))
         budgets = self._handle.informers.list(PodDisruptionBudget)
@@ -106,19 +109,6 @@ class DryRun:
             if cached is not None:
                 return cached
         return self._find_uncached(state, pod, rows, first, wanted)
-
-    def twin_difference(self, state: CycleState, pod: Pod, rows: RowArray) -> str:
-        """Return how a batch twin of the rule or the limit differs, or empty.
-
-        The contract suite calls it; plugins do not need it.
-
-        Args:
-            state: The pod's scratch space after filtering; it is not changed.
-            pod: The pod that needs room.
-            rows: The nodes to compare.
-        """
-        table = self._handle.snapshot.nodes
-        return twin_difference(self._rule, self._limit, state, pod, table, rows)
 
     def _find_uncached(
         self, state: CycleState, pod: Pod, rows: RowArray, first: int, wanted: int
@@ -166,8 +156,8 @@ class DryRun:
                 pod,
                 node,
                 budgets,
-                rule=self._rule,
-                limit=self._limit,
+                rule=self.rule,
+                limit=self.limit,
             )
 
         return trial
@@ -216,7 +206,7 @@ class DryRun:
         """Whether budgets protect any pod on a node that could be a victim."""
         return bool(budgets) and any(
             is_protected(victim, budgets)
-            for victim in self._rule.victims(state, pod, node)
+            for victim in self.rule.victims(state, pod, node)
         )
 
 

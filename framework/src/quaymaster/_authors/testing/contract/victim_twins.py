@@ -10,6 +10,7 @@ from quaymaster._authors.testing.contract.companions import (
     preempting,
 )
 from quaymaster._authors.testing.contract.replacing import replacing
+from quaymaster._authors.testing.contract.rule_twins import twin_difference
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.harness import PluginHarness
@@ -43,7 +44,11 @@ def _difference(harness: PluginHarness, pod: Pod) -> str:
     ) -> Search:
         # Other checks report other failures.
         with suppress(Exception):
-            differences.append(dry_run.twin_difference(state, pod, rows))
+            rule, limit = dry_run.rule, dry_run.limit
+            text = twin_difference(
+                rule, limit, state, pod, harness.snapshot.nodes, rows
+            )
+            differences.append(text)
         return find(dry_run, state, pod, rows, **options)
 
     with harness, replacing(DryRun, "find", compare), suppress(Exception):
