@@ -70,9 +70,7 @@ def assume(bench: Bench, pod: Pod, node_name: str, *, is_kept: bool = True) -> O
         is_kept: Whether the pod stays assumed, unless it is rejected.
     """
     subject, state = bench.subject, CycleState()
-    bench.pre_filter(state, pod)
-    if subject.has("filter"):
-        bench.ask("filter", state, pod, bench.snapshot.get(node_name))
+    bench.filter_on(state, pod, node_name)
     assumed = replace(pod, node_name=node_name)
     bench.snapshot.add_pod(assumed)
     answer: object = None

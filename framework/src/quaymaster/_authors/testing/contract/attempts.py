@@ -50,10 +50,7 @@ class _Placing:
     def __init__(self, bench: Bench, pod: Pod, node_name: str) -> None:
         self._bench = bench
         self._state = CycleState()
-        bench.pre_filter(self._state, pod)
-        if bench.subject.has("filter"):
-            node = bench.snapshot.get(node_name)
-            bench.ask("filter", self._state, pod, node)
+        bench.filter_on(self._state, pod, node_name)
         self._pod = replace(pod, node_name=node_name)
 
     def run(self) -> object:

@@ -277,6 +277,14 @@ class Bench:
         assert answer is None or isinstance(answer, PreFilterResult | Status)
         return answer
 
+    def filter_on(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Run PreFilter and Filter on one node, as an attempt does before Reserve."""
+        prepared = self.pre_filter(state, pod)
+        # After a Skip, a plugin need not have written what its filter reads.
+        is_skip = isinstance(prepared, Status) and prepared.is_skip
+        if self.subject.has("filter") and not is_skip:
+            self.ask("filter", state, pod, self.snapshot.get(node_name))
+
     def rows_of(self, names: Sequence[str]) -> Rows:
         """Return the rows of some nodes."""
         return self.snapshot.nodes.rows_of(names)

@@ -256,9 +256,7 @@ def _reserved(bench: Bench, pod: Pod) -> tuple[CycleState, Pod]:
     """Run an attempt up to Permit; return its state and the pod on its node."""
     subject, state = bench.subject, CycleState()
     node_name = first_open_node(bench, pod)
-    bench.pre_filter(state, pod)
-    if subject.has("filter"):
-        bench.ask("filter", state, pod, bench.snapshot.get(node_name))
+    bench.filter_on(state, pod, node_name)
     assumed = replace(pod, node_name=node_name)
     bench.snapshot.add_pod(assumed)
     for hook in ("reserve", "permit"):

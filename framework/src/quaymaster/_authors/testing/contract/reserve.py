@@ -55,9 +55,7 @@ def _run(bench: Bench, pod: Pod, when: str, hooks: Sequence[str]) -> str:
     node_name, state = first_open_node(bench, pod), CycleState()
     if not node_name:
         return ""
-    bench.pre_filter(state, pod)
-    if bench.subject.has("filter"):
-        bench.ask("filter", state, pod, bench.snapshot.get(node_name))
+    bench.filter_on(state, pod, node_name)
     with bench.assuming(pod, node_name) as assumed:
         for hook in hooks:
             try:

@@ -45,10 +45,7 @@ def reserve_and_return(
         meanwhile: Called before each of these hooks.
     """
     subject, state = bench.subject, state or CycleState()
-    info = bench.snapshot.get(node_name)
-    bench.pre_filter(state, pod)
-    if subject.has("filter"):
-        bench.ask("filter", state, pod, info)
+    bench.filter_on(state, pod, node_name)
     actual: dict[str, object] = {}
     with bench.assuming(pod, node_name) as assumed:
         for hook in ("reserve", "permit"):
