@@ -66,6 +66,8 @@ CHECKS = [
     "interleaving",
     "restarts",
     "pod endings",
+    "bound pods",
+    "pre binding",
     "waiting pods",
     "releases",
     "namespaces",
