@@ -30,7 +30,7 @@ from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.state.arrays import Rows
 from quaymaster._core.state.snapshot import Snapshot
 
-__all__ = ["Bench", "HookFailedError"]
+__all__ = ["Bench", "HookFailedError", "is_caused_by"]
 
 
 class HookFailedError(QuaymasterError):
@@ -57,6 +57,14 @@ class _BenchCluster(FaultyCluster):
     def __init__(self, stored: StoredObjects, clock: Clock) -> None:
         super().__init__(stored, clock=clock, rates={})
         self.stored = stored
+
+
+def is_caused_by(failure: HookFailedError, kind: type[Exception]) -> bool:
+    """Return whether a hook failed because of an exception of some kind."""
+    cause = failure.__cause__
+    while cause is not None and not isinstance(cause, kind):
+        cause = cause.__cause__
+    return cause is not None
 
 
 class Bench:
