@@ -32,7 +32,13 @@ from quaymaster.preemption import (
 from quaymaster.testing import clusters, make_node, make_pod
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["EVICTOR_MISTAKES", "OWN", "Evictors", "EvictsCheaper"]
+__all__ = [
+    "EVICTOR_MISTAKES",
+    "OWN",
+    "Evictors",
+    "EvictsCheaper",
+    "EvictsLessImportant",
+]
 
 
 class Evictors(Plugin):
@@ -124,6 +130,22 @@ class CheaperOrEqual(Cheaper):
         return cheaper
 
 
+class LessImportant(VictimRule):
+    """Selects pods of a lower priority than that of the pod."""
+
+    def victims(self, state: CycleState, pod: Pod, node: NodeInfo) -> Collection[Pod]:
+        return [each for each in node.pods.values() if each.priority < pod.priority]
+
+
+class ForgetsPriority(LessImportant):
+    """Has a twin that selects all pods."""
+
+    def victims_on_rows(
+        self, state: CycleState, pod: Pod, pods: PodColumns
+    ) -> BoolArray:
+        return pods.is_pod
+
+
 class EvictsCheaper(Evictors):
     """Correct: has a rule of its own, with a twin."""
 
@@ -142,6 +164,16 @@ class EvictsWithAnotherTwin(EvictsCheaper):
     rule: ClassVar[VictimRule] = CheaperOrEqual()
 
 
+class EvictsLessImportant(EvictsCheaper):
+    """Correct: its rule depends on the priority of the pod."""
+
+    rule: ClassVar[VictimRule] = LessImportant()
+
+
+class EvictsMoreImportant(EvictsCheaper):
+    rule: ClassVar[VictimRule] = ForgetsPriority()
+
+
 class ChoosesAtRandom(Evictors):
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         return random.choice(candidates)
@@ -157,4 +189,5 @@ EVICTOR_MISTAKES: Sequence[Mistake] = (
     Mistake(IgnoresThePolicy, ["evicting"], OWN),
     Mistake(EvictsAgain, ["evicting"], OWN),
     Mistake(EvictsWithAnotherTwin, ["victim twins"], OWN),
+    Mistake(EvictsMoreImportant, ["victim twins"], OWN),
 )

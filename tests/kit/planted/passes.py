@@ -177,6 +177,18 @@ class DeletesBoundLater(DeletesBound):
         self.handle.clock.call_later(5, lambda: delete(pod, node_name))
 
 
+class ExpectsNoFailures(Passes):
+    """Its background task handles a missing pass only."""
+
+    def delete(self, pod: Pod, node_name: str) -> None:
+        try:
+            current = self.handle.cluster.get(Pass, pod.key)
+            if is_of(current, pod, node_name):
+                self.handle.cluster.delete(Pass, pod.key, uid=current.uid)
+        except NotFoundError:
+            return
+
+
 class KeepsTheLastNode(Passes):
     """Keeps the pod and node that its check compares on the plugin."""
 
@@ -255,6 +267,7 @@ PASS_MISTAKES: Sequence[Mistake] = (
     Mistake(OnePassPerAttempt, ["pre binding"], OWN),
     Mistake(DeletesBound, ["bound pods"], OWN),
     Mistake(DeletesBoundLater, ["bound pods"], OWN),
+    Mistake(ExpectsNoFailures, ["timers"], OWN),
     Mistake(KeepsTheLastNode, ["pre binding"], OWN),
     Mistake(ReservesOnThePlugin, ["pre binding"], OWN),
     Mistake(SkipsAnyGranted, ["pre binding"], OWN),

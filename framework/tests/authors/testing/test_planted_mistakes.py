@@ -20,11 +20,24 @@ from tests.kit.planted.aisles import AISLE_MISTAKES, Aisles
 from tests.kit.planted.aisles import OWN as AISLE_CLUSTERS
 from tests.kit.planted.attachments import ATTACHMENT_MISTAKES, Attaches, Polls
 from tests.kit.planted.attachments import OWN as ATTACHMENT_CLUSTERS
+from tests.kit.planted.berths import (
+    BERTH_MISTAKES,
+    SHIPS_ON_NODES,
+    Berths,
+    FewBerths,
+    OpensLate,
+)
+from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
 from tests.kit.planted.disks import DISK_MISTAKES, Disks
 from tests.kit.planted.disks import OWN as DISK_CLUSTERS
-from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors, EvictsCheaper
+from tests.kit.planted.evictors import (
+    EVICTOR_MISTAKES,
+    Evictors,
+    EvictsCheaper,
+    EvictsLessImportant,
+)
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
@@ -110,6 +123,7 @@ MISTAKES = (
     *PASS_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
+    *BERTH_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -133,12 +147,16 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
     (EvictsCheaper, EVICTOR_CLUSTERS),
+    (EvictsLessImportant, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
     (Tickets, TICKET_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
     (Passes, PASS_CLUSTERS),
     (PassesUntilDeleted, PASS_CLUSTERS),
+    (Berths, BERTH_CLUSTERS),
+    (OpensLate, BERTH_CLUSTERS),
+    (FewBerths, SHIPS_ON_NODES),
     (Approves, None),
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
@@ -187,6 +205,10 @@ COSTLY = (
     "PassesUntilDeleted",
     "Deadlines",
     "Disks",
+    "Berths",
+    "OpensLate",
+    "FewBerths",
+    "EvictsLessImportant",
 )
 
 

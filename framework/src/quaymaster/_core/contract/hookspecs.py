@@ -902,7 +902,9 @@ class PreBindPlugin(Protocol):
 
         Runs in the binding cycle and may block while a call is in progress; see the top
         of this module. For longer waits return `PreBindWait`, which holds no thread and
-        works with virtual time. Any failure returns the pod to the queue.
+        works with virtual time. Any failure returns the pod to the queue. Then it runs
+        again in the pod's next attempt, perhaps for another node, and after a restart
+        in a new instance: so what it writes may exist already.
 
         Args:
             state: This pod's scratch space.
@@ -910,8 +912,9 @@ class PreBindPlugin(Protocol):
             node_name: The chosen node.
 
         Returns:
-            None, a Status, or a `PreBindWait` to be called again later. Plugins after
-            this one, and binding, wait for it.
+            None, a Status, or a `PreBindWait`, whose check runs until it returns True
+            or a Status; this hook is not called again for it. Plugins after this one,
+            and binding, wait for it.
         """
 
     @hookspec(since="0.1")

@@ -175,6 +175,7 @@ class PreBindWait:
     Attributes:
         check: Called on the scheduling thread, so it may read informers. True lets the
             pod continue, False schedules another check, a `Status` ends the attempt.
+            Other pods may wait meanwhile, so it must not read data of the last pod.
         timeout_seconds: The time limit. No check runs at the limit itself, as in
             upstream's ``PollUntilContextTimeout``.
         timed_out: The status that ends the attempt at the limit.

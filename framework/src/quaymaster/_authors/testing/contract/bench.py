@@ -52,11 +52,17 @@ class _BenchCluster(FaultyCluster):
 
     Attributes:
         stored: The stored objects.
+        is_used: Whether the plugin has called it.
     """
 
     def __init__(self, stored: StoredObjects, clock: Clock) -> None:
         super().__init__(stored, clock=clock, rates={})
         self.stored = stored
+        self.is_used = False
+
+    def _maybe_fail(self) -> None:
+        self.is_used = True
+        super()._maybe_fail()
 
 
 def is_caused_by(failure: HookFailedError, kind: type[Exception]) -> bool:

@@ -22,6 +22,7 @@ from quaymaster._core.registry.access import USUAL_KINDS
 
 __all__ = [
     "Step",
+    "annotation_steps",
     "is_declared",
     "is_of",
     "object_steps",
@@ -30,7 +31,7 @@ __all__ = [
     "steps",
 ]
 
-_ObjT = TypeVar("_ObjT", bound=ApiObject)
+_T = TypeVar("_T")
 _pod_changes = lru_cache(PodChanges)
 _WAITING: Final = frozenset(
     {
@@ -139,6 +140,16 @@ def running_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
                 yield Step(old=pod, new=updated)
 
 
+def annotation_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
+    """Yield updates of the annotations of the pods that run on nodes."""
+    annotations = [pod.metadata.annotations for pod in (*cluster.pods, *other.pods)]
+    for pod in cluster.pods:
+        for new in _distinct([{}, *annotations]):
+            if new != pod.metadata.annotations:
+                metadata = replace(pod.metadata, annotations=new)
+                yield Step(old=pod, new=replace(pod, metadata=metadata))
+
+
 def own_steps(cluster: SmallCluster, other: SmallCluster, pod: Pod) -> Iterator[Step]:
     """Yield updates of a waiting pod, each with one property of another one."""
     rivals = (*cluster.pending, *other.pending)
@@ -210,7 +221,7 @@ def _node_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
     yield from (Step(new=node) for node in other.nodes if node.name not in names)
 
 
-def _distinct(objects: Sequence[_ObjT]) -> Sequence[_ObjT]:
+def _distinct(objects: Sequence[_T]) -> Sequence[_T]:
     return [obj for at, obj in enumerate(objects) if obj not in objects[:at]]
 
 

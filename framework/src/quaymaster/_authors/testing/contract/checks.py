@@ -23,7 +23,11 @@ from quaymaster._authors.testing.contract.groups import (
     PLACEMENTS,
     QUORUM,
 )
-from quaymaster._authors.testing.contract.imagined_pods import CLONES, IMAGINING
+from quaymaster._authors.testing.contract.imagined_pods import (
+    CLONES,
+    IMAGINING,
+    TERMINATING,
+)
 from quaymaster._authors.testing.contract.interleaving import INTERLEAVING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.memory import MEMORY
@@ -55,6 +59,7 @@ from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
 from quaymaster._authors.testing.contract.surroundings import OTHER_PROCESS
 from quaymaster._authors.testing.contract.ties import TIES
 from quaymaster._authors.testing.contract.time_passing import TIME
+from quaymaster._authors.testing.contract.timed_gates import TIMED_GATES
 from quaymaster._authors.testing.contract.timers import TIMERS
 from quaymaster._authors.testing.contract.twin import TWIN
 from quaymaster._authors.testing.contract.unresolvable import UNRESOLVABLE
@@ -86,6 +91,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         OBJECT_CHANGES,
         TIME,
         UPTIME,
+        TIMED_GATES,
         TIMERS,
         PERIODIC_TIMERS,
         SCORE_RANGE,
@@ -104,6 +110,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         FACTS,
         SUGGESTIONS,
         IMAGINING,
+        TERMINATING,
         UNRESOLVABLE,
         CLONES,
         UNRESERVE,

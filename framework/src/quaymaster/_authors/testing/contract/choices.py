@@ -12,6 +12,7 @@ from quaymaster._authors.testing.contract.answers import (
     is_open,
     shown,
 )
+from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.reserving import reserve_and_return
@@ -37,6 +38,8 @@ def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
         # Identity: pods that are drawn may be equal, and one of them was chosen.
         others = tuple(other for other in cluster.pending if other is not pod)
         after = attrs.evolve(cluster, pods=(*cluster.pods, chosen), pending=others)
+        # A copy chooses from the same things.
+        others = (*copies_of(pod, 1), *others)
         restarted = Bench(subject, after)
         for other in others:
             _compare(restarted, bench, other, chosen, _RESTARTED)

@@ -8,8 +8,9 @@ from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.contract.answers import answers, difference, shown
 from quaymaster._authors.testing.contract.attempts import place
 from quaymaster._authors.testing.contract.bench import Bench
-from quaymaster._authors.testing.contract.changes import running_steps
+from quaymaster._authors.testing.contract.changes import running_steps, steps
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.reported import apply
 from quaymaster._authors.testing.contract.reserving import (
     binding_difference,
     first_open_node,
@@ -18,11 +19,14 @@ from quaymaster._authors.testing.contract.reserving import (
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.binding.waiting_pods import MAX_PERMIT_TIMEOUT_SECONDS
+from quaymaster._core.contract.cycle_state import CycleState
 
 __all__ = ["DETERMINISM", "STALENESS"]
 
 _STEPS: Final = 3
 """The updates of running pods that are tried for each cluster."""
+_MOST_CHANGES: Final = 8
+"""The changes that come between PreEnqueue and PreFilter; objects are the last."""
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -57,6 +61,7 @@ def _ask_permit(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
 
 
 def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    _ask_queued(subject, cluster, other)
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
         answers(bench, pod)
@@ -72,6 +77,31 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
         _compare_answers(bench, bench.renewed(), cluster.pending[:1], shown_objects)
     if subject.has("reserve") or subject.has("permit"):
         _compare_binding(bench, bench.renewed(), other)
+
+
+def _ask_queued(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    """Change the cluster while a pod is in the queue, behind its gate."""
+    if not subject.has("pre_enqueue") or not subject.has("pre_filter"):
+        return
+    changes = list(steps(cluster, other, subject.objects))[-_MOST_CHANGES:]
+    for pod in cluster.pending:
+        for step in changes:
+            bench = Bench(subject, cluster)
+            bench.ask("pre_enqueue", pod)
+            apply(bench, step)
+            renewed = bench.renewed()
+            if renewed.ask("pre_enqueue", pod) is not None:
+                continue
+            expected = renewed.pre_filter(CycleState(), pod)
+            actual = bench.pre_filter(CycleState(), pod)
+            if actual != expected:
+                text = (
+                    f"{shown(actual)} after {step}, which came after pre_enqueue, "
+                    f"expected {shown(expected)} as from a new instance; it keeps data "
+                    "of the earlier cluster"
+                )
+                example = [obj for obj in (step.old, step.new) if obj is not None]
+                fail("pre_filter", text, pod, example)
 
 
 def _live(bench: Bench, pods: Iterable[Pod]) -> None:

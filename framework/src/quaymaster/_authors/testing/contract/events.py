@@ -7,7 +7,13 @@ import attrs
 from quaymaster._api.objects import Node, Pod
 from quaymaster._authors.testing.contract.answers import Answers, answers
 from quaymaster._authors.testing.contract.bench import Bench
-from quaymaster._authors.testing.contract.changes import Step, is_of, own_steps, steps
+from quaymaster._authors.testing.contract.changes import (
+    Step,
+    annotation_steps,
+    is_of,
+    own_steps,
+    steps,
+)
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.other_events import ask_permit, crowded
 from quaymaster._authors.testing.contract.reported import requeues_itself
@@ -89,6 +95,10 @@ def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) ->
             _ask_step(subject, cluster, pod, before, step)
         for step in own_steps(cluster, other, pod):
             _ask_step(subject, cluster, step.updated(pod), before, step)
+        # Only a plugin knows which annotations of running pods may change.
+        for step in annotation_steps(cluster, other):
+            if _is_followed(Bench(subject, cluster), step):
+                _ask_step(subject, cluster, pod, before, step)
 
 
 def _ask_all(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
@@ -169,6 +179,15 @@ def _open_nodes(bench: Bench, actual: Answers) -> set[str]:
         names &= actual.pre_filter.node_names
     failed = {name for name, score in actual.score.items() if isinstance(score, Status)}
     return names - failed
+
+
+def _is_followed(bench: Bench, step: Step) -> bool:
+    """Return whether the plugin registers an event of a change."""
+    return any(
+        registered.event.matches(event)
+        for registered in _events(bench)
+        for event in step.events(bench.subject.kubernetes)
+    )
 
 
 def _is_woken(bench: Bench, pod: Pod, step: Step) -> bool:

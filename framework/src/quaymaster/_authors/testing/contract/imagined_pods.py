@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 
+import attrs
+from msgspec.structs import replace
+
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import filter_all, shown
 from quaymaster._authors.testing.contract.bench import Bench
@@ -12,7 +15,7 @@ from quaymaster._core.contract.cycle_state import CycleState, StateCloneError
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.node_info import NodeInfo
 
-__all__ = ["CLONES", "IMAGINING"]
+__all__ = ["CLONES", "IMAGINING", "TERMINATING"]
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -106,11 +109,31 @@ def _pods(bench: Bench) -> Iterator[tuple[NodeInfo, Pod]]:
             yield info, pod
 
 
+def _ask_terminating(
+    subject: Subject, cluster: SmallCluster, _other: SmallCluster
+) -> None:
+    """Imagine pods away that are terminating."""
+    for victim in cluster.pods:
+        deleted = replace(victim.metadata, deletion_timestamp=0.0)
+        leaving = replace(victim, metadata=deleted)
+        # Identity: pods that are drawn may be equal.
+        pods = [leaving if other is victim else other for other in cluster.pods]
+        for pod in cluster.pending:
+            bench = Bench(subject, attrs.evolve(cluster, pods=tuple(pods)))
+            _take_away(bench, pod, leaving)
+
+
 IMAGINING = Check(
     name="imagining",
     promise="add_pod and remove_pod leave what a new pre_filter would write",
     ask=_ask,
     hooks=frozenset({"filter"}),
+)
+TERMINATING = Check(
+    name="terminating pods",
+    promise="add_pod and remove_pod count terminating pods as pre_filter does",
+    ask=_ask_terminating,
+    hooks=frozenset({"add_pod", "remove_pod"}),
 )
 CLONES = Check(
     name="clones",

@@ -1,8 +1,10 @@
 """Runs a check on clusters that hypothesis draws."""
 
+import math
 import warnings
 import zlib
 from contextlib import suppress
+from time import perf_counter
 
 import attrs
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
@@ -30,6 +32,9 @@ _NOTHING = SmallCluster()
 # shrink it further.
 _MOST_CALLS_TO_SHRINK = 80
 
+# A check may need a second for a cluster, and its author waits for the finding.
+_MOST_SECONDS_TO_SHRINK = 15
+
 
 class _EnoughError(BaseException):
     """Ends hypothesis, as Ctrl-C does, once the example is small enough."""
@@ -56,18 +61,20 @@ def find(
         stable: Whether to draw the same clusters each time, and to store nothing.
     """
     findings: list[Finding] = []
-    calls = 0
+    calls, deadline = 0, math.inf
 
     def ask(cluster: SmallCluster, other: SmallCluster) -> None:
-        nonlocal calls
+        nonlocal calls, deadline
         calls += bool(findings)
-        if calls > _MOST_CALLS_TO_SHRINK:
+        if calls > _MOST_CALLS_TO_SHRINK or perf_counter() > deadline:
             raise _EnoughError
         try:
             check.ask(subject, _with(subject, cluster), _with(subject, other))
         except HookFailedError:
             return  # another check reports failures
         except Finding as finding:
+            if not findings:
+                deadline = perf_counter() + _MOST_SECONDS_TO_SHRINK
             findings.append(finding)
             raise
         finally:

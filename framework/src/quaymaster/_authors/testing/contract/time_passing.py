@@ -1,5 +1,6 @@
 """A check: remembered answers do not depend on the time."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
@@ -11,7 +12,7 @@ from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 
-__all__ = ["TIME"]
+__all__ = ["TIME", "time_steps"]
 
 _SECONDS: Final = (1, 8, 31, 67, 601)
 """Steps of the clock, so that rules by the second, minute and hour change."""
@@ -30,10 +31,9 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 
 def _ask_later(bench: Bench, pod: Pod, cluster: SmallCluster) -> None:
-    clock, reported_changes = bench.services.clock, bench.handle.reported_changes
+    reported_changes = bench.handle.reported_changes
     expected = _remembered(bench, pod)
-    has_timers = clock.next_due() is not None
-    for seconds in _SECONDS if has_timers else (*_SECONDS, *_LONG_SECONDS):
+    for seconds in time_steps(bench):
         reported_changes.clear()
         bench.advance(seconds)
         actual = _remembered(bench, pod)
@@ -45,6 +45,12 @@ def _ask_later(bench: Bench, pod: Pod, cluster: SmallCluster) -> None:
             )
             fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
         expected = actual
+
+
+def time_steps(bench: Bench) -> Sequence[int]:
+    """Return by how many seconds to advance the clock of a bench, one after another."""
+    has_timers = bench.services.clock.next_due() is not None
+    return _SECONDS if has_timers else (*_SECONDS, *_LONG_SECONDS)
 
 
 def _remembered(bench: Bench, pod: Pod) -> Answers:

@@ -1,7 +1,10 @@
 """A check: batch twins of victim rules and limits agree with their scalar methods."""
 
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.check import Check, fail
@@ -20,6 +23,8 @@ from quaymaster._kits.preemption.dry_run import DryRun
 from quaymaster._kits.preemption.search import Search
 
 __all__ = ["VICTIM_TWINS"]
+
+_MOST_PRIORITIES: Final = 2
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -45,16 +50,31 @@ def _difference(harness: PluginHarness, pod: Pod) -> str:
         # Other checks report other failures.
         with suppress(Exception):
             rule, limit = dry_run.rule, dry_run.limit
-            text = twin_difference(
-                rule, limit, state, pod, harness.snapshot.nodes, rows
-            )
-            differences.append(text)
+            nodes = harness.snapshot.nodes
+            for variant in (pod, *_with_priorities(pod, harness)):
+                text = twin_difference(rule, limit, state, variant, nodes, rows)
+                if text and variant is not pod:  # Identity: one of the variants
+                    text = f"{text}, for a pod of priority {variant.priority}"
+                differences.append(text)
         return find(dry_run, state, pod, rows, **options)
 
     with harness, replacing(DryRun, "find", compare), suppress(Exception):
         harness.start()
         harness.post_filter(pod)
     return next(filter(None, differences), "")
+
+
+def _with_priorities(pod: Pod, harness: PluginHarness) -> Iterator[Pod]:
+    """Yield the pod with the priorities of running pods, and with lower ones.
+
+    Rules compare priorities, and all pods are victims of one with the highest.
+    """
+    running = {
+        other.priority for info in harness.snapshot for other in info.pods.values()
+    }
+    for priority in sorted(running)[:_MOST_PRIORITIES]:
+        for changed in (priority - 1, priority, priority + 1):
+            yield replace(pod, spec=replace(pod.spec, priority=changed))
 
 
 VICTIM_TWINS = Check(
