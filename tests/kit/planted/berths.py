@@ -22,6 +22,7 @@ from quaymaster import (
     StateKey,
     Status,
     hookimpl,
+    on_node,
     on_pod,
 )
 from quaymaster.testing import clusters, make_metadata, make_pod, pods
@@ -164,6 +165,7 @@ class Berths(Plugin):
         return [
             EventsOf(Harbour)(Change.ADD | Change.UPDATE),
             on_pod(Change.DELETE | Change.UPDATE_POD_LABEL),
+            on_node(Change.ADD),
         ]
 
 
@@ -248,7 +250,7 @@ class FewBerths(Plugin):
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        return [on_pod(Change.DELETE | Change.UPDATE)]
+        return [on_pod(Change.DELETE | Change.UPDATE), on_node(Change.ADD)]
 
 
 class WakesOnlyWhenPodsLeave(FewBerths):
@@ -256,7 +258,8 @@ class WakesOnlyWhenPodsLeave(FewBerths):
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        return [on_pod(Change.DELETE | Change.UPDATE, _after_pod)]
+        on_pods = on_pod(Change.DELETE | Change.UPDATE, _after_pod)
+        return [on_pods, on_node(Change.ADD)]
 
 
 def _harbour(name: str, names: tuple[str, ...]) -> Harbour:

@@ -10,8 +10,8 @@ Mirrors ``PodTopologySpread`` (kube-scheduler 1.36.2,
 `quaymaster.counting.PodCounts` counts pods; upstream counts again for each pod.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Final
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import ClassVar, Final
 
 from quaymaster import (
     Change,
@@ -88,6 +88,12 @@ class PodTopologySpread:
     Args = PodTopologySpreadArgs
     scope = Scope.CLUSTER
     reads = (ReplicaSet, ReplicationController, Service, StatefulSet)
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "terminating pods": (
+            "as upstream's: pre_filter ignores terminating pods, but not add_pod and "
+            "remove_pod"
+        )
+    }
 
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
         self._handle = handle

@@ -8,8 +8,8 @@ Mirrors ``VolumeRestrictions`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go``).
 """
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Final
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import ClassVar, Final
 
 import attrs
 import numpy as np
@@ -79,6 +79,9 @@ class VolumeRestrictions:
 
     scope = Scope.NODE
     reads = (PersistentVolumeClaim,)
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "terminating pods": "as upstream's, a claim of several pods counts once"
+    }
 
     def __init__(self, _args: None, handle: Handle) -> None:
         self._handle = handle

@@ -81,8 +81,11 @@ def _ask_pod(bench: Bench, pod: Pod, node_name: str, whose: str) -> None:
     before = written_objects(bench)
     with suppress(HookFailedError):  # it may need what pre_bind_pre_flight keeps
         answer = run.pre_bind_alone()
-        is_wait = isinstance(answer, PreBindWait)
-        if is_wait or (answer is None and written_objects(bench) != before):
+        # A wait that is over at once is nothing to do.
+        is_wait = isinstance(answer, PreBindWait) and answer.check() is not True
+        if is_wait or (
+            not isinstance(answer, Status) and written_objects(bench) != before
+        ):
             text = (
                 f"Skip for node '{node_name}' because of objects {whose}, but pre_bind "
                 f"{'waits' if is_wait else 'writes'} for this pod and node: compare "
