@@ -8,7 +8,7 @@ __all__ = ["PodsPerNode"]
 
 
 class PodsPerNode:
-    """Counts the pods of each node, so that nobody looks for pods of an empty node.
+    """Counts the pods of each node, so that pods of an empty node are not looked for.
 
     With an autoscaler, most nodes that get or lose a taint are new, and most that go
     are empty. To look for their pods among all pods took 8 % of a simulation of 5,000
