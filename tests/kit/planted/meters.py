@@ -64,6 +64,13 @@ class CountsByPod(Meters):
         return pod.key
 
 
+class CountsByText(Meters):
+    label = "quiet"
+
+    def value(self, pod: Pod, *, is_loud: bool) -> str:
+        return pod.labels.get(QUIET, "")
+
+
 class ObservesByUid(Meters):
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -79,5 +86,6 @@ OWN = clusters(
 )
 METER_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsByPod, ["metrics"], OWN),
+    Mistake(CountsByText, ["metrics"], OWN),
     Mistake(ObservesByUid, ["metrics"], OWN),
 )

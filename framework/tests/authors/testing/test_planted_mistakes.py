@@ -20,6 +20,10 @@ from tests.kit.planted.aisles import AISLE_MISTAKES, Aisles
 from tests.kit.planted.aisles import OWN as AISLE_CLUSTERS
 from tests.kit.planted.attachments import ATTACHMENT_MISTAKES, Attaches, Polls
 from tests.kit.planted.attachments import OWN as ATTACHMENT_CLUSTERS
+from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines
+from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
+from tests.kit.planted.disks import DISK_MISTAKES, Disks
+from tests.kit.planted.disks import OWN as DISK_CLUSTERS
 from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors, EvictsCheaper
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
@@ -101,6 +105,8 @@ MISTAKES = (
     *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
+    *DEADLINE_MISTAKES,
+    *DISK_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -136,6 +142,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
     (Starts, START_CLUSTERS),
+    (Deadlines, DEADLINE_CLUSTERS),
+    (Disks, DISK_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -170,6 +178,8 @@ COSTLY = (
     "Tickets",
     "Attaches",
     "Polls",
+    "Deadlines",
+    "Disks",
 )
 
 

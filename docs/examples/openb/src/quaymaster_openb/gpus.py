@@ -26,6 +26,7 @@ INDEX: Final = "alibabacloud.com/gpu-index"
 """A pod's annotation: the numbers of the GPUs that it has, ``2-3``."""
 
 FULL: Final = 1000
+_MOST_DIGITS: Final = 18
 """A whole GPU, in thousandths."""
 
 MOST: Final = 8
@@ -108,4 +109,6 @@ def _read(count: str, milli: str | None, models: str) -> GpuRequest | None:
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text is not None and text.isdecimal() else 0
+    if text is None or not text.isdecimal() or len(text) > _MOST_DIGITS:
+        return 0
+    return int(text)

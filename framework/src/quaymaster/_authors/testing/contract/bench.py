@@ -29,7 +29,7 @@ from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.state.arrays import Rows
 from quaymaster._core.state.snapshot import Snapshot
 
-__all__ = ["Bench", "HookFailedError"]
+__all__ = ["Bench", "HookFailedError", "is_caused_by"]
 
 
 class HookFailedError(QuaymasterError):
@@ -44,6 +44,14 @@ class HookFailedError(QuaymasterError):
         super().__init__(f"{hook}: {problem}")
         self.hook = hook
         self.problem = problem
+
+
+def is_caused_by(failure: HookFailedError, kind: type[Exception]) -> bool:
+    """Return whether a hook failed because of an exception of some kind."""
+    cause = failure.__cause__
+    while cause is not None and not isinstance(cause, kind):
+        cause = cause.__cause__
+    return cause is not None
 
 
 class Bench:

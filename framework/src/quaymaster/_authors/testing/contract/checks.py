@@ -34,12 +34,14 @@ from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
 from quaymaster._authors.testing.contract.purity import PURITY
+from quaymaster._authors.testing.contract.registrations import REGISTRATIONS
 from quaymaster._authors.testing.contract.releases import RELEASES
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
 from quaymaster._authors.testing.contract.restarts import RESTARTS
 from quaymaster._authors.testing.contract.rights import RIGHTS
 from quaymaster._authors.testing.contract.scope import SCOPE
 from quaymaster._authors.testing.contract.scores import NORMALIZATION, SCORE_RANGE
+from quaymaster._authors.testing.contract.shared_state import SHARED_STATE
 from quaymaster._authors.testing.contract.signature import SIGNATURE
 from quaymaster._authors.testing.contract.skips import (
     BINDING_SKIPS,
@@ -54,6 +56,7 @@ from quaymaster._authors.testing.contract.time_passing import TIME
 from quaymaster._authors.testing.contract.timers import TIMERS
 from quaymaster._authors.testing.contract.twin import TWIN
 from quaymaster._authors.testing.contract.unresolvable import UNRESOLVABLE
+from quaymaster._authors.testing.contract.uptime import UPTIME
 from quaymaster._authors.testing.contract.victim_twins import VICTIM_TWINS
 from quaymaster._authors.testing.contract.waiting_pods import WAITING_PODS
 
@@ -67,6 +70,8 @@ CHECKS: Final[Mapping[str, Check]] = {
         LEAKS,
         MEMORY,
         METRICS,
+        REGISTRATIONS,
+        SHARED_STATE,
         EFFECTS,
         FAILURES,
         PURITY,
@@ -78,6 +83,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         STALENESS,
         OBJECT_CHANGES,
         TIME,
+        UPTIME,
         TIMERS,
         PERIODIC_TIMERS,
         SCORE_RANGE,

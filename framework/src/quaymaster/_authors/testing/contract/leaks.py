@@ -1,4 +1,4 @@
-"""A check: after a reload, no part of a plugin remains."""
+"""A check: before its start and after a reload, a plugin has no timer or thread."""
 
 import gc
 import threading
@@ -22,6 +22,7 @@ _CLUSTER = SmallCluster(
 
 
 def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None:
+    _ask_unstarted(subject)
     threads = set(threading.enumerate())
     services = subject.make_services()
     bench = Bench(subject, _CLUSTER, services=services)
@@ -41,6 +42,23 @@ def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None
         fail("", f"is kept alive after a reload, by {_holder(alive)}")
 
 
+def _ask_unstarted(subject: Subject) -> None:
+    """Check that an instance which is never started has no timers and no threads."""
+    threads = set(threading.enumerate())
+    services = subject.make_services()
+    _, handle = subject.make(services)
+    has_timers = services.clock.next_due() is not None
+    handle.retire()
+    started = [thread.name for thread in threading.enumerate() if thread not in threads]
+    if has_timers or started:
+        what = f"thread '{started[0]}'" if started else "a timer"
+        text = (
+            f"starts {what}, although the configuration may only be checked, or not "
+            "be applied: do it in start"
+        )
+        fail("__init__", text)
+
+
 def _weak(plugin: object) -> "weakref.ref[object] | None":
     try:
         return weakref.ref(plugin)
@@ -58,7 +76,7 @@ def _holder(alive: "weakref.ref[object]") -> str:
 
 LEAKS = Check(
     name="leaks",
-    promise="a reload leaves no timer, no thread and no reference of it",
+    promise="no timer or thread before start; a reload leaves none, and no reference",
     ask=_ask,
     needs_clusters=False,
 )

@@ -1,11 +1,20 @@
 """Checks: scores after NormalizeScore are from 0 to 100."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
+import attrs
+import numpy as np
+
+from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers
-from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
+from quaymaster._authors.testing.contract.bench import (
+    Bench,
+    HookFailedError,
+    is_caused_by,
+)
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.near_numbers import exact_pod
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.stressed import stressed
 from quaymaster._authors.testing.contract.subject import Subject
@@ -18,17 +27,27 @@ __all__ = ["NORMALIZATION", "SCORE_RANGE"]
 
 def _ask_range(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     _ask_variant(subject, cluster)
-    for variant in stressed(cluster):
+    for variant in (*stressed(cluster), *_exact(cluster)):
         # A hook may fail on extreme values.
         with suppress(HookFailedError):
             _ask_variant(subject, variant)
+
+
+def _exact(cluster: SmallCluster) -> Iterator[SmallCluster]:
+    """Yield clusters of one node, of which the waiting pods need all.
+
+    Such nodes often have a score of 0, and there is no other score.
+    """
+    for node in cluster.nodes:
+        pending = tuple(exact_pod(pod, node) for pod in cluster.pending)
+        yield attrs.evolve(cluster, nodes=(node,), pods=(), pending=pending)
 
 
 def _ask_variant(subject: Subject, cluster: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     hook = "normalize_score" if subject.has("normalize_score") else "score"
     for pod in cluster.pending:
-        for name, score in answers(bench, pod).normalized.items():
+        for name, score in _normalized(bench, cluster, pod).items():
             if isinstance(score, int) and not 0 <= score <= MAX_NODE_SCORE:
                 text = f"{score} for node '{name}', expected 0 to {MAX_NODE_SCORE}"
                 more = (
@@ -37,6 +56,19 @@ def _ask_variant(subject: Subject, cluster: SmallCluster) -> None:
                     else ("; larger ones need normalize_score")
                 )
                 fail(hook, text + more, pod, cluster.nodes, cluster.pods)
+
+
+def _normalized(bench: Bench, cluster: SmallCluster, pod: Pod) -> Mapping[str, object]:
+    """Return normalised scores; fail if a hook divides by zero or the like."""
+    try:
+        # By default, numpy only warns, and returns arbitrary numbers.
+        with np.errstate(divide="raise", invalid="raise"):
+            return answers(bench, pod).normalized
+    except HookFailedError as failure:
+        if not is_caused_by(failure, ArithmeticError):
+            raise
+        text = f"{failure.problem}: any subset of the nodes may be left to score"
+        fail(failure.hook, text, pod, cluster.nodes, cluster.pods)
 
 
 def _ask_normal(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:

@@ -10,6 +10,7 @@ from quaymaster._api.objects import Pod, PodSpec
 from quaymaster._authors.testing.contract.answers import Answers, answers, difference
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.near_numbers import near_pods
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 
@@ -23,17 +24,25 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         twin = _renamed(pod)
         if bench.ask("sign_pod", twin) != fragment:
             fail("sign_pod", "another name gives another fragment", pod, twin)
-    by_fragment: dict[object, tuple[Pod, Answers]] = {}
-    for pod in _variants(cluster.pending):
+    first_of: dict[object, Pod] = {}
+    answers_of: dict[object, Answers] = {}
+    for pod in _variants(cluster):
         fragment = bench.ask("sign_pod", pod)
         if fragment is None:
             continue
-        actual = attrs.evolve(answers(bench, pod), pre_enqueue=None)
-        first, expected = by_fragment.setdefault(fragment, (pod, actual))
-        changed = difference(actual, expected)
+        first = first_of.setdefault(fragment, pod)
+        if first is pod:  # Identity: most variants have a fragment of their own.
+            continue
+        if fragment not in answers_of:
+            answers_of[fragment] = _remembered(bench, first)
+        changed = difference(_remembered(bench, pod), answers_of[fragment])
         if changed is not None:
             text = f"equal fragments for pods that differ: {changed.hook} gives"
             fail("sign_pod", f"{text} {changed}", pod, first, cluster.nodes)
+
+
+def _remembered(bench: Bench, pod: Pod) -> Answers:
+    return attrs.evolve(answers(bench, pod), pre_enqueue=None)
 
 
 def _renamed(pod: Pod) -> Pod:
@@ -41,16 +50,19 @@ def _renamed(pod: Pod) -> Pod:
     return replace(pod, metadata=metadata)
 
 
-def _variants(pods: tuple[Pod, ...]) -> Iterator[Pod]:
-    """Yield the pods, and each of them with one part of the next one."""
-    yield from pods
-    for pod, other in itertools.pairwise(pods):
-        metadata = replace(pod.metadata, labels=other.metadata.labels)
-        yield replace(pod, metadata=metadata)
+def _variants(cluster: SmallCluster) -> Iterator[Pod]:
+    """Yield the pods, and each of them with one part of the next one, or one number."""
+    yield from cluster.pending
+    for pod, other in itertools.pairwise(cluster.pending):
+        for part in ("labels", "annotations"):
+            swapped = {part: getattr(other.metadata, part)}
+            yield replace(pod, metadata=replace(pod.metadata, **swapped))
         for field in fields(PodSpec):
-            part = getattr(other.spec, field.name)
-            if part != getattr(pod.spec, field.name):
-                yield replace(pod, spec=replace(pod.spec, **{field.name: part}))
+            value = getattr(other.spec, field.name)
+            if value != getattr(pod.spec, field.name):
+                yield replace(pod, spec=replace(pod.spec, **{field.name: value}))
+    for pod in cluster.pending:
+        yield from near_pods(pod, cluster.nodes)
 
 
 SIGNATURE = Check(

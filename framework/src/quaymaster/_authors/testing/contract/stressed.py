@@ -12,8 +12,9 @@ from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.makers.metadata import make_uid
 
 __all__ = [
-    "NOT_FINITE",
     "NOT_NUMBERS",
+    "ODD_NUMBERS",
+    "relabelled",
     "stressed",
     "with_equal_nodes",
     "with_texts",
@@ -24,8 +25,16 @@ ObjT = TypeVar("ObjT", bound=ApiObject)
 _VALUES: Final = ("", "0", "a.b.c.d.e.f.g.h", "a-b-c-d-e-f-g-h")
 """Values that every label may have, whatever their author expects."""
 
-NOT_FINITE: Final = ("nan", "inf")
-"""Texts that `float` accepts, although no integer has such a value."""
+ODD_NUMBERS: Final[Mapping[str, str]] = {
+    "nan": "float() accepts it, so test the number with math.isfinite",
+    "inf": "float() accepts it, so test the number with math.isfinite",
+    "1e400": "float() returns infinity, so test the number with math.isfinite",
+    "0": "do not divide by it",
+    "-1": "test whether the number is negative",
+    "²": "isdigit() accepts it, but int() does not; isdecimal() is right",
+    "9" * 4400: "int() accepts 4300 digits at most, so test the length",
+}
+"""Texts that look like numbers to some functions -> what to do about them."""
 
 NOT_NUMBERS: Final = ("", "a.b", "a-b")
 """Texts that neither `int` nor `float` accepts."""
@@ -59,11 +68,11 @@ def stressed(cluster: SmallCluster) -> Iterator[SmallCluster]:
     yield attrs.evolve(cluster, nodes=(_huge(first), *others))
     yield attrs.evolve(cluster, nodes=(_tainted(first, cluster), *others))
     for value in (*_VALUES, _LARGE):
-        node = _relabelled(first, cluster.nodes, value)
+        node = relabelled(first, cluster.nodes, value)
         yield attrs.evolve(cluster, nodes=(node, *others))
     for value in _VALUES:
         pending = tuple(
-            _relabelled(pod, cluster.pending, value) for pod in cluster.pending
+            relabelled(pod, cluster.pending, value) for pod in cluster.pending
         )
         yield attrs.evolve(cluster, pending=pending)
 
@@ -91,11 +100,11 @@ def with_texts(cluster: SmallCluster, texts: Sequence[str]) -> SmallCluster:
         texts: The values of all their labels and annotations.
     """
     nodes = [
-        _copy_of(_relabelled(cluster.nodes[0], cluster.nodes, text), f"text-{at}")
+        _copy_of(relabelled(cluster.nodes[0], cluster.nodes, text), f"text-{at}")
         for at, text in enumerate(texts)
     ]
     pending = [
-        _renamed(_relabelled(cluster.pending[0], cluster.pending, text), f"text-{at}")
+        _renamed(relabelled(cluster.pending[0], cluster.pending, text), f"text-{at}")
         for at, text in enumerate(texts)
     ]
     return attrs.evolve(
@@ -138,8 +147,10 @@ def _tainted(node: Node, cluster: SmallCluster) -> Node:
     return replace(node, spec=replace(node.spec, taints=tuple(dict.fromkeys(taints))))
 
 
-def _relabelled(obj: ObjT, alike: Iterable[ApiObject], value: str) -> ObjT:
+def relabelled(obj: ObjT, alike: Iterable[ApiObject], value: str) -> ObjT:
     """Return an object that has one value for all labels and annotations.
+
+    Labels stay as they are if the value cannot be that of a label.
 
     Args:
         obj: The object.
@@ -150,8 +161,23 @@ def _relabelled(obj: ObjT, alike: Iterable[ApiObject], value: str) -> ObjT:
         {**part(obj), **dict.fromkeys(_keys(map(part, alike)), value)}
         for part in (_labels, _annotations)
     )
+    if not _is_label_value(value):
+        labels = {**_labels(obj)}
     metadata = replace(obj.metadata, labels=labels, annotations=annotations)
     return replace(obj, metadata=metadata)
+
+
+def _is_label_value(text: str) -> bool:
+    """Return whether a label can have a value, by its first and last characters."""
+    ends = f"{text[:1]}{text[-1:]}"
+    return (
+        len(text) <= _MOST_CHARACTERS
+        and (not ends or ends.isalnum())
+        and text.isascii()
+    )
+
+
+_MOST_CHARACTERS: Final = 63
 
 
 def _labels(obj: ApiObject) -> Mapping[str, str]:
