@@ -91,8 +91,7 @@ class _Player:
             "pending": sorted(pod.key for pod in self._pods() if not pod.node_name),
             "unneeded": sorted(map(self._alias, down.unneeded)),
             "unremovable": {
-                self._alias(name): _text(reasons[name])
-                for name in sorted(reasons)
+                self._alias(name): _text(reasons[name]) for name in sorted(reasons)
             },
             "events": sorted(self._text(each) for each in new),
         }
