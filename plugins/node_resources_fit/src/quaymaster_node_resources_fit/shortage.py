@@ -170,8 +170,8 @@ def rejection(shortages: Sequence[Shortage]) -> Status | None:
     return _rejection(tuple(shortages)) if shortages else None
 
 
-# Few kinds of shortages are found again and again, while pods wait for room. Making
-# their statuses anew was half of a rejection.
+# Few kinds of shortages are found again and again, while pods wait for room. To make
+# their statuses each time took almost half of a rejection.
 @lru_cache(maxsize=1024)
 def _shortage(name: str, is_unresolvable: bool) -> Shortage:
     return Shortage(_insufficient(name), is_unresolvable)
