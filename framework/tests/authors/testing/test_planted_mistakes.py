@@ -39,6 +39,8 @@ from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
+from tests.kit.planted.passes import OWN as PASS_CLUSTERS
+from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
 from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices, ReadsFloats
 from tests.kit.planted.projects import OWN as PROJECT_CLUSTERS
@@ -105,6 +107,7 @@ MISTAKES = (
     *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
+    *PASS_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
 )
@@ -134,6 +137,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Tickets, TICKET_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
+    (Passes, PASS_CLUSTERS),
+    (PassesUntilDeleted, PASS_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
@@ -178,6 +183,8 @@ COSTLY = (
     "Tickets",
     "Attaches",
     "Polls",
+    "Passes",
+    "PassesUntilDeleted",
     "Deadlines",
     "Disks",
 )
