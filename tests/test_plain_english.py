@@ -35,6 +35,31 @@ def test_phrases_and_names_that_the_guide_rejects_do_not_return() -> None:
     assert found == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("page.md", "It tells the queue.\n", "tells"),
+        ("comment.py", "x = 1  # nobody reads it\n", "nobody"),
+        ("docstring.py", 'def f():\n    """What is known."""\n', "is known"),
+        ("told.py", "x = 1\n", "the module's name 'told'"),
+        ("variable.py", "one = 1\n", "the name 'one'"),
+        ("loop.py", "for one in x:\n    pass\n", "the name 'one'"),
+        ("tuple.py", "one, x = y\n", "the name 'one'"),
+        ("context.py", "with x as one:\n    pass\n", "the name 'one'"),
+        ("lambda.py", "x = lambda _told: 1\n", "the name '_told'"),
+        ("argument.py", "def f(told: int) -> None: ...\n", "the name 'told'"),
+        ("function.py", "async def f(*, news=()): ...\n", "the name 'news'"),
+        ("class.py", "class _Standing: ...\n", "the name '_Standing'"),
+    ],
+)
+def test_a_planted_phrase_or_name_is_found(
+    name: str, text: str, found: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert [offence.text for offence in offences(path)] == [found]
+
+
 def test_only_packages_of_old_versions_are_left_out() -> None:
     left_out = {path.parent for path in OLD_PACKAGES.glob("*/pyproject.toml")}
     modules = set(OLD_PACKAGES.rglob("*.py")) - set(files())

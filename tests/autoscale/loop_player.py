@@ -83,6 +83,7 @@ class _Player:
             self._autoscaler.run_once()
             self._clock.run_due()
         down, new = self._autoscaler.down, self._autoscaler.events[events:]
+        reasons = down.unremovable.reasons
         return {
             "t": recorded["t"],
             "targets": dict(self._cloud.sizes),
@@ -90,8 +91,7 @@ class _Player:
             "pending": sorted(pod.key for pod in self._pods() if not pod.node_name),
             "unneeded": sorted(map(self._alias, down.unneeded)),
             "unremovable": {
-                self._alias(name): _text(each)
-                for name, each in down.unremovable.reasons.items()
+                self._alias(name): _text(reasons[name]) for name in sorted(reasons)
             },
             "events": sorted(self._text(each) for each in new),
         }

@@ -10,7 +10,7 @@ from tests.kit.internals.testing import read_cases
 from tests.upstream.families import DATA, PLAYED
 from tests.upstream.judge import Counts, counted
 
-__all__ = ["CONFORMANCE", "conformance_page"]
+__all__ = ["CONFORMANCE", "conformance_page", "counts_of_families"]
 
 CONFORMANCE: Final = Path(__file__).parents[2] / "docs" / "reference" / "conformance.md"
 
@@ -50,7 +50,8 @@ def _with_table(text: str, head: str, rows: str) -> str:
 
 
 @cache
-def _counts() -> Mapping[str, Counts]:
+def counts_of_families() -> Mapping[str, Counts]:
+    """Play all recorded calls, once, and return family -> what became of them."""
     cases = (case for file in PLAYED for case in read_cases(DATA / f"{file}.jsonl.gz"))
     return counted(cases)
 
@@ -58,7 +59,7 @@ def _counts() -> Mapping[str, Counts]:
 def _family_rows() -> Iterator[str]:
     total: Counter[str] = Counter()
     cases = 0
-    for family, counts in sorted(_counts().items()):
+    for family, counts in sorted(counts_of_families().items()):
         file, _, package = family.partition("/")
         yield _row(f"`{_PLACES[file]}`, {package}", counts.cases, counts.calls)
         total += counts.calls
@@ -74,7 +75,7 @@ def _row(name: str, cases: int, calls: Counter[str]) -> str:
 
 def _reason_rows() -> Iterator[str]:
     reasons: Counter[str] = Counter()
-    for counts in _counts().values():
+    for counts in counts_of_families().values():
         reasons += counts.reasons
     for reason, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"| {count:,} | {reason} |\n"

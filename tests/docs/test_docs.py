@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.docs.command_line import PAGE, command_line
-from tests.docs.conformance import CONFORMANCE, conformance_page
 from tests.docs.experiment_files import PAGE as EXPERIMENT_FILES
 from tests.docs.experiment_files import TUNING_PAGE, experiment_page, tuning_page
 from tests.docs.provisioners import PAGE as PROVISIONERS
@@ -91,12 +90,6 @@ def test_installed_schema_of_configurations_is_up_to_date() -> None:
 def test_page_of_scenario_files_is_up_to_date() -> None:
     """Run ``python -m tests.docs.reference`` after a change of their classes."""
     assert SCENARIO_FILES.read_text(encoding="utf-8") == scenario_page()
-
-
-@pytest.mark.house
-@pytest.mark.long
-def test_page_on_conformance_is_up_to_date() -> None:
-    assert CONFORMANCE.read_text(encoding="utf-8") == conformance_page()
 
 
 def test_page_of_provisioners_is_up_to_date() -> None:

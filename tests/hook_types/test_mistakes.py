@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.hook_types.generate_marks import STUB, stub_text
+from tests.kit.mypy_caches import mypy_cache
 
 MISTAKES = Path(__file__).with_name("mistakes")
 STRICT = "[tool.mypy]\nstrict = true\n"
@@ -51,13 +52,15 @@ def found_by(lines: Iterable[int], text: str) -> set[int]:
 def mypy(folder: Path, *names: str, settings: str) -> Mapping[str, set[int]]:
     """Return the lines of each module that mypy reports."""
     (folder / "pyproject.toml").write_text(settings)
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *(f"{name}.py" for name in names)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    files = [f"{name}.py" for name in names]
+    with mypy_cache("plugin" if "plugins" in settings else "marks") as cache:
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "--cache-dir", str(cache), *files],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert not done.stderr, done.stderr
     lines: dict[str, set[int]] = {name: set() for name in names}
     for name, line in re.findall(

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from tests.kit.mypy_caches import mypy_cache
+
 __all__ = ["FEW", "FEW_EXAMPLES", "FreshEnvironment"]
 
 FEW: Final = "few_examples"
@@ -21,12 +23,6 @@ from hypothesis import settings
 
 settings.register_profile("few", settings.get_profile("ci"), max_examples=10)
 settings.load_profile("few")
-"""
-
-_MYPY_CACHE: Final = Path(__file__).parents[2] / "build" / "mypy-of-packages"
-"""What mypy has read of the framework, which is the same for all packages.
-
-mypy reads again what has changed. Each process has a folder of its own.
 """
 
 
@@ -93,7 +89,8 @@ class FreshEnvironment:
             AssertionError: A check failed.
         """
         self.run("pytest", "-q", "-p", FEW, folder=folder)
-        self.run("mypy", folder=folder)
+        with mypy_cache("packages") as cache:
+            self.run("mypy", "--cache-dir", str(cache), folder=folder)
         self.run("ruff", "check", ".", folder=folder)
         self.run("ruff", "format", "--check", ".", folder=folder)
         self.run("quaymaster", "plugins", "check", ".", folder=folder)
@@ -114,8 +111,6 @@ class FreshEnvironment:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
         # Hypothesis then takes the same examples in every run, however long they take.
         inherited["CI"] = "true"
-        worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
-        inherited["MYPY_CACHE_DIR"] = str(_MYPY_CACHE / worker)
         done = subprocess.run(
             command,
             cwd=folder,

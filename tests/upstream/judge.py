@@ -15,11 +15,19 @@ __all__ = ["Counts", "counted", "outcomes"]
 
 @attrs.define
 class Counts:
-    """The outcomes of a family's calls."""
+    """The outcomes of a family's calls.
+
+    Attributes:
+        cases: The number of cases.
+        calls: What became of a call -> the number of calls.
+        reasons: Why a call differs or is not played -> the number of calls.
+        differences: What differs without being listed.
+    """
 
     cases: int = 0
     calls: Counter[str] = attrs.field(factory=Counter)
     reasons: Counter[str] = attrs.field(factory=Counter)
+    differences: list[str] = attrs.field(factory=list)
 
 
 def outcomes(case: RecordedCase) -> Iterator[Outcome]:
@@ -43,6 +51,8 @@ def counted(cases: Iterable[RecordedCase]) -> dict[str, Counts]:
         counts.cases += 1
         for outcome in outcomes(case):
             counts.calls[outcome.word] += 1
+            if outcome.word == "differs":
+                counts.differences.append(outcome.text)
             if outcome.reason:
                 counts.reasons[outcome.reason] += 1
     return dict(families)

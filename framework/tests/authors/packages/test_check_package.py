@@ -408,7 +408,6 @@ def test_clusters_come_from_the_contract_class_of_the_package(
     assert findings(folder) == []
 
 
-@pytest.mark.usefixtures("usual_examples")
 @pytest.mark.long
 def test_packages_with_a_module_of_one_name_are_told_apart(
     make_folder: MakeFolder, monkeypatch: pytest.MonkeyPatch

@@ -46,6 +46,8 @@ from tests.kit.planted.modes import (
     PrefersTeams,
 )
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
+from tests.kit.planted.passes import OWN as PASS_CLUSTERS
+from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
 from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices, ReadsFloats
 from tests.kit.planted.projects import OWN as PROJECT_CLUSTERS
@@ -112,6 +114,7 @@ MISTAKES = (
     *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
+    *PASS_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
     *MODE_MISTAKES,
@@ -142,6 +145,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Tickets, TICKET_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
+    (Passes, PASS_CLUSTERS),
+    (PassesUntilDeleted, PASS_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
@@ -189,6 +194,8 @@ COSTLY = (
     "Tickets",
     "Attaches",
     "Polls",
+    "Passes",
+    "PassesUntilDeleted",
     "Deadlines",
     "Disks",
     "PrefersModes",
