@@ -34,6 +34,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutos
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
+    has_become_unschedulable,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
     PriceExpander,
@@ -93,6 +96,7 @@ __all__ = [
     "cropped",
     "equivalence_groups",
     "estimate",
+    "has_become_unschedulable",
     "in_order",
     "utilization_of",
     "with_defaults",

@@ -68,6 +68,8 @@ CHECKS = [
     "interleaving",
     "restarts",
     "pod endings",
+    "bound pods",
+    "pre binding",
     "waiting pods",
     "releases",
     "namespaces",

@@ -39,6 +39,15 @@ from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
+from tests.kit.planted.modes import (
+    MODE_MISTAKES,
+    PrefersAName,
+    PrefersModes,
+    PrefersTeams,
+)
+from tests.kit.planted.modes import OWN as MODE_CLUSTERS
+from tests.kit.planted.passes import OWN as PASS_CLUSTERS
+from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
 from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices, ReadsFloats
 from tests.kit.planted.projects import OWN as PROJECT_CLUSTERS
@@ -105,8 +114,10 @@ MISTAKES = (
     *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
+    *PASS_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
+    *MODE_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -134,6 +145,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Tickets, TICKET_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
+    (Passes, PASS_CLUSTERS),
+    (PassesUntilDeleted, PASS_CLUSTERS),
     (Approves, None),
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
@@ -144,6 +157,9 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Starts, START_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
+    (PrefersModes, MODE_CLUSTERS),
+    (PrefersTeams, MODE_CLUSTERS),
+    (PrefersAName, MODE_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -178,8 +194,13 @@ COSTLY = (
     "Tickets",
     "Attaches",
     "Polls",
+    "Passes",
+    "PassesUntilDeleted",
     "Deadlines",
     "Disks",
+    "PrefersModes",
+    "PrefersTeams",
+    "PrefersAName",
 )
 
 

@@ -10,8 +10,8 @@ Mirrors ``DynamicResources`` (kube-scheduler 1.36.2,
 ``pkg/scheduler/framework/plugins/dynamicresources``).
 """
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Final
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -125,6 +125,12 @@ class DynamicResources:
     )
     blocks = False
     skips_binding = True
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "bound pods": (
+            "as upstream's Unreserve: Kubernetes' controller of resource claims "
+            "reserves them again for pods that have a node"
+        )
+    }
 
     def __init__(self, args: DynamicResourcesArgs, handle: Handle) -> None:
         self._handle = handle

@@ -15,11 +15,12 @@ from quaymaster._authors.testing.contract.stored_objects import (
 )
 from quaymaster._authors.testing.contract.subject import HOOKS, Subject
 from quaymaster._authors.testing.contract.waiting_room import WaitingRoom
+from quaymaster._authors.testing.faults import FaultyCluster
 from quaymaster._authors.testing.fixed_objects import FixedObjects
 from quaymaster._authors.testing.makers.nodes import make_node
 from quaymaster._base.errors import PluginError, QuaymasterError
 from quaymaster._base.raised import describe_exception
-from quaymaster._core.contract.clock import VirtualClock
+from quaymaster._core.contract.clock import Clock, VirtualClock
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
@@ -46,6 +47,18 @@ class HookFailedError(QuaymasterError):
         self.problem = problem
 
 
+class _BenchCluster(FaultyCluster):
+    """The stored objects of a bench, with the faults that a check wants.
+
+    Attributes:
+        stored: The stored objects.
+    """
+
+    def __init__(self, stored: StoredObjects, clock: Clock) -> None:
+        super().__init__(stored, clock=clock, rates={})
+        self.stored = stored
+
+
 def is_caused_by(failure: HookFailedError, kind: type[Exception]) -> bool:
     """Return whether a hook failed because of an exception of some kind."""
     cause = failure.__cause__
@@ -69,6 +82,7 @@ class Bench:
 
     Attributes:
         subject: The plugin under test.
+        cluster: The cluster of its handle, which has no faults to begin with.
         room: The pods that wait on Permit.
         services: The services of its handle.
         snapshot: The nodes and pods.
@@ -91,13 +105,15 @@ class Bench:
         services = services or subject.make_services(subject.empty_cluster)
         self.room = room = room or WaitingRoom(services.clock, subject.name)
         self._objects = cast(FixedObjects, services.informers)
-        cluster_of_handle = services.cluster
-        if not isinstance(cluster_of_handle, StoredObjects):
-            cluster_of_handle = StoredObjects(self._objects, cluster_of_handle)
-        self._stored = cluster_of_handle
+        if isinstance(services.cluster, _BenchCluster):
+            self.cluster = services.cluster
+        else:
+            stored = StoredObjects(self._objects, services.cluster)
+            self.cluster = _BenchCluster(stored, services.clock)
+        self._stored = self.cluster.stored
         self.services = attrs.evolve(
             services,
-            cluster=self._stored,
+            cluster=self.cluster,
             waiting_pods=lambda: room.pods,
             waiting_pod=room.pods.get,
         )
@@ -185,6 +201,10 @@ class Bench:
                 self.remove(old)
         self._raise_failed_callback()
         return [obj for obj in written.values() if obj is not None]
+
+    def stored(self, obj: ApiObject) -> ApiObject | None:
+        """Return the version of an object that a watch has delivered last, or None."""
+        return self._objects.stored(type(obj)).get(obj.key)
 
     def _put(self, obj: ApiObject) -> None:
         if isinstance(obj, Node):

@@ -7,6 +7,7 @@ from quaymaster._authors.testing.contract.annotations import ANNOTATIONS
 from quaymaster._authors.testing.contract.arguments import ARGUMENTS
 from quaymaster._authors.testing.contract.assumed_pods import ASSUMED_PODS
 from quaymaster._authors.testing.contract.binding import BINDING
+from quaymaster._authors.testing.contract.bound_pods import BOUND_PODS
 from quaymaster._authors.testing.contract.check import Check
 from quaymaster._authors.testing.contract.choices import CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
@@ -33,6 +34,7 @@ from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
 from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
+from quaymaster._authors.testing.contract.pre_bind_runs import PRE_BIND
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.registrations import REGISTRATIONS
 from quaymaster._authors.testing.contract.releases import RELEASES
@@ -110,6 +112,8 @@ CHECKS: Final[Mapping[str, Check]] = {
         CHOICES,
         RESTARTS,
         POD_ENDINGS,
+        BOUND_PODS,
+        PRE_BIND,
         WAITING_PODS,
         RELEASES,
         NAMESPACES,

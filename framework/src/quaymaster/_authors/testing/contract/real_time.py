@@ -61,6 +61,7 @@ _CLUSTER_PORTS: Final = frozenset(
     {
         "quaymaster._authors.testing.contract.stored_objects",
         "quaymaster._authors.testing.declared_writes",
+        "quaymaster._authors.testing.faults",
     }
 )
 """The modules of what plugins have as ``handle.cluster``."""

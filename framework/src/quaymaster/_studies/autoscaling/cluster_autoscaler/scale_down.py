@@ -23,7 +23,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.quotas import Quota
-from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
 from quaymaster._studies.autoscaling.cluster_autoscaler.removal import (
     Removable,
     RemovalTrial,
@@ -296,7 +295,7 @@ class ScaleDownPlanner:
 
     def _threshold(self, unneeded: Unneeded) -> float:
         """Return how long a node must be unneeded."""
-        if is_ready(unneeded.removable.node):
+        if unneeded.removable.is_ready:
             return self._options.scale_down_unneeded_time
         return self._options.scale_down_unready_time
 
@@ -313,7 +312,7 @@ class ScaleDownPlanner:
             return UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION
         threshold = self._threshold(unneeded)
         if threshold > 0 and unneeded.since + threshold >= now:
-            return _TOO_SOON[0] if is_ready(node) else _TOO_SOON[1]
+            return _TOO_SOON[0] if unneeded.removable.is_ready else _TOO_SOON[1]
         group = self._cloud.group_of(node.name)
         if group is None:
             return UnremovableReason.NOT_AUTOSCALED

@@ -1,0 +1,262 @@
+"""A plugin that prepares an object of its own for each bind, and mistakes in it.
+
+A controller grants the passes; here, none acts on them.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from msgspec.structs import replace
+
+from quaymaster import ApiObject, Handle, Pod, PreBindWait, Status, hookimpl
+from quaymaster.cluster import ApiError, NotFoundError, Verb, Write
+from quaymaster.objects import ObjectMeta
+from quaymaster.testing import clusters, pods
+from tests.kit.planted.mistake import Mistake, Plugin
+
+__all__ = ["OWN", "PASS_MISTAKES", "Passes", "PassesUntilDeleted"]
+
+LABEL = "example.com/pass"
+LATE = Status.unschedulable("the pass was not granted in time")
+CONFLICT = Status.unschedulable("an earlier pass is being deleted")
+
+
+class Pass(ApiObject, frozen=True, kw_only=True):
+    """Lets the pod of its name onto a node."""
+
+    api_version: ClassVar[str] = "example.com/v1"
+    kind: ClassVar[str] = "Pass"
+    plural: ClassVar[str] = "passes"
+
+    uid_of_pod: str = ""
+    node: str = ""
+    is_granted: bool = False
+
+
+class Passes(Plugin):
+    """Correct: creates a pass or takes its own, and deletes it if the bind fails."""
+
+    kinds = (Pass,)
+    reads = ()
+    writes = (Write(Verb.CREATE, Pass), Write(Verb.DELETE, Pass))
+    blocks = False
+
+    @hookimpl
+    def reserve(self, pod: Pod, node_name: str) -> None:
+        """Required: unreserve is called only for plugins with this hook."""
+
+    @hookimpl
+    def pre_bind_pre_flight(self, pod: Pod, node_name: str) -> Status | None:
+        if LABEL not in pod.labels:
+            return Status.skip()
+        stored = self.handle.informers.get(Pass, pod.key)
+        is_done = stored is not None and self.is_right(stored, pod, node_name)
+        return Status.skip() if is_done else None
+
+    @hookimpl
+    def pre_bind(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        try:
+            return self.prepared(pod, node_name)
+        except ApiError as error:
+            return Status.from_error(error)
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        """Create the pass, in place of any of an earlier attempt."""
+        stored = self.stored(pod)
+        if stored is not None and not is_of(stored, pod, node_name):
+            self.handle.cluster.delete(Pass, stored.key, uid=stored.uid)
+            stored = None
+        if stored is None:
+            self.handle.cluster.create(new_pass(pod, node_name))
+        return self.wait(pod, node_name)
+
+    def stored(self, pod: Pod) -> Pass | None:
+        """Return the pass of the pod's name."""
+        try:
+            return self.handle.cluster.get(Pass, pod.key)
+        except NotFoundError:
+            return None
+
+    def wait(self, pod: Pod, node_name: str) -> PreBindWait:
+        """Wait until the pass is granted."""
+
+        def check() -> bool:
+            current = self.handle.informers.get(Pass, pod.key)
+            return current is not None and self.is_right(current, pod, node_name)
+
+        return PreBindWait(check=check, timeout_seconds=60, timed_out=LATE)
+
+    def is_right(self, current: Pass, pod: Pod, node_name: str) -> bool:
+        """Return whether a pass lets a pod onto a node."""
+        return current.is_granted and is_of(current, pod, node_name)
+
+    @hookimpl
+    def unreserve(self, pod: Pod, node_name: str) -> None:
+        if LABEL in pod.labels and not self.is_bound(pod):
+            self.handle.run_in_background(
+                lambda: self.delete(pod, node_name), lambda _: None
+            )
+
+    def is_bound(self, pod: Pod) -> bool:
+        """Return whether a pod has a node although its attempt has failed."""
+        stored = self.handle.informers.get(Pod, pod.key)
+        return stored is not None and stored.uid == pod.uid and bool(stored.node_name)
+
+    def delete(self, pod: Pod, node_name: str) -> None:
+        """Delete the pass of an attempt; if that fails, PreBind replaces it."""
+        try:
+            current = self.handle.cluster.get(Pass, pod.key)
+            if is_of(current, pod, node_name):
+                self.handle.cluster.delete(Pass, pod.key, uid=current.uid)
+        except ApiError:
+            return
+
+
+class PassesUntilDeleted(Passes):
+    """Correct: deletes another pass, and takes the next attempt to create its own."""
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        """Create the pass, or delete that of an earlier attempt."""
+        stored = self.stored(pod)
+        if stored is not None and not is_of(stored, pod, node_name):
+            self.handle.cluster.delete(Pass, stored.key, uid=stored.uid)
+            return CONFLICT
+        return super().prepared(pod, node_name)
+
+
+class CreatesOnly(Passes):
+    """Fails if there is a pass already."""
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        self.handle.cluster.create(new_pass(pod, node_name))
+        return self.wait(pod, node_name)
+
+
+class RaisesInsteadOfTaking(Passes):
+    """Fails if there is a pass of another node."""
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        stored = self.stored(pod)
+        if stored is None:
+            self.handle.cluster.create(new_pass(pod, node_name))
+        elif not is_of(stored, pod, node_name):
+            return Status.from_error(ApiError("there is another pass"))
+        return self.wait(pod, node_name)
+
+
+class OnePassPerAttempt(Passes):
+    """Gives each pass another name, and deletes none."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.number = 0
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        self.number += 1
+        new = new_pass(pod, node_name)
+        name = f"{pod.name}-{self.number}"
+        self.handle.cluster.create(
+            replace(new, metadata=replace(new.metadata, name=name))
+        )
+        return None
+
+
+class DeletesBound(Passes):
+    """Deletes the pass of a pod that was bound."""
+
+    def is_bound(self, pod: Pod) -> bool:
+        return False
+
+
+class DeletesBoundLater(DeletesBound):
+    """Deletes it after a while."""
+
+    @hookimpl
+    def unreserve(self, pod: Pod, node_name: str) -> None:
+        delete = super().unreserve
+        self.handle.clock.call_later(5, lambda: delete(pod, node_name))
+
+
+class KeepsTheLastNode(Passes):
+    """Keeps the pod and node that its check compares on the plugin."""
+
+    last: tuple[str, str] = ("", "")
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        self.last = (pod.uid, node_name)
+        return super().prepared(pod, node_name)
+
+    def is_right(self, current: Pass, pod: Pod, node_name: str) -> bool:
+        of = current.uid_of_pod, current.node
+        return current.is_granted and of == (self.last or (pod.uid, node_name))
+
+    @hookimpl
+    def pre_bind_pre_flight(self, pod: Pod, node_name: str) -> Status | None:
+        return None if LABEL in pod.labels else Status.skip()
+
+
+class ReservesOnThePlugin(Passes):
+    """Keeps from Reserve to PreBind on the plugin what it writes."""
+
+    reserved: Pass | None = None
+
+    @hookimpl
+    def reserve(self, pod: Pod, node_name: str) -> None:
+        if LABEL in pod.labels:
+            self.reserved = new_pass(pod, node_name)
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        assert self.reserved is not None
+        new, stored = self.reserved, self.stored(pod)
+        if stored is None and new.key == pod.key:
+            self.handle.cluster.create(new)
+        return self.wait(pod, node_name)
+
+
+class SkipsAnyGranted(Passes):
+    """Skips if a pass is granted, whatever its pod and node are."""
+
+    @hookimpl
+    def pre_bind_pre_flight(self, pod: Pod, node_name: str) -> Status | None:
+        if LABEL not in pod.labels:
+            return Status.skip()
+        stored = self.handle.informers.get(Pass, pod.key)
+        is_done = stored is not None and stored.is_granted
+        return Status.skip() if is_done else None
+
+
+class SkipsAnyPass(Passes):
+    """Skips if the pod has a pass, whether it is granted or not."""
+
+    @hookimpl
+    def pre_bind_pre_flight(self, pod: Pod, node_name: str) -> Status | None:
+        stored = self.handle.informers.get(Pass, pod.key)
+        is_idle = LABEL not in pod.labels or (
+            stored is not None and is_of(stored, pod, node_name)
+        )
+        return Status.skip() if is_idle else None
+
+
+def is_of(current: Pass, pod: Pod, node_name: str) -> bool:
+    """Return whether a pass is that of a pod and a node."""
+    return (current.uid_of_pod, current.node) == (pod.uid, node_name)
+
+
+def new_pass(pod: Pod, node_name: str) -> Pass:
+    """Return a pass that is not granted yet."""
+    metadata = ObjectMeta(name=pod.name, namespace=pod.namespace)
+    return Pass(metadata=metadata, uid_of_pod=pod.uid, node=node_name)
+
+
+OWN = clusters(pods=pods({"labels": {LABEL: ""}}))
+PASS_MISTAKES: Sequence[Mistake] = (
+    Mistake(CreatesOnly, ["pre binding"], OWN),
+    Mistake(RaisesInsteadOfTaking, ["pre binding"], OWN),
+    Mistake(OnePassPerAttempt, ["pre binding"], OWN),
+    Mistake(DeletesBound, ["bound pods"], OWN),
+    Mistake(DeletesBoundLater, ["bound pods"], OWN),
+    Mistake(KeepsTheLastNode, ["pre binding"], OWN),
+    Mistake(ReservesOnThePlugin, ["pre binding"], OWN),
+    Mistake(SkipsAnyGranted, ["pre binding"], OWN),
+    Mistake(SkipsAnyPass, ["pre binding"], OWN),
+)
