@@ -52,6 +52,13 @@ from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
+from tests.kit.planted.modes import (
+    MODE_MISTAKES,
+    PrefersAName,
+    PrefersModes,
+    PrefersTeams,
+)
+from tests.kit.planted.modes import OWN as MODE_CLUSTERS
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
@@ -124,6 +131,7 @@ MISTAKES = (
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
     *BERTH_MISTAKES,
+    *MODE_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -167,6 +175,9 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Starts, START_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
+    (PrefersModes, MODE_CLUSTERS),
+    (PrefersTeams, MODE_CLUSTERS),
+    (PrefersAName, MODE_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -209,6 +220,9 @@ COSTLY = (
     "OpensLate",
     "FewBerths",
     "EvictsLessImportant",
+    "PrefersModes",
+    "PrefersTeams",
+    "PrefersAName",
 )
 
 

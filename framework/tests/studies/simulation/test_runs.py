@@ -122,6 +122,15 @@ def test_an_attempt_is_of_one_pod_even_if_more_are_ready(run: Run) -> None:
     assert run.attempt() is None
 
 
+def test_attempts_without_a_record_count_as_others_do(run: Run) -> None:
+    stored = [run.create(a_pod(name)) for name in ("a", "b")]
+    assert run.try_next()
+    assert tried(run.attempt()).number == 1
+    assert not run.try_next()
+    assert run.observe().attempts == 2
+    assert run.simulation.tried_pods() == {pod.uid for pod in stored}
+
+
 def test_the_pod_with_the_highest_priority_is_tried_first(run: Run) -> None:
     run.create(a_pod("low"))
     run.create(a_pod("high", priority=10))

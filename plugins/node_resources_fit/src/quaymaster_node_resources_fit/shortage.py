@@ -6,6 +6,7 @@ in a fixed order: pods, cpu, memory, ephemeral-storage, then the others by name.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 import attrs
@@ -125,7 +126,7 @@ def find_shortages(
         if amount > 0 and amount > capacity - taken:
             # More than the whole node offers: evicting pods cannot help
             # (``Unresolvable`` in ``fitsRequest``).
-            shortages.append(Shortage(_insufficient(name), amount > capacity))
+            shortages.append(_shortage(name, amount > capacity))
     return shortages
 
 
@@ -166,8 +167,18 @@ def compared(
 
 def rejection(shortages: Sequence[Shortage]) -> Status | None:
     """Make the status for shortages; unresolvable if an empty node has one, too."""
-    if not shortages:
-        return None
+    return _rejection(tuple(shortages)) if shortages else None
+
+
+# Few kinds of shortages are found again and again, while pods wait for room. To make
+# their statuses each time took almost half of a rejection.
+@lru_cache(maxsize=1024)
+def _shortage(name: str, is_unresolvable: bool) -> Shortage:
+    return Shortage(_insufficient(name), is_unresolvable)
+
+
+@lru_cache(maxsize=1024)
+def _rejection(shortages: tuple[Shortage, ...]) -> Status:
     reasons = (shortage.reason for shortage in shortages)
     # One such resource is enough. To free the others would not help.
     if any(shortage.is_unresolvable for shortage in shortages):

@@ -38,6 +38,7 @@ PickNode: TypeAlias = Callable[[NodeTable, Ties], int]
 """Breaks ties: returns one of some rows, which all have the highest total."""
 
 _ALL: Final = 100
+_NO_FIT: Final = Status.unschedulable()
 
 
 class Check(Protocol):
@@ -226,7 +227,7 @@ class Algorithm:
             if not outcome.status.is_rejected:
                 return FitError(outcome.status)
             diagnosis.reject_all(outcome.status)
-            return FitError(Status.unschedulable(), diagnosis)
+            return FitError(_NO_FIT, diagnosis)
         # Preemption has probably made room there, so that node is tried first and
         # alone.
         if attempt.pod.status.nominated_node_name:
@@ -243,7 +244,7 @@ class Algorithm:
             return self._extended(attempt, passed)
         count = self._nodes.count(passed)
         if count == 0:
-            return FitError(Status.unschedulable(), diagnosis)
+            return FitError(_NO_FIT, diagnosis)
         return Feasible(passed, count, diagnosis)
 
     def judge(self, attempt: Attempt, rows: Rows) -> Rows | Status:
@@ -348,7 +349,7 @@ class Algorithm:
             return FitError(left)
         count = self._nodes.count(left.passed)
         if count == 0:
-            return FitError(Status.unschedulable(), diagnosis)
+            return FitError(_NO_FIT, diagnosis)
         return Feasible(left.passed, count, diagnosis, answered=left.answered)
 
     def _post_filtered(self, attempt: Attempt, no_fit: FitError) -> FitError:

@@ -29,6 +29,12 @@ from quaymaster._core.state.node_table import NodeTable
 __all__ = ["Diagnosis", "PluginRejections", "Rejections", "counted", "picked"]
 
 _UNRESOLVABLE = Status.unresolvable()
+_PENDING: Final = (Code.PENDING,)
+_ANY_REJECTION: Final = (
+    Code.UNSCHEDULABLE,
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+    Code.PENDING,
+)
 
 # Up to this many codes are counted in Python: 0.5 us for 16 codes and 1.2 us for 64,
 # while array functions take 2 us. Some workloads have many pods and only two nodes.
@@ -309,15 +315,15 @@ class Diagnosis(msgspec.Struct, eq=False):
     @property
     def unschedulable_plugins(self) -> frozenset[str]:
         """The plugins that rejected the pod; their events may help it."""
-        rejecting = self._plugins(
-            Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING
-        )
+        rejecting = self._plugins(_ANY_REJECTION)
+        if not self.pre_filter_plugins and not self.extender_plugins:
+            return rejecting
         return self.pre_filter_plugins | rejecting | self.extender_plugins
 
     @property
     def pending_plugins(self) -> frozenset[str]:
         """The plugins whose status is Pending."""
-        return self._plugins(Code.PENDING)
+        return self._plugins(_PENDING)
 
     @property
     def size(self) -> int:
@@ -391,7 +397,7 @@ class Diagnosis(msgspec.Struct, eq=False):
                     counts[reason] += count
         return filtered
 
-    def _plugins(self, *codes: Code) -> frozenset[str]:
+    def _plugins(self, codes: tuple[Code, ...]) -> frozenset[str]:
         summary = self._summary()
         if summary is None:
             return self._plugins_with(codes)

@@ -49,8 +49,10 @@ class FilterCall:
     __slots__ = (
         "_explain",
         "_narrow",
+        "_status",
         "_suggest",
         "_twin",
+        "_verdict",
         "call",
         "imagines",
         "plugin",
@@ -64,6 +66,8 @@ class FilterCall:
         self.imagines = imagines
         self.scalar = call.hooks["filter"]
         self._twin = call.hooks.get("filter_nodes")
+        self._status: Status | None = None
+        self._verdict: Status
         self._explain = call.hooks.get("explain_filter")
         self._suggest = call.hooks.get("suggest_changes")
         self.pod_use = call.pod_use
@@ -91,9 +95,14 @@ class FilterCall:
 
     def verdict(self, status: Status) -> Status:
         """Return a status of ``filter`` as a rejection with its plugin, or an Error."""
-        if status.is_rejected:
-            return status.with_plugin(self.plugin)
-        return self._failed(status)
+        # Identity: plugins that keep their statuses return the same one on each full
+        # node, and adding the name took a fifth of a rejection.
+        if status is self._status:
+            return self._verdict
+        if not status.is_rejected:
+            return self._failed(status)
+        self._status, self._verdict = status, status.with_plugin(self.plugin)
+        return self._verdict
 
     @property
     def explains(self) -> bool:

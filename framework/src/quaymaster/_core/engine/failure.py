@@ -7,7 +7,7 @@ Mirrors ``handleSchedulingFailure`` and ``handleBindingCycleError`` (Kubernetes 
 import enum
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Final, Protocol
 
 import attrs
 
@@ -114,16 +114,21 @@ class Failure:
     @property
     def reason(self) -> str:
         """The reason in the pod's condition."""
-        if self.kind is FailureKind.ERROR:
+        if self.kind is _ERROR:
             return "SchedulerError"
         return "Unschedulable"
 
     def nominated_node(self, pod: Pod) -> str:
         """Return the node that the pod is nominated to afterwards, or empty."""
         nominating = self.nominating
-        if nominating is None or nominating.mode is NominatingMode.NOOP:
+        if nominating is None or nominating.mode is _NOOP:
             return pod.status.nominated_node_name
         return nominating.node_name
+
+
+# Constants, since Python 3.11 reads members of enumerations slowly: see `post_filter`.
+_ERROR: Final = FailureKind.ERROR
+_NOOP: Final = NominatingMode.NOOP
 
 
 class FailureListener(Protocol):
@@ -286,7 +291,7 @@ class FailureHandler:
 def _changed_nomination(
     pod: Pod, nominating: NominatingInfo | None, was_nominated: bool
 ) -> str | None:
-    if nominating is None or nominating.mode is NominatingMode.NOOP:
+    if nominating is None or nominating.mode is _NOOP:
         return None
     is_same = nominating.node_name == pod.status.nominated_node_name
     if is_same and not was_nominated:

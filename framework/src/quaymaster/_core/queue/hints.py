@@ -73,6 +73,13 @@ class Strategy(enum.Enum):
     IMMEDIATELY = "immediately"
 
 
+# Constants, since Python 3.11 takes five times as long to read a member of an
+# enumeration, and each event calls hints for all pods that it may help.
+_SKIP: Final = Strategy.SKIP
+_AFTER_BACKOFF: Final = Strategy.AFTER_BACKOFF
+_HINT_SKIP: Final = QueueingHint.SKIP
+
+
 class _Registration(NamedTuple):
     event: ClusterEvent
     plugin: str
@@ -302,9 +309,9 @@ class Question:
         rejectors = queued.rejectors
         hints = self._hints_for(queued.pod.spec.scheduler_name)
         if hints is None:
-            return Strategy.AFTER_BACKOFF
+            return _AFTER_BACKOFF
         pending = queued.pending_plugins
-        strategy = Strategy.SKIP
+        strategy = _SKIP
         for plugin, hint in hints:
             if plugin not in rejectors or not self._helps(queued.pod, plugin, hint):
                 continue
@@ -314,9 +321,9 @@ class Question:
             if plugin in pending:
                 return Strategy.IMMEDIATELY
             if not pending:
-                return Strategy.AFTER_BACKOFF
+                return _AFTER_BACKOFF
             # The hint of a pending plugin may still move the pod immediately.
-            strategy = Strategy.AFTER_BACKOFF
+            strategy = _AFTER_BACKOFF
         return strategy
 
     def _wildcard_strategy(self, queued: QueuedPod) -> Strategy:
@@ -325,10 +332,10 @@ class Question:
         if target is None:
             # Not immediately: a flush after five minutes or a reload does not shorten a
             # backoff.
-            return Strategy.AFTER_BACKOFF
+            return _AFTER_BACKOFF
         if isinstance(target, Pod) and target.uid == queued.pod.uid:
-            return Strategy.AFTER_BACKOFF
-        return Strategy.SKIP
+            return _AFTER_BACKOFF
+        return _SKIP
 
     def _hints_for(self, scheduler_name: str) -> _Hints | None:
         try:
@@ -344,7 +351,7 @@ class Question:
         if hint is None:
             return True
         try:
-            return hint(pod, self._old, self._new) is not QueueingHint.SKIP
+            return hint(pod, self._old, self._new) is not _HINT_SKIP
         except BaseException as error:
             # Caught here and not by a guard around the hint: a guard would be one more
             # call for each pod that an event may help.

@@ -6,7 +6,7 @@ name. That has no effect, since no node has an empty name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.results import NominatingInfo, NominatingMode
@@ -16,6 +16,8 @@ __all__ = ["Nominator", "PodLookup"]
 
 PodLookup: TypeAlias = Callable[[str], Pod | None]
 """``namespace/name`` -> the pod in the informers, or None."""
+
+_OVERRIDE: Final = NominatingMode.OVERRIDE
 
 
 class Nominator:
@@ -47,7 +49,7 @@ class Nominator:
         uid = pod.metadata.uid
         if uid in self._node_of:
             self._remove(uid)
-        if nominating is not None and nominating.mode is NominatingMode.OVERRIDE:
+        if nominating is not None and nominating.mode is _OVERRIDE:
             node_name = nominating.node_name
         else:
             node_name = pod.status.nominated_node_name
@@ -81,7 +83,7 @@ class Nominator:
             and not new.status.nominated_node_name
         ):
             self._remove(old.metadata.uid)
-            self.add(new, NominatingInfo(node_name, NominatingMode.OVERRIDE))
+            self.add(new, NominatingInfo(node_name, _OVERRIDE))
             return
         self.delete(old)
         self.add(new)

@@ -9,6 +9,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._core.contract.clock import Clock
@@ -43,6 +44,11 @@ from quaymaster._core.runtime.metrics import SchedulerMetrics
 __all__ = ["SchedulingQueue"]
 
 _log = logging.getLogger(__name__)
+
+# Constants, since Python 3.11 reads members of enumerations slowly: see `hints`.
+_SKIP: Final = Strategy.SKIP
+_AFTER_BACKOFF: Final = Strategy.AFTER_BACKOFF
+_IMMEDIATELY: Final = Strategy.IMMEDIATELY
 
 
 class SchedulingQueue(QueuedPods):
@@ -345,18 +351,18 @@ class SchedulingQueue(QueuedPods):
         # An error has no plugin whose hints could decide. Without this the pod would
         # wait for the flush: ``determineSchedulingHintForInFlightPod``.
         if not queued.rejectors:
-            return Strategy.AFTER_BACKOFF
+            return _AFTER_BACKOFF
         uid = queued.pod.metadata.uid
         if uid not in self._in_flight:
             _log.error("pod %s comes back, but was not in flight", queued.key)
-            return Strategy.AFTER_BACKOFF
-        result = Strategy.SKIP
+            return _AFTER_BACKOFF
+        result = _SKIP
         for event, old, new in self._in_flight.events_since(uid):
             question = self._question(self._hints, event, old, new)
             strategy = question.strategy(queued)
-            if strategy is Strategy.IMMEDIATELY:
+            if strategy is _IMMEDIATELY:
                 return strategy
-            if strategy is Strategy.AFTER_BACKOFF:
+            if strategy is _AFTER_BACKOFF:
                 result = strategy
                 if not queued.pending_plugins:
                     break  # no later event can change the result
@@ -411,7 +417,7 @@ class SchedulingQueue(QueuedPods):
         if gate and not self._may_ungate(gate, event):
             return
         strategy = question.strategy(queued)
-        if strategy is not Strategy.SKIP:
+        if strategy is not _SKIP:
             # Left first, so that `requeue` counts the pod as one that enters, even if a
             # gate sends it back to where it was.
             self._queues.leave(queued)

@@ -30,6 +30,8 @@ _ACTIVE = QueueName.ACTIVE
 _BACKOFF = QueueName.BACKOFF
 _ERROR_BACKOFF = QueueName.ERROR_BACKOFF
 _UNSCHEDULABLE = QueueName.UNSCHEDULABLE
+_SKIP = Strategy.SKIP
+_AFTER_BACKOFF = Strategy.AFTER_BACKOFF
 
 
 class QueueLengths(NamedTuple):
@@ -149,9 +151,9 @@ class SubQueues:
             strategy: How the event moves the pod.
             label: The label of the cause.
         """
-        if strategy is Strategy.SKIP:
+        if strategy is _SKIP:
             self._hold_back(queued, label)
-        elif strategy is Strategy.AFTER_BACKOFF and self._is_backing_off(queued):
+        elif strategy is _AFTER_BACKOFF and self._is_backing_off(queued):
             self._to_backoff(queued, label)
         else:
             self.to_active(queued, label)

@@ -151,6 +151,11 @@ class _Drive:
     def _attempt(self) -> None:
         """Try all pods that are ready."""
         run = self._run
+        if not self._step and not self._workload.turn_away:
+            # The steps are not read by anything.
+            while not self._scheduler.is_stuck and run.try_next():
+                pass
+            return
         while not self._scheduler.is_stuck:
             step = run.attempt()
             if step is None:

@@ -15,7 +15,6 @@ from quaymaster._studies.simulation.results import (
     SimulationResult,
     UnscheduledPod,
 )
-from quaymaster._studies.simulation.steps import Step
 
 __all__ = ["PlacedPods", "PreemptedPods", "WaitingTime"]
 
@@ -47,19 +46,13 @@ class _CountedPods:
     def __init__(self) -> None:
         self._since = 0.0
         # Uids, since a pod that is created again under its name counts again.
-        self._tried: set[str] = set()
         self._before: frozenset[str] = frozenset()
 
     def warm_up_ended(self, run: Run, at: float) -> None:
-        """Leave out the pods that exist."""
+        """Leave out the pods that exist, and those that are gone."""
         self._since = at
-        self._tried.clear()
-        self._before = frozenset(pod.uid for pod in run.cluster.list(Pod).items)
-
-    def note(self, step: Step) -> None:
-        """Note an attempt."""
-        if step.pod.uid not in self._before:
-            self._tried.add(step.pod.uid)
+        uids = (pod.uid for pod in run.cluster.list(Pod).items)
+        self._before = frozenset({*uids, *run.simulation.tried_pods()})
 
     def placements(self, result: SimulationResult) -> Sequence[Placement]:
         """Return the pods that got a node."""
@@ -77,9 +70,10 @@ class _CountedPods:
             if pod.created >= self._since and pod.reason != _OF_OTHERS
         ]
 
-    def count(self, placed: int, waiting: int) -> int:
+    def count(self, run: Run, placed: int, waiting: int) -> int:
         """Return how many pods there were, at least the placed and the waiting ones."""
-        return max(len(self._tried), placed + waiting)
+        tried = run.simulation.tried_pods() - self._before
+        return max(len(tried), placed + waiting)
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -152,10 +146,6 @@ class PlacedPods(Metric):
             self._x.append(self._arrivals)
             self._y.append(run.simulation.moment()[2] - self._placed_before)
 
-    def step(self, _run: Run, step: Step) -> None:
-        """Note a pod."""
-        self._counted.note(step)
-
     def end(self, run: Run) -> Measured:
         """Return the numbers of pods."""
         result = run.result()
@@ -166,7 +156,7 @@ class PlacedPods(Metric):
         values = {
             "": placed,
             "arrivals": self._arrivals,
-            "pods": self._counted.count(placed, pending),
+            "pods": self._counted.count(run, placed, pending),
             "pending": pending,
             "standing": running,
             "completed": completed,
@@ -254,10 +244,6 @@ class WaitingTime(Metric):
         """Leave out the pods that were created before."""
         self._counted.warm_up_ended(run, at)
 
-    def step(self, _run: Run, step: Step) -> None:
-        """Note a pod."""
-        self._counted.note(step)
-
     def end(self, run: Run) -> Measured:
         """Return the waiting times."""
         result = run.result()
@@ -266,7 +252,7 @@ class WaitingTime(Metric):
             for placement in self._counted.placements(result)
         ]
         so_far = [run.now - pod.created for pod in self._counted.unscheduled(result)]
-        pods = self._counted.count(len(waits), len(so_far))
+        pods = self._counted.count(run, len(waits), len(so_far))
         counts = {
             "censored": len(so_far),
             "deleted": pods - len(waits) - len(so_far),

@@ -219,6 +219,16 @@ class Run(Tabular):
         with self._scheduler.deciding_by(name, algorithm):
             return self._attempt(explain=explain)
 
+    def try_next(self) -> bool:
+        """Make one attempt as `attempt` does, without a record of it.
+
+        Returns:
+            Whether a pod was ready to be tried.
+        """
+        self._ahead = None
+        self._log.clear(explains=False)
+        return self._made_attempt()
+
     def delete(
         self, obj: ApiObject, *, grace_period_seconds: float | None = 0.0
     ) -> None:
@@ -331,12 +341,20 @@ class Run(Tabular):
     def _attempt(self, *, explain: bool) -> Step | None:
         self._ahead = None
         self._log.clear(explains=explain)
+        if not self._made_attempt():
+            return None
+        step = self._log.step
+        assert step is not None, "an attempt was made"
+        return self._ended(step)
+
+    def _made_attempt(self) -> bool:
+        """Make one attempt; return False if no pod is ready to be tried."""
         # Turns without an attempt, such as the flush of a backoff, come between.
-        while self._log.step is None:
+        while not self._log.has_step:
             if not self._scheduler.turn():
-                return None
+                return False
         self._catch_up()
-        return self._ended(self._log.step)
+        return True
 
     def _framework_of(self, pod: Pod) -> Framework:
         return self._scheduler.frameworks[pod.spec.scheduler_name]

@@ -1,6 +1,6 @@
 """Runs one simulation: at once to its end, or step by step."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -326,6 +326,10 @@ class Simulation:
     def moment(self) -> tuple[float, int, int, int]:
         """Return the time and the numbers of attempts, placed and preempted pods."""
         return self._record.moment()
+
+    def tried_pods(self) -> Set[str]:
+        """Return the uids of all pods that were tried, a view that follows the run."""
+        return self._record.attempts.keys()
 
     def attempts_of(self, pod: Pod) -> int:
         """Return how often a pod has been tried."""

@@ -9,6 +9,7 @@ from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.extreme_arguments import ask_extremes
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.unused_texts import ask_texts
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.config.dump import plain
 from quaymaster._core.config.records import record_fields
@@ -44,6 +45,7 @@ def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None
                 continue  # no value for this field
             _compare(given, actual)
     ask_extremes(subject, args)
+    ask_texts(subject, args)
 
 
 def _compare(subject: Subject, args: object) -> None:

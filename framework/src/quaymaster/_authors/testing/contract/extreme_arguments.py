@@ -1,5 +1,6 @@
 """Tries extreme values of a plugin's arguments: zero, negative, empty."""
 
+import math
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ __all__ = ["ask_extremes"]
 
 _EXTREMES: Final[Sequence[tuple[object, Sequence[object]]]] = (
     (int, (0, -1)),
-    (float, (0.0, -1.0)),
+    (float, (0.0, -1.0, math.nan, math.inf)),
     (str, ("",)),
     (tuple[str, ...], ([],)),
     (Sequence[str], ([],)),

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Node, Pod, PodCondition, PodStatus, Time
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.node_conditions import is_not_ready
+from quaymaster._clusters.inmemory.controllers.pods_per_node import PodsPerNode
 from quaymaster._clusters.inmemory.kubelet import with_condition
 from quaymaster._core.contract.clock import Timer
 
@@ -35,10 +36,12 @@ class PodGarbageController:
 
     Args:
         cluster: The cluster.
+        counts: Counts the pods of each node; its caller updates it.
     """
 
-    def __init__(self, cluster: ClusterAccess) -> None:
+    def __init__(self, cluster: ClusterAccess, counts: PodsPerNode) -> None:
         self._cluster = cluster
+        self._counts = counts
         self._nodes = cluster.objects(Node)
         self._pods = cluster.objects(Pod)
         self._out_of_service: set[str] = set()
@@ -85,7 +88,7 @@ class PodGarbageController:
 
     def _remove_orphans(self, node_name: str) -> None:
         """Remove the pods of a lost node, unless the node is back."""
-        if node_name in self._nodes:
+        if node_name in self._nodes or not self._counts.has_pods(node_name):
             return
         for pod in [pod for pod in self._pods.values() if pod.node_name == node_name]:
             self._remove(pod, _ORPHANED)

@@ -5,6 +5,7 @@ from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.garbage import PodGarbageController
 from quaymaster._clusters.inmemory.controllers.node_monitor import NodeMonitor
 from quaymaster._clusters.inmemory.controllers.node_taints import NodeTaintController
+from quaymaster._clusters.inmemory.controllers.pods_per_node import PodsPerNode
 from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
     RepeatedEvictions,
 )
@@ -30,10 +31,11 @@ class NodeControllers:
     def __init__(self, cluster: ClusterAccess, repeats: RepeatedEvictions) -> None:
         self.taints = NodeTaintController(cluster)
         self.monitor = NodeMonitor(cluster)
+        self._counts = PodsPerNode()
         self._evictions = TaintEvictionController(
-            cluster, self.monitor.pod_evicted, repeats
+            cluster, self.monitor.pod_evicted, repeats, self._counts
         )
-        self._garbage = PodGarbageController(cluster)
+        self._garbage = PodGarbageController(cluster, self._counts)
 
     def node_changed(self, old: Node | None, new: Node | None) -> None:
         """Handle a node that was created (no old), changed, or removed (no new)."""
@@ -43,6 +45,7 @@ class NodeControllers:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
+        self._counts.pod_changed(old, new)
         self._evictions.pod_changed(old, new)
         if (
             new is not None

@@ -5,7 +5,6 @@ that does not tolerate all such taints of its node is deleted at once; otherwise
 the shortest of the tolerations that it uses ends. Budgets do not protect it.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
@@ -17,6 +16,7 @@ from quaymaster._api.objects import Node, Pod, PodCondition, Taint, Time, Tolera
 from quaymaster._api.objects.tolerations import TOLERATION_COMPARISONS, tolerates
 from quaymaster._clusters.inmemory.access import ClusterAccess
 from quaymaster._clusters.inmemory.controllers.node_conditions import no_execute_taints
+from quaymaster._clusters.inmemory.controllers.pods_per_node import PodsPerNode
 from quaymaster._clusters.inmemory.controllers.repeated_evictions import (
     RepeatedEvictions,
 )
@@ -47,6 +47,7 @@ class TaintEvictionController:
         cluster: The cluster.
         on_eviction: Called with each pod before it is deleted.
         repeats: Counts the evictions.
+        counts: Counts the pods of each node; its caller updates it.
     """
 
     def __init__(
@@ -54,8 +55,10 @@ class TaintEvictionController:
         cluster: ClusterAccess,
         on_eviction: Callable[[Pod], None],
         repeats: RepeatedEvictions,
+        counts: PodsPerNode,
     ) -> None:
         self._cluster = cluster
+        self._counts = counts
         self._on_eviction = on_eviction
         self._repeats = repeats
         self._compares = cluster.kubernetes.enabled(TOLERATION_COMPARISONS)
@@ -65,9 +68,6 @@ class TaintEvictionController:
         self._evictions: dict[str, _Eviction] = {}
         self._changed_nodes: dict[str, None] = {}
         self._changed_pods: dict[str, None] = {}
-        # The number of pods of each node. With an autoscaler, most nodes whose taints
-        # change are new: to look for their pods among all took 3 % of a simulation.
-        self._counts: Counter[str] = Counter()
         self._timer: Timer | None = None
 
     @property
@@ -91,10 +91,6 @@ class TaintEvictionController:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
-        before = "" if old is None else old.node_name
-        after = "" if new is None else new.node_name
-        if before != after:
-            self._count(before, after)
         if self._is_idle:
             return
         if new is None:
@@ -113,15 +109,6 @@ class TaintEvictionController:
             self._changed_pods[new.key] = None
             self._wake()
 
-    def _count(self, before: str, after: str) -> None:
-        """Count a pod on its node; both names may be empty."""
-        if after:
-            self._counts[after] += 1
-        if before:
-            self._counts[before] -= 1
-            if not self._counts[before]:
-                del self._counts[before]
-
     def _wake(self) -> None:
         """Examine the pods after all changes of this moment."""
         # One pass for all changes of a moment: a node and its pods are often loaded
@@ -134,7 +121,7 @@ class TaintEvictionController:
         self._timer = None
         nodes, self._changed_nodes = self._changed_nodes, {}
         keys, self._changed_pods = self._changed_pods, {}
-        if any(self._counts[name] for name in nodes):
+        if any(map(self._counts.has_pods, nodes)):
             # All pods are read once for all nodes, since there is no index of pods by
             # node here.
             pods = self._pods.values()

@@ -27,7 +27,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.node_log import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.pending import is_unschedulable
+from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
+    has_become_unschedulable,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_template_objects import (
     PodTemplate,
 )
@@ -332,7 +334,8 @@ class ClusterAutoscalerController:
         self._clock.call_at(self._clock.now(), self._read_pods, background=True)
 
     def _read_pods(self) -> None:
-        if any(is_unschedulable(event.object) for event in self._pods.take()):
+        now, events = self._clock.now(), self._pods.take()
+        if any(has_become_unschedulable(event.object, now) for event in events):
             self._run_in(_LOOP_SECONDS)
 
     def _run_in(self, seconds: float) -> None:

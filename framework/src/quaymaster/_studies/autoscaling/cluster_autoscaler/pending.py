@@ -1,12 +1,13 @@
 """The pending pods that a scale-up might help.
 
-Mirrors ``core/static_autoscaler.go`` and ``core/podlistprocessor``.
+Mirrors ``core/static_autoscaler.go``, ``core/podlistprocessor`` and
+``loop/trigger.go``.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from quaymaster._api.objects import Pod
+from quaymaster._api.objects import Pod, PodCondition
 from quaymaster._api.objects.resources import pod_requests
 from quaymaster._core.config.duration import parse_duration
 from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
@@ -14,9 +15,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 
-__all__ = ["are_all_new", "is_unschedulable", "old_enough"]
+__all__ = ["are_all_new", "has_become_unschedulable", "is_unschedulable", "old_enough"]
 
 _DELAY_ANNOTATION: Final = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
+_RECENT_SECONDS: Final = 10  # upstream's ``maxPodChangeAge``
 _NEW_SECONDS: Final = 2
 _NEW_SECONDS_WITH_GPU: Final = 30
 _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")
@@ -24,16 +26,23 @@ _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")
 
 def is_unschedulable(pod: Pod) -> bool:
     """Return whether the scheduler has found no node for a pod."""
-    return (
-        not pod.node_name
-        and not pod.is_finished
-        and any(
-            condition.type == "PodScheduled"
-            and condition.status == "False"
-            and condition.reason == "Unschedulable"
-            for condition in pod.status.conditions
-        )
-    )
+    return _rejection(pod) is not None
+
+
+def has_become_unschedulable(pod: Pod, now: float) -> bool:
+    """Return whether a pod has lately become unschedulable, and still is.
+
+    A pod that has waited for longer has changed as well when its message has. Mirrors
+    ``isRecentUnschedulablePod``.
+
+    Args:
+        pod: The pod.
+        now: The time, in seconds since the epoch.
+    """
+    rejection = _rejection(pod)
+    if rejection is None or rejection.last_transition_time is None:
+        return False
+    return rejection.last_transition_time + _RECENT_SECONDS >= now
 
 
 def old_enough(
@@ -49,6 +58,20 @@ def are_all_new(pods: Sequence[Pod], now: float) -> bool:
         return True
     with_gpu = [_age(pod, now) for pod in pods if _uses_gpu(pod)]
     return bool(with_gpu) and max(with_gpu) < _NEW_SECONDS_WITH_GPU
+
+
+def _rejection(pod: Pod) -> PodCondition | None:
+    """Return the condition by which the scheduler has rejected a pod, or None."""
+    if pod.node_name or pod.is_finished:
+        return None
+    for condition in pod.status.conditions:
+        if (
+            condition.type == "PodScheduled"
+            and condition.status == "False"
+            and condition.reason == "Unschedulable"
+        ):
+            return condition
+    return None
 
 
 def _age(pod: Pod, now: float) -> float:
