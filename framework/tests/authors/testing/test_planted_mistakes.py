@@ -22,6 +22,8 @@ from tests.kit.planted.attachments import ATTACHMENT_MISTAKES, Attaches, Polls
 from tests.kit.planted.attachments import OWN as ATTACHMENT_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
+from tests.kit.planted.desks import DESK_MISTAKES, Desks
+from tests.kit.planted.desks import OWN as DESK_CLUSTERS
 from tests.kit.planted.disks import DISK_MISTAKES, Disks
 from tests.kit.planted.disks import OWN as DISK_CLUSTERS
 from tests.kit.planted.evictors import EVICTOR_MISTAKES, Evictors, EvictsCheaper
@@ -117,6 +119,7 @@ MISTAKES = (
     *PASS_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
+    *DESK_MISTAKES,
     *MODE_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -157,6 +160,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Starts, START_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
+    (Desks, DESK_CLUSTERS),
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
@@ -198,6 +202,7 @@ COSTLY = (
     "PassesUntilDeleted",
     "Deadlines",
     "Disks",
+    "Desks",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
