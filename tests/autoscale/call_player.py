@@ -3,36 +3,36 @@
 Objects of an answer are those of the input, so each keeps its tree.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from msgspec.structs import replace
-
-from quaymaster import ApiObject, Node, Pod
+from quaymaster import ApiObject
 from quaymaster.inmemory import InMemoryCluster
-from quaymaster.objects import from_wire
 from quaymaster.scheduler import VirtualClock
+from quaymaster.testing import make_node
+from tests.autoscale.call_settings import group_tree, in_progress
 from tests.autoscale.cases import Tree
+from tests.autoscale.read_objects import ReadObjects, trial_of
+from tests.autoscale.scale_up_player import answer_to_scale_up
 from tests.kit.internals.autoscaling import (
     EXPANDERS,
+    Cloud,
     ClusterAutoscalerOptions,
     Drainability,
     Expansion,
     NodeInfo,
-    PodEquivalenceGroup,
     RemainingBudgets,
     Removable,
     RemovalTrial,
-    Template,
-    TrialCluster,
+    ScaledGroup,
     are_similar,
     balanced,
+    cropped,
     equivalence_groups,
     estimate,
     in_order,
     utilization_of,
-    with_defaults,
 )
 
 __all__ = ["CALLS", "answer_to_call"]
@@ -44,52 +44,22 @@ _EXPANDERS: Final = {
 }
 
 
-def answer_to_call(case: Tree) -> Tree:
-    """Return our answer to a call, in the form of the recordings."""
+def answer_to_call(case: Tree, recorded: Tree | None = None) -> Tree:
+    """Return our answer to a call, in the form of the recordings.
+
+    Args:
+        case: The call.
+        recorded: Upstream's answer: it shows what the expander of a test has chosen.
+    """
+    if case["call"] == "orchestrator.ScaleUp":
+        return {"id": case["id"], "out": answer_to_scale_up(case, _chosen(recorded))}
     return {"id": case["id"], "out": CALLS[case["call"]](case)}
 
 
-class _Objects:
-    """Reads pods and nodes, and returns their trees for answers."""
-
-    def __init__(self) -> None:
-        self._trees: dict[str, Tree] = {}
-
-    def pod(self, tree: Tree) -> Pod:
-        """Read a pod; each has another uid, so that its tree can be returned."""
-        pod = from_wire(tree, Pod)
-        key = f"{pod.uid or pod.key}#{len(self._trees)}"
-        self._trees[key] = tree
-        return replace(pod, metadata=replace(pod.metadata, uid=key))
-
-    def pods(self, trees: list[Tree] | None) -> list[Pod]:
-        return [self.pod(tree) for tree in trees or ()]
-
-    def tree(self, pod: Pod) -> Tree:
-        return self._trees[pod.uid]
-
-    def trees(self, pods: list[Pod]) -> list[Tree] | None:
-        return [self.tree(pod) for pod in pods] or None
-
-    def template(self, tree: Tree) -> Template:
-        """Read a node with its pods."""
-        node = from_wire(tree["node"], Node)
-        pods = [replace(pod, node_name=node.name) for pod in self.pods(tree["pods"])]
-        return Template(node=node, pods=pods)
-
-    def kinds(self, trees: list[Tree]) -> list[PodEquivalenceGroup]:
-        return [PodEquivalenceGroup(self.pods(tree["Pods"])) for tree in trees]
-
-
-def _trial(objects: _Objects, trees: list[Tree]) -> TrialCluster:
-    """Make a trial with nodes and their pods."""
-    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
-    config, registry = with_defaults(None, None)
-    trial = TrialCluster(cluster, config, registry)
-    for tree in trees:
-        template = objects.template(tree)
-        trial.add_node(template.node, template.pods)
-    return trial
+def _chosen(recorded: Tree | None) -> list[str]:
+    status = recorded["out"][0] if recorded else None
+    resizes = status["ScaleUpInfos"] if status else None
+    return [resize["Group"]["id"] for resize in resizes or ()]
 
 
 def _seconds(text: str) -> float:
@@ -99,15 +69,15 @@ def _seconds(text: str) -> float:
 
 
 def _order(case: Tree) -> list[Any]:
-    objects = _Objects()
+    objects = ReadObjects()
     kinds = objects.kinds(case["in"][0] or [])
     ordered = in_order(kinds, objects.template(case["in"][1]))
     return [[{"Pods": objects.trees(kind.pods)} for kind in ordered]]
 
 
 def _estimate(case: Tree) -> list[Any]:
-    objects = _Objects()
-    trial = _trial(objects, case["self"]["snapshot"]["snapshot"])
+    objects = ReadObjects()
+    trial = trial_of(objects, case["self"]["snapshot"]["snapshot"])
     result = estimate(
         trial,
         objects.kinds(case["in"][0] or []),
@@ -119,7 +89,7 @@ def _estimate(case: Tree) -> list[Any]:
 
 
 def _groups(case: Tree) -> list[Any]:
-    objects = _Objects()
+    objects = ReadObjects()
     return [
         [
             {
@@ -134,7 +104,7 @@ def _groups(case: Tree) -> list[Any]:
 
 
 def _similar(case: Tree) -> list[Any]:
-    objects, (first, second, ignored, ratios) = _Objects(), case["in"]
+    objects, (first, second, ignored, ratios) = ReadObjects(), case["in"]
     options = ClusterAutoscalerOptions(
         balancing_ignore_labels=tuple(ignored),
         memory_difference_ratio=ratios["MaxCapacityMemoryDifferenceRatio"],
@@ -179,7 +149,7 @@ _NO_UTILIZATION: Final = {
 
 
 def _utilization(case: Tree) -> list[Any]:
-    objects = _Objects()
+    objects = ReadObjects()
     tree, daemons, mirrors, _devices, _gpu, now = case["in"]
     template = objects.template(tree)
     options = ClusterAutoscalerOptions(
@@ -221,7 +191,7 @@ def _nothing(_kind: type[ApiObject], _key: str) -> None:
 
 
 def _moving(case: Tree) -> list[Any]:
-    objects = _Objects()
+    objects = ReadObjects()
     tree, options, _rules, _listers, _budgets, now = case["in"]
     template = objects.template(tree)
     drainability = Drainability(_drain_options(options), _nothing)
@@ -241,10 +211,10 @@ def _moving(case: Tree) -> list[Any]:
 
 
 def _removal(case: Tree) -> list[Any]:
-    objects = _Objects()
+    objects = ReadObjects()
     name, destinations, now, _budgets = case["in"]
     nodes = case["self"]["snapshot"]["snapshot"]
-    trial = _trial(objects, nodes)
+    trial = trial_of(objects, nodes)
     drainability = Drainability(_drain_options(case["self"]["options"]), _nothing)
     places = {each for each, may in destinations.items() if may}
     result = RemovalTrial(trial, drainability).remove(
@@ -265,8 +235,50 @@ def _removal(case: Tree) -> list[Any]:
     return [None, reason]
 
 
+def _cropped(case: Tree) -> list[Any]:
+    empty, with_pods = case["in"][1] or [], case["in"][2] or []
+    trees = {tree["metadata"]["name"]: tree for tree in (*empty, *with_pods)}
+    cloud = Cloud(InMemoryCluster(VirtualClock()), _groups_of(trees))
+    for name in trees:
+        cloud.adopt(name.rpartition("-node-")[0], name)
+    groups = {name: group_tree(name) for name in cloud.groups}
+    cloud.sizes.update({name: tree["target"] for name, tree in groups.items()})
+    deleted, drained = in_progress(case)
+    batches = cropped(
+        [*trees][: len(empty)],
+        [*trees][len(empty) :],
+        cloud,
+        most=10 - deleted - drained,
+        most_drains=5 - drained,
+    )
+    return [
+        [
+            {
+                "BatchSize": batch.size,
+                "Group": groups[batch.group.name],
+                "Nodes": [trees[name] for name in batch.nodes],
+            }
+            for batch in chosen
+        ]
+        for chosen in batches
+    ]
+
+
+def _groups_of(nodes: Iterable[str]) -> list[ScaledGroup]:
+    names = dict.fromkeys(name.rpartition("-node-")[0] for name in nodes)
+    return [
+        ScaledGroup(
+            name=name,
+            max_size=10000,
+            template=make_node(name=name),
+            zero_or_max=name.startswith("atomic-"),
+        )
+        for name in names
+    ]
+
+
 def _best(case: Tree) -> list[Any]:
-    objects, (trees, nodes) = _Objects(), case["in"]
+    objects, (trees, nodes) = ReadObjects(), case["in"]
     options = [
         Expansion(
             group=str((tree["NodeGroup"] or {}).get("id", number)),
@@ -282,6 +294,7 @@ def _best(case: Tree) -> list[Any]:
 
 
 CALLS: Final[Mapping[str, Callable[[Tree], list[Any]]]] = {
+    "budgets.CropNodes": _cropped,
     "equivalence.BuildPodGroups": _groups,
     "estimator.Estimate": _estimate,
     "estimator.Order": _order,
@@ -289,6 +302,7 @@ CALLS: Final[Mapping[str, Callable[[Tree], list[Any]]]] = {
     "mostpods.BestOptions": _best,
     "nodegroupset.BalanceScaleUpBetweenGroups": _balanced,
     "nodegroupset.IsCloudProviderNodeInfoSimilar": _similar,
+    "orchestrator.ScaleUp": answer_to_scale_up,
     "simulator.GetPodsToMove": _moving,
     "simulator.SimulateNodeRemoval": _removal,
     "utilization.Calculate": _utilization,

@@ -12,6 +12,7 @@ from tests.autoscale.listed import CHANCE, DRAWN, NOT_CHECKED, why_not_played
 from tests.autoscale.live_player import answer_to_live
 from tests.autoscale.loop_differences import loop_differences
 from tests.autoscale.loop_player import answer_to_loops
+from tests.autoscale.scale_up_player import comparable_scale_up
 from tests.autoscale.solve_differences import solve_differences
 from tests.autoscale.solve_player import answer_to_solve
 from tests.conformance.recorded_set import Outcome, RecordedSet
@@ -26,7 +27,7 @@ def answer_to(line: Tree) -> Tree:
     """Return our answer to a case, in the form of the recordings."""
     case = line["case"]
     if "call" in case:
-        return answer_to_call(case)
+        return answer_to_call(case, line.get("answer"))
     if case.get("ask") == "solve":
         return answer_to_solve(case, DRAWN.get(case["id"]))
     if case.get("ask") == "consolidate":
@@ -64,6 +65,8 @@ def _comparable(case: Tree, answer: Tree) -> object:
     out = answer["out"]
     if case["call"] == _UNORDERED:
         return sorted(json.dumps(group, sort_keys=True) for group in out[0] or ())
+    if case["call"] == "orchestrator.ScaleUp":
+        return comparable_scale_up(out)
     return out
 
 

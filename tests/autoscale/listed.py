@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from tests.autoscale.call_settings import CROP_TEST
 from tests.autoscale.cases import Tree
 
 __all__ = ["CHANCE", "DRAWN", "NOT_CHECKED", "why_not_played"]
@@ -14,8 +15,11 @@ _TIE: Final = "three groups waste the same; both runs of upstream drew the same 
 
 _LIMIT: Final = "the limit of nodes or of time of the estimate is not recorded"
 
-_ATOMIC: Final = "groups that scale from zero to their maximum are not simulated"
-_STATUS: Final = "the recorded status has parts that the loops already show"
+_GROUPS: Final = "the record lacks the groups of the nodes and the limits"
+_QUOTAS: Final = "the record lacks the quotas, which are for some groups only"
+_REFUSED: Final = "the record lacks which increases the cloud refuses"
+_CREATED: Final = "groups that the autoscaler creates are not simulated"
+_UNHEALTHY: Final = "the record lacks since when nodes are missing"
 _CLAIMS: Final = "the record lacks the claims of the pods"
 _DEVICES: Final = "devices are not a measure of utilisation here"
 _EQUAL: Final = "upstream draws among nodes that save as much for each disruption"
@@ -51,14 +55,32 @@ def why_not_played(case: Tree) -> str:
     """Return why a call is not played; empty if it is."""
     call = case["call"]
     if call == "budgets.CropNodes":
-        return _ATOMIC
+        return "" if case["test"] == CROP_TEST else _GROUPS
     if call == "orchestrator.ScaleUp":
-        return _STATUS
+        return _SCALE_UPS.get(case["test"], "")
     if call == "estimator.Estimate" and _name_claims(case["in"][0] or []):
         return _CLAIMS
     if call == "utilization.Calculate" and (case["in"][3] or case["in"][4]):
         return _DEVICES
     return ""
+
+
+_SCALE_UPS: Final[Mapping[str, str]] = {
+    "TestAuthErrorHandling": _REFUSED,
+    "TestCloudProviderFailingToScaleUpGroups": _REFUSED,
+    "TestNoCreateNodeGroupMaxCoresLimitHit": _CREATED,
+    "TestScaleUpAutoprovisionedNodeGroup": _CREATED,
+    "TestScaleUpBalanceAutoprovisionedNodeGroups": _CREATED,
+    "TestScaleUpBalanceGroupsRespectsQuota": _QUOTAS,
+    "TestScaleUpPartialSuccessPopulatesPodsRemainUnschedulableParallel": _REFUSED,
+    "TestScaleUpPartialSuccessPopulatesPodsRemainUnschedulableSync": _REFUSED,
+    "TestScaleUpUnhealthy": _UNHEALTHY,
+    "TestScaleUpWithMultipleQuotas": _QUOTAS,
+    "TestScaleupAsyncNodeGroupsEnabled": _CREATED,
+    "TestStaticAutoscalerCSI": _CLAIMS,
+    "TestStaticAutoscalerDynamicResources": _CLAIMS,
+}
+"""The scale-ups of some tests of upstream."""
 
 
 def _name_claims(kinds: list[Tree]) -> bool:

@@ -252,6 +252,13 @@ def test_budgets_are_counted_alike(settled: ApiClient, ours: InMemoryCluster) ->
         mine = {name: getattr(status, own) for name, own in fields.items()}
         theirs = {name: item["status"].get(name, 0) for name in fields}
         assert mine == theirs, key
+        assert [
+            (each.type, each.status, each.reason, each.message)
+            for each in status.conditions
+        ] == [
+            (each["type"], each["status"], each["reason"], each["message"])
+            for each in item["status"]["conditions"]
+        ], key
 
 
 @pytest.mark.parametrize("case", CASES)

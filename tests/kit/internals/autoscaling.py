@@ -5,6 +5,11 @@ from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._studies.autoscaling.cloud import Cloud
 from quaymaster._studies.autoscaling.cluster_autoscaler.balancing import balanced
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
+from quaymaster._studies.autoscaling.cluster_autoscaler.capacity import (
+    Capacity,
+    amounts_of,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.deletion_batches import cropped
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
 )
@@ -21,8 +26,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
     EXPANDERS,
+    Expander,
     Expansion,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -37,6 +44,11 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.removal import (
     Removable,
     RemovalTrial,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
+    ScaleUp,
+    ScaleUpOutcome,
+    ScaleUpPlanner,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenCluster,
@@ -54,11 +66,14 @@ from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 __all__ = [
     "EXPANDERS",
     "AutoscalerEvent",
+    "Capacity",
     "Cloud",
     "ClusterAutoscaler",
     "ClusterAutoscalerOptions",
     "Drainability",
+    "Expander",
     "Expansion",
+    "GroupStates",
     "NodeInfo",
     "PodEquivalenceGroup",
     "PodPrices",
@@ -66,14 +81,19 @@ __all__ = [
     "RemainingBudgets",
     "Removable",
     "RemovalTrial",
+    "ScaleUp",
+    "ScaleUpOutcome",
+    "ScaleUpPlanner",
     "ScaledGroup",
     "SeenCluster",
     "SeenNode",
     "Template",
     "TrialCluster",
     "Unremovable",
+    "amounts_of",
     "are_similar",
     "balanced",
+    "cropped",
     "equivalence_groups",
     "estimate",
     "has_become_unschedulable",

@@ -11,7 +11,13 @@ from quaymaster.cluster import (
     TooManyRequestsError,
 )
 from quaymaster.inmemory import AdmissionError, InMemoryCluster
-from quaymaster.objects import PodCondition, PodDisruptionBudget, PodStatus
+from quaymaster.objects import (
+    Condition,
+    PodCondition,
+    PodDisruptionBudget,
+    PodDisruptionBudgetStatus,
+    PodStatus,
+)
 from quaymaster.testing import make_deployment, make_pod, make_pod_disruption_budget
 from tests.kit.clusters import make_cluster, pods_of, react, schedule
 
@@ -92,6 +98,8 @@ def test_two_evictions_at_the_same_moment_are_both_counted() -> None:
     cluster.evict(first.key)
     cluster.evict(second.key)
     assert set(budget_of(cluster).status.disrupted_pods) == {first.name, second.name}
+    [condition] = budget_of(cluster).status.conditions
+    assert (condition.status, condition.reason) == ("False", "InsufficientPods")
     with pytest.raises(TooManyRequestsError):
         cluster.evict(third.key)
     react(cluster)
@@ -173,6 +181,38 @@ def test_the_policy_decides_on_unhealthy_pods_of_a_disrupted_workload(
 def test_a_policy_that_does_not_exist_is_refused() -> None:
     with pytest.raises(AdmissionError, match="unhealthyPodEvictionPolicy"):
         make_cluster(with_policy("Sometimes", min_available=1))
+
+
+@pytest.mark.parametrize(
+    ("reason", "healthy", "cause"),
+    [
+        ("SyncFailed", 1, " because it failed sync: it is broken"),
+        ("Paused", 5, " (Paused): it is broken"),
+    ],
+)
+def test_the_condition_of_a_budget_says_why_it_allows_nothing(
+    reason: str, healthy: int, cause: str
+) -> None:
+    condition = Condition(
+        type="DisruptionAllowed",
+        status="False",
+        reason=reason,
+        message="it is broken",
+    )
+    budget = make_pod_disruption_budget(selector=LABELS)
+    status = PodDisruptionBudgetStatus(
+        observed_generation=1,
+        current_healthy=healthy,
+        desired_healthy=2,
+        conditions=(condition,),
+    )
+    pod = make_pod(name="p", labels=LABELS, node="n0")
+    cluster = make_cluster(replace(budget, status=status), pod, nodes=1)
+    with pytest.raises(TooManyRequestsError, match=REFUSED) as refused:
+        cluster.evict("default/p")
+    assert refused.value.cause == (
+        f"The disruption budget budget does not allow evicting pods currently{cause}"
+    )
 
 
 def test_a_status_below_zero_forbids_evictions() -> None:

@@ -1,5 +1,6 @@
 """A simulated cluster grows for its pending pods, and shrinks when they are gone."""
 
+import attrs
 import pytest
 from msgspec.structs import replace
 
@@ -29,6 +30,10 @@ def small(least: int = 0, most: int = 10) -> GroupSettings:
         resources={"cpu": Quantity("2"), "memory": Quantity("8Gi")},
         labels=MEMBER,
     )
+
+
+def atomic() -> GroupSettings:
+    return attrs.evolve(small(most=4), zero_or_max=True)
 
 
 def started(
@@ -128,6 +133,41 @@ def test_pods_are_moved_before_their_node_is_removed() -> None:
         [pod] = simulation.cluster.list(Pod).items
         assert nodes_of(simulation) == 1
         assert pod.node_name
+
+
+@pytest.mark.long
+def test_group_that_scales_at_once_grows_to_its_maximum() -> None:
+    with started(atomic(), nodes=0, pods=1) as simulation:
+        simulation.run_until(120)
+        assert nodes_of(simulation) == 4
+
+
+@pytest.mark.long
+def test_group_that_scales_at_once_goes_as_a_whole() -> None:
+    with started(atomic(), nodes=4) as simulation:
+        simulation.settle()
+        lives = controller_of(simulation).nodes()
+        assert nodes_of(simulation) == 0
+    assert len({life.removed for life in lives}) == 1
+
+
+@pytest.mark.long
+def test_one_used_node_keeps_a_group_that_scales_at_once() -> None:
+    with started(atomic(), nodes=4, pods=2) as simulation:
+        simulation.run_until(3600)
+        assert nodes_of(simulation) == 4
+
+
+@pytest.mark.long
+def test_node_that_is_deleted_by_others_does_not_keep_its_group() -> None:
+    with started(atomic(), nodes=4) as simulation:
+        at = 600
+        while not simulation.cluster.get(Node, "old-1").spec.unschedulable:
+            at += 1
+            simulation.run_until(at)
+        simulation.cluster.delete(Node, "old-1")
+        simulation.settle()
+        assert nodes_of(simulation) == 0
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ Mirrors k8s.io/api v0.36, ``policy/v1/types.go``.
 
 from typing import ClassVar
 
+from quaymaster._api.objects.device_claims import Condition
 from quaymaster._api.objects.meta import ApiObject, ApiValue, LabelSelector
 from quaymaster._api.objects.numbers import Int32, Int64
 from quaymaster._api.objects.time import Time
@@ -35,6 +36,7 @@ class PodDisruptionBudgetStatus(ApiValue, frozen=True, kw_only=True):
 
     Attributes:
         disrupted_pods: Names of pods whose eviction is in progress, and since when.
+        conditions: ``DisruptionAllowed`` says why none may be evicted.
     """
 
     observed_generation: Int64 = 0
@@ -43,6 +45,7 @@ class PodDisruptionBudgetStatus(ApiValue, frozen=True, kw_only=True):
     current_healthy: Int32 = 0
     desired_healthy: Int32 = 0
     expected_pods: Int32 = 0
+    conditions: tuple[Condition, ...] = ()
 
 
 class PodDisruptionBudget(ApiObject, frozen=True, kw_only=True):

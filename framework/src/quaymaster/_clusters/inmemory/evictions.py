@@ -10,6 +10,11 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Pod, PodCondition, PodDisruptionBudget, Time
 from quaymaster._api.objects.selectors import compile_label_selector
 from quaymaster._base.errors import SelectorError
+from quaymaster._clusters.inmemory.budget_conditions import (
+    failure_of,
+    refusal_of,
+    with_allowed,
+)
 from quaymaster._clusters.inmemory.controllers.pods import is_ready
 from quaymaster._clusters.inmemory.core import ClusterCore
 from quaymaster._clusters.inmemory.kubelet import with_condition
@@ -22,6 +27,7 @@ from quaymaster._core.contract.cluster import (
 __all__ = ["evict"]
 
 _REFUSED: Final = "Cannot evict pod as it would violate the pod's disruption budget."
+_NOT_NOW: Final = "The disruption budget {} does not allow evicting pods currently"
 _SEVERAL: Final = (
     "This pod has more than one PodDisruptionBudget, which the eviction subresource "
     "does not support."
@@ -126,6 +132,8 @@ def _use_up(core: ClusterCore, budget: PodDisruptionBudget, pod: Pod) -> None:
         # next request.
         disrupted_pods=status.disrupted_pods | {pod.name: Time(core.clock.now())},
     )
+    if not status.disruptions_allowed:
+        status = with_allowed(status, Time(core.clock.now()))
     core.change(budget, replace(budget, status=status))
 
 
@@ -135,9 +143,16 @@ def _forbidden(name: str, reason: str) -> ForbiddenError:
 
 def _why_none(budget: PodDisruptionBudget) -> str:
     status, name = budget.status, budget.name
+    # First: without counts, the numbers of pods mean nothing.
+    failure = failure_of(status)
+    if failure:
+        return f"{_NOT_NOW.format(name)} because it failed sync: {failure}"
     if status.current_healthy <= status.desired_healthy:
         return (
             f"The disruption budget {name} needs {status.desired_healthy} healthy pods "
             f"and has {status.current_healthy} currently"
         )
-    return f"The disruption budget {name} does not allow evicting pods currently"
+    refusal = refusal_of(status)
+    if refusal is not None and refusal.message:
+        return f"{_NOT_NOW.format(name)} ({refusal.reason}): {refusal.message}"
+    return _NOT_NOW.format(name)

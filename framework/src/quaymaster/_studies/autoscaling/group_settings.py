@@ -45,6 +45,7 @@ class GroupSettings:
         zone: The zone of new nodes.
         region: Their region.
         instance_type: Their instance type.
+        zero_or_max: Whether all nodes come at once, and go at once.
     """
 
     name: str = attrs.field(validator=non_empty())
@@ -60,6 +61,7 @@ class GroupSettings:
     zone: str | None = attrs.field(default=None, validator=non_empty())
     region: str | None = attrs.field(default=None, validator=non_empty())
     instance_type: str | None = attrs.field(default=None, validator=non_empty())
+    zero_or_max: bool = False
 
     def has(self, node: Node) -> bool:
         """Return whether a node of the input is in the group."""
@@ -106,6 +108,7 @@ def scaled_groups(
             registration_seconds=group.registration.total_seconds(),
             readiness_seconds=group.readiness.total_seconds(),
             price_per_hour=group.price,
+            zero_or_max=group.zero_or_max,
         )
         for group in groups
     ]

@@ -21,6 +21,7 @@ class ScaledGroup:
         registration_seconds: How long a new node needs until it is in the cluster.
         readiness_seconds: How long it needs from then on until it is ready.
         price_per_hour: What a node costs; None if it is unknown.
+        zero_or_max: Whether all nodes come at once, and go at once.
     """
 
     name: str
@@ -30,3 +31,4 @@ class ScaledGroup:
     registration_seconds: float = 0.0
     readiness_seconds: float = 0.0
     price_per_hour: float | None = None
+    zero_or_max: bool = False

@@ -13,6 +13,7 @@ from quaymaster.objects import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
+    Time,
 )
 from quaymaster.scheduler import VirtualClock
 from quaymaster.testing import make_pod
@@ -68,6 +69,32 @@ def test_budget_follows_its_pods() -> None:
     assert allowed() == 1
     schedule(cluster)
     assert allowed() == 2
+
+
+def test_condition_says_since_when_disruptions_are_allowed() -> None:
+    clock = VirtualClock()
+    budget = make_budget(max_unavailable=2)
+    cluster = make_cluster(make_deployment(3), budget, clock=clock, nodes=1)
+
+    def conditions() -> list[tuple[str, str, Time | None]]:
+        clock.advance(0.0)
+        status = cluster.get(PodDisruptionBudget, "default/web").status
+        assert {each.type for each in status.conditions} == {"DisruptionAllowed"}
+        assert {each.observed_generation for each in status.conditions} == {1}
+        return [
+            (each.status, each.reason, each.last_transition_time)
+            for each in status.conditions
+        ]
+
+    start = Time(clock.now())
+    assert conditions() == [("False", "InsufficientPods", start)]
+    clock.advance(60.0)
+    schedule(cluster)
+    since = Time(clock.now())
+    assert conditions() == [("True", "SufficientPods", since)]
+    clock.advance(60.0)
+    cluster.delete(Pod, pods_of(cluster)[0].key)
+    assert conditions() == [("True", "SufficientPods", since)]
 
 
 def test_budget_follows_the_size_of_the_workload() -> None:
@@ -131,7 +158,11 @@ def test_counted_budget_allows_nothing_once_a_pod_has_no_sized_owner() -> None:
     cluster.create(make_daemon_set())
     react(cluster)
     status = cluster.get(PodDisruptionBudget, "default/web").status
-    assert status == replace(counted, disruptions_allowed=0)
+    assert status.disruptions_allowed == 0
+    assert (status.current_healthy, status.expected_pods) == (3, 3)
+    [condition] = status.conditions
+    assert (condition.status, condition.reason) == ("False", "SyncFailed")
+    assert condition.message.startswith('found no controllers for pod "agent-')
     cluster.delete(DaemonSet, "default/agent")
     react(cluster)
     status = cluster.get(PodDisruptionBudget, "default/web").status

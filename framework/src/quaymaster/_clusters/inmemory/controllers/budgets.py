@@ -21,6 +21,7 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.selectors import Selector, compile_label_selector
 from quaymaster._clusters.inmemory.access import ClusterAccess
+from quaymaster._clusters.inmemory.budget_conditions import with_allowed, with_failure
 from quaymaster._clusters.inmemory.controllers.ownership import Ownership
 from quaymaster._clusters.inmemory.controllers.pods import is_ready
 from quaymaster._clusters.inmemory.controllers.rollouts import scaled
@@ -97,7 +98,7 @@ class BudgetController:
         tally = self.tallies[budget.namespace][budget.key]
         counts = self._counts(budget, tally)
         if counts is None:
-            self._fail_safe(budget)
+            self._fail_safe(budget, self._without_size(tally))
             return
         self._counted.add(budget.key)
         expected, desired = counts
@@ -112,20 +113,39 @@ class BudgetController:
             current_healthy=tally.healthy,
             desired_healthy=desired,
             expected_pods=expected,
+            conditions=budget.status.conditions,
         )
+        status = with_allowed(status, Time(self._cluster.clock.now()))
         if status != budget.status:
             self._cluster.change(budget, replace(budget, status=status))
 
-    def _fail_safe(self, budget: PodDisruptionBudget) -> None:
+    def _fail_safe(self, budget: PodDisruptionBudget, pod: str) -> None:
         """Allow no disruption, since the counts no longer hold (``failSafe``).
 
         A status of the input stays: its own cluster may know controllers that are not
         in the input.
+
+        Args:
+            budget: The budget.
+            pod: The name of a pod whose controller has no size, if there is one.
         """
-        status = budget.status
-        if budget.key in self._counted and status.disruptions_allowed:
-            status = replace(status, disruptions_allowed=0)
+        if budget.key not in self._counted:
+            return
+        if pod:
+            now = Time(self._cluster.clock.now())
+            problem = f'found no controllers for pod "{pod}"'
+            status = with_failure(budget.status, problem, now)
+        else:
+            status = replace(budget.status, disruptions_allowed=0)
+        if status != budget.status:
             self._cluster.change(budget, replace(budget, status=status))
+
+    def _without_size(self, tally: "_Tally") -> str:
+        """Return the name of a pod whose controller has no size; empty if none has."""
+        for key, (uid, _) in tally.members.items():
+            if uid and self._scale(uid) is None:
+                return key.partition("/")[2]
+        return ""
 
     def _more(self, budget: PodDisruptionBudget, counted: int) -> int:
         """Return how many more disruptions its own cluster allowed than are counted."""

@@ -4,7 +4,7 @@ Mirrors ``core/scaledown/actuation`` and ``core/scaledown/budgets``. Upstream do
 the background; here timers of the virtual clock do.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -17,6 +17,7 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import ApiError, NotFoundError
 from quaymaster._studies.autoscaling.cloud import Cloud
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
+from quaymaster._studies.autoscaling.cluster_autoscaler.deletion_batches import cropped
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
 )
@@ -54,16 +55,30 @@ _RETRY_SECONDS: Final = 10
 _LOOK_SECONDS: Final = 5
 _HEADROOM_SECONDS: Final = 30
 _DEFAULT_GRACE_SECONDS: Final = 30
+_OTHERS_STAY: Final = "couldn't scale down other nodes in this node group"
 _DAEMON_EVICTION: Final = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
 
 
 @attrs.define(eq=False)
 class _Deletion:
-    """A node that is being removed."""
+    """A node that is being removed.
+
+    Attributes:
+        name: The name of the node.
+        group: The name of its group.
+        drains: Whether its pods move.
+        together: Whether it goes together with the other nodes of its group.
+        is_ready: Whether only the other nodes keep it.
+        is_cancelled: Whether it stays, as another node of its group does.
+        pods: The pods that move.
+    """
 
     name: str
     group: str
     drains: bool
+    together: bool
+    is_ready: bool = False
+    is_cancelled: bool = False
     pods: list[Pod] = attrs.field(factory=list)
 
 
@@ -131,12 +146,17 @@ class Deletions:
         Returns:
             Whether any removal has started.
         """
-        options = self._options
-        left = options.max_scale_down_parallelism - len(self._running)
-        first = _in_groups(empty, self._cloud)[: max(0, left)]
-        left -= len(first)
-        left = min(left, options.max_drain_parallelism - len(self.draining()))
-        last = _in_groups(with_pods, self._cloud)[: max(0, left)]
+        named = _names(empty), _names(with_pods)
+        batches = cropped(
+            *named,
+            self._cloud,
+            most=self._options.max_scale_down_parallelism - len(self._running),
+            most_drains=self._options.max_drain_parallelism - len(self.draining()),
+        )
+        first, last = (
+            [names[name] for batch in chosen for name in batch.nodes]
+            for names, chosen in zip(named, batches, strict=True)
+        )
         for removable in first:
             self._mark(removable)
             text = f'Scale-down: removing empty node "{removable.node.name}"'
@@ -169,7 +189,8 @@ class Deletions:
     def _schedule(self, removable: Removable, *, drains: bool) -> None:
         name = removable.node.name
         group = self._cloud.group_of(name)
-        deletion = _Deletion(name, group.name if group else "", drains)
+        together = group is not None and group.zero_or_max
+        deletion = _Deletion(name, group.name if group else "", drains, together)
         self._running[name] = deletion
         delay = self._options.node_delete_delay_after_taint
         self._later(deletion, delay, lambda: self._check(deletion))
@@ -180,12 +201,12 @@ class Deletions:
         """Go on with a removal later; it ends if others delete the node until then."""
 
         def go_on_if_there() -> None:
-            try:
-                self._cluster.get(Node, deletion.name)
-            except NotFoundError:
-                self._end(deletion)
-            else:
+            if self._has(deletion.name):
                 go_on()
+            else:
+                self._end(deletion)
+                if deletion.together:
+                    self._delete_if_ready(deletion)
 
         self._cluster.clock.call_later(seconds, go_on_if_there)
 
@@ -272,6 +293,29 @@ class Deletions:
             self._abort(deletion, "pods remaining after timeout")
 
     def _finish(self, deletion: _Deletion) -> None:
+        """Delete a node, or all of a group that goes at once when the last is ready."""
+        deletion.is_ready = True
+        if deletion.is_cancelled:
+            self._open(deletion, _OTHERS_STAY)
+        else:
+            self._delete_if_ready(deletion)
+
+    def _delete_if_ready(self, deletion: _Deletion) -> None:
+        going = self._together_with(deletion)
+        if all(each.is_ready for each in going):
+            for each in going:
+                self._delete(each)
+
+    def _together_with(self, deletion: _Deletion) -> Sequence[_Deletion]:
+        if not deletion.together:
+            return [deletion]
+        group = deletion.group
+        return [each for each in self._running.values() if each.group == group]
+
+    def _delete(self, deletion: _Deletion) -> None:
+        if not self._has(deletion.name):
+            self._end(deletion)
+            return
         node = self._cluster.get(Node, deletion.name)
         moved = counted(len(deletion.pods), "pod")
         reason = f"not needed, {moved} moved" if deletion.drains else "empty"
@@ -286,7 +330,18 @@ class Deletions:
         self._end(deletion)
 
     def _abort(self, deletion: _Deletion, problem: str) -> None:
-        """Give up: the node is opened again."""
+        """Give up: the node is opened again, and those that wait for it."""
+        self._open(deletion, problem)
+        for other in self._together_with(deletion):
+            if other.is_ready:
+                self._open(other, _OTHERS_STAY)
+            else:
+                other.is_cancelled = True
+
+    def _open(self, deletion: _Deletion, problem: str) -> None:
+        if not self._has(deletion.name):
+            self._end(deletion)
+            return
         node = self._cluster.get(Node, deletion.name)
         what = "drain and delete node" if deletion.drains else "delete empty node"
         text = f"failed to {what}: {problem}"
@@ -302,6 +357,14 @@ class Deletions:
     def _end(self, deletion: _Deletion) -> None:
         del self._running[deletion.name]
         self.ended += 1
+
+    def _has(self, name: str) -> bool:
+        """Return whether others have not deleted a node."""
+        try:
+            self._cluster.get(Node, name)
+        except NotFoundError:
+            return False
+        return True
 
     def _grace_of(self, pod: Pod) -> float:
         grace = pod.spec.termination_grace_period_seconds
@@ -323,14 +386,8 @@ class Deletions:
             return False
 
 
-def _in_groups(removables: Iterable[Removable], cloud: Cloud) -> list[Removable]:
-    """Return nodes group by group, as ``CropNodes`` does."""
-    groups: defaultdict[str, list[Removable]] = defaultdict(list)
-    for removable in removables:
-        group = cloud.group_of(removable.node.name)
-        if group is not None:
-            groups[group.name].append(removable)
-    return [removable for members in groups.values() for removable in members]
+def _names(removables: Iterable[Removable]) -> dict[str, Removable]:
+    return {removable.node.name: removable for removable in removables}
 
 
 def _drain_text(removable: Removable, utilization: Utilization | None) -> str:

@@ -258,7 +258,13 @@ class ClusterAutoscaler:
         """Delete machines that should have been nodes long ago."""
         for group, names in self._states.old_unregistered().items():
             size, least = self._cloud.sizes[group], self._cloud.groups[group].min_size
-            for name in [*names][: max(0, size - least)]:
+            late = [*names][: max(0, size - least)]
+            if late and self._cloud.groups[group].zero_or_max:
+                # All nodes of such a group or none: a part of it is of no use.
+                late = [
+                    each.name for each in self._cloud.instances() if each.group == group
+                ]
+            for name in late:
                 self._cloud.delete([name], "it did not register in time")
                 text = f"Removed unregistered node {name}"
                 self._report(NORMAL, "DeleteUnregistered", text, None)

@@ -4,6 +4,7 @@ Mirrors ``core/scaledown/planner/planner.go`` and ``unneeded/nodes.go``.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Set
 from typing import Final
 
@@ -12,6 +13,9 @@ import attrs
 from quaymaster._studies.autoscaling.cloud import Cloud
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
 from quaymaster._studies.autoscaling.cluster_autoscaler.capacity import CapacityReader
+from quaymaster._studies.autoscaling.cluster_autoscaler.deletion_batches import (
+    registered,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
 )
@@ -197,7 +201,42 @@ class ScaleDownPlanner:
             else:
                 empty.append(removable)
         with_pods.sort(key=lambda removable: removable.is_risky)
-        return empty, with_pods
+        return self._whole(empty, with_pods)
+
+    def _whole(
+        self, empty: list[Removable], with_pods: list[Removable]
+    ) -> tuple[list[Removable], list[Removable]]:
+        """Leave out the nodes of groups that go at once, unless all of them can go.
+
+        Mirrors ``processors/nodes/scale_down_set_processor.go``.
+        """
+        going = Counter(
+            group.name
+            for removable in (*empty, *with_pods)
+            if (group := self._cloud.group_of(removable.node.name))
+            and group.zero_or_max
+        )
+        partial = {
+            name
+            for name, count in going.items()
+            if count not in (self._cloud.sizes[name], registered(self._cloud, name))
+        }
+        if not partial:
+            return empty, with_pods
+        return self._without(empty, partial), self._without(with_pods, partial)
+
+    def _without(
+        self, removables: list[Removable], groups: Set[str]
+    ) -> list[Removable]:
+        kept: list[Removable] = []
+        for removable in removables:
+            group = self._cloud.group_of(removable.node.name)
+            if group is not None and group.name in groups:
+                reason = Unremovable(UnremovableReason.ATOMIC_SCALE_DOWN_FAILED)
+                self._note(removable.node.name, reason)
+            else:
+                kept.append(removable)
+        return kept
 
     def _quota(self) -> Quota | None:
         """Return what the cluster must keep; None if it need not keep anything."""
@@ -211,9 +250,9 @@ class ScaleDownPlanner:
     ) -> None:
         until = now + self._options.unremovable_node_recheck_timeout
         candidates, unneeded = self._candidates, dict[str, Unneeded]()
-        limit = self._unneeded_limit()
+        limit, atomic = self._unneeded_limit(), 0
         for name in candidates.in_order(self.unneeded.keys()):
-            if len(unneeded) >= limit:
+            if len(unneeded) - atomic >= limit:
                 break
             before = self.unneeded.get(name)
             if candidates.has_pods(name):
@@ -222,6 +261,7 @@ class ScaleDownPlanner:
                 self._removal.leave_out(name)
                 destinations.removed.add(name)
                 unneeded[name] = before
+                atomic += self._is_atomic(name)
                 continue
             else:
                 result = self._removal.remove_empty(name)
@@ -232,7 +272,12 @@ class ScaleDownPlanner:
             destinations.removed.add(name)
             budgets.use(result.drain.moving)
             unneeded[name] = Unneeded(result, before.since if before else now)
+            atomic += self._is_atomic(name)
         self.unneeded = unneeded
+
+    def _is_atomic(self, name: str) -> bool:
+        group = self._cloud.group_of(name)
+        return group is not None and group.zero_or_max
 
     def _note(
         self, name: str, unremovable: Unremovable, until: float | None = None

@@ -49,7 +49,8 @@ __all__ = [
 BACKOFF = "in backoff after failed scale-up"
 NOT_READY = "not ready for scale-up"
 FULL = "max node group size reached"
-_FILTERED_OUT = "expansion options filtered out"
+_TOO_MANY = "atomic scale-up exceeds cluster node count limit"
+_FILTERED_OUT = "expansion options filtered out and no longer considered"
 _ALL_OR_NOTHING = "not all pods would fit and scale-up is using all-or-nothing strategy"
 
 
@@ -132,9 +133,23 @@ class ScaleUpPlanner:
             now: The time, in seconds since the epoch.
             all_or_nothing: Whether a scale-up must help all pods.
         """
+        plan = self._plan(pods, capacity, templates, now, all_or_nothing=all_or_nothing)
+        if self._options.scaleup_simulation_for_skipped_node_groups_enabled:
+            self._try_on_skipped(plan, templates)
+        return plan
+
+    def _plan(
+        self,
+        pods: Sequence[Pod],
+        capacity: Capacity,
+        templates: Mapping[str, Template],
+        now: float,
+        *,
+        all_or_nothing: bool,
+    ) -> ScaleUp:
         kinds = equivalence_groups(pods)
         quota = Quota(self._options, capacity)
-        valid, skipped = self._valid_groups(templates, quota, now)
+        valid, skipped = self._valid_groups(templates, quota, capacity.nodes, now)
         schedulable = {
             group: self._schedulable(kinds, group, templates[group]) for group in valid
         }
@@ -189,26 +204,40 @@ class ScaleUpPlanner:
         return resizes
 
     def _valid_groups(
-        self, templates: Mapping[str, Template], quota: Quota, now: float
+        self,
+        templates: Mapping[str, Template],
+        quota: Quota,
+        nodes: int,
+        now: float,
     ) -> tuple[list[str], dict[str, str]]:
         """Return the groups that may grow, and why the others may not."""
         skipped = {
             name: reason
             for name in self._cloud.groups
-            if (reason := self._why_skipped(name, templates, quota, now))
+            if (reason := self._why_skipped(name, templates, quota, nodes, now))
         }
         return [name for name in self._cloud.groups if name not in skipped], skipped
 
     def _why_skipped(
-        self, name: str, templates: Mapping[str, Template], quota: Quota, now: float
+        self,
+        name: str,
+        templates: Mapping[str, Template],
+        quota: Quota,
+        nodes: int,
+        now: float,
     ) -> str:
         if reason := self._why_not_ready(name, now):
             return reason
-        if self._cloud.sizes[name] >= self._cloud.groups[name].max_size:
+        group, size = self._cloud.groups[name], self._cloud.sizes[name]
+        if size >= group.max_size:
             return FULL
+        more = group.max_size - size if group.zero_or_max else 1
+        limit = self._options.max_nodes_total
+        if group.zero_or_max and limit and nodes + more > limit:
+            return _TOO_MANY
         if name not in templates:
             return NOT_READY
-        exceeded = quota.exceeded(templates[name].node)
+        exceeded = quota.exceeded(templates[name].node, more)
         if exceeded:
             resources = ", ".join(exceeded)
             return f'exceeded quota: "cluster-wide", resources: {resources}'
@@ -223,13 +252,27 @@ class ScaleUpPlanner:
         self, kinds: Iterable[PodEquivalenceGroup], group: str, template: Template
     ) -> list[PodEquivalenceGroup]:
         """Return the kinds of pods whose first one fits on a new node of a group."""
+        fitting = self._reject(kinds, group, template)
+        for kind in fitting:
+            kind.is_schedulable = True
+        return fitting
+
+    def _try_on_skipped(self, plan: ScaleUp, templates: Mapping[str, Template]) -> None:
+        """Note which groups would not help, even if they could grow."""
+        for group in plan.skipped:
+            if group in templates:
+                self._reject(plan.unhelped, group, templates[group])
+
+    def _reject(
+        self, kinds: Iterable[PodEquivalenceGroup], group: str, template: Template
+    ) -> list[PodEquivalenceGroup]:
+        """Note the kinds of pods that do not fit on a new node; return the others."""
         fitting = []
         with self._trial.fork():
             self._trial.add_node(template.node, template.pods)
             for kind in kinds:
                 status = self._trial.why_not(kind.exemplar, template.node.name)
                 if status is None:
-                    kind.is_schedulable = True
                     fitting.append(kind)
                 else:
                     kind.rejections[group] = status.reasons
@@ -258,9 +301,9 @@ class ScaleUpPlanner:
         )
         if not result.nodes or not result.pods:
             return None
-        return Expansion(
-            group=group, nodes=result.nodes, pods=result.pods, similar=similar
-        )
+        own = self._cloud.groups[group]
+        nodes = own.max_size if own.zero_or_max else result.nodes
+        return Expansion(group=group, nodes=nodes, pods=result.pods, similar=similar)
 
     def _similar(
         self,
@@ -270,7 +313,8 @@ class ScaleUpPlanner:
         now: float,
     ) -> list[str]:
         """Return the groups that a group shares its new nodes with."""
-        if not self._options.balance_similar_node_groups:
+        is_alone = self._cloud.groups[group].zero_or_max
+        if is_alone or not self._options.balance_similar_node_groups:
             return []
         own = schedulable[group]
         return [
@@ -364,5 +408,7 @@ def reasons_of(kind: PodEquivalenceGroup, skipped: Mapping[str, str]) -> str:
     counts = Counter(
         reason for reasons in kind.rejections.values() for reason in reasons
     )
-    counts.update(skipped.values())
+    counts.update(
+        reason for group, reason in skipped.items() if group not in kind.rejections
+    )
     return ", ".join(f"{count} {reason}" for reason, count in counts.items())

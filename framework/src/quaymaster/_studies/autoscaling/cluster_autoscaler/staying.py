@@ -50,6 +50,9 @@ _NODES: Final = {
     UnremovableReason.CURRENTLY_BEING_DELETED: "it is being deleted",
     UnremovableReason.NO_PLACE_TO_MOVE_PODS: "its pods fit on no other nodes",
     UnremovableReason.BLOCKED_BY_ON_COMPLETION_POD: "it waits for the end of a pod",
+    UnremovableReason.ATOMIC_SCALE_DOWN_FAILED: (
+        "its group goes as a whole, and other nodes of it stay"
+    ),
 }
 
 

@@ -29,6 +29,7 @@ class UnremovableReason(enum.Enum):
     NO_PLACE_TO_MOVE_PODS = "NoPlaceToMovePods"
     BLOCKED_BY_POD = "BlockedByPod"
     BLOCKED_BY_ON_COMPLETION_POD = "BlockedByOnCompletionPod"
+    ATOMIC_SCALE_DOWN_FAILED = "AtomicScaleDownFailed"
     UNEXPECTED_ERROR = "UnexpectedError"
     NO_NODE_INFO = "NoNodeInfo"
 
