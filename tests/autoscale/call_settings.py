@@ -13,6 +13,7 @@ __all__ = ["CROP_TEST", "group_tree", "in_progress", "is_atomic", "limits_of"]
 
 _MI: Final = 1 << 20
 _ATOMIC_TEST: Final = "TestZeroOrMaxNodeScaling"
+_SKIPPED_TEST: Final = "TestScaleUpSimulationForSkippedNodeGroups"
 _LIMITS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Atomic_ScaleUp_max_cores_limit_hit": {"cores_total": (0, 3)},
     "Atomic_ScaleUp_max_memory_limit_hit": {"memory_total": (0, 3000)},
@@ -82,8 +83,11 @@ _CROPS: Final[Mapping[str, tuple[int, int]]] = {
 
 
 def limits_of(case: Tree) -> Mapping[str, Any]:
-    """Return the limits of the cluster in a scale-up."""
+    """Return the limits of the cluster in a scale-up, and how skipped groups count."""
     test, name = case["test"], case["sub"].rpartition("/")[2]
+    if test == _SKIPPED_TEST:
+        is_on = name.startswith("feature_flag_is_enabled")
+        return {"scaleup_simulation_for_skipped_node_groups_enabled": is_on}
     return _LIMITS.get(name if test == _ATOMIC_TEST else test, {})
 
 

@@ -19,7 +19,6 @@ _GROUPS: Final = "the record lacks the groups of the nodes and the limits"
 _QUOTAS: Final = "the record lacks the quotas, which are for some groups only"
 _REFUSED: Final = "the record lacks which increases the cloud refuses"
 _CREATED: Final = "groups that the autoscaler creates are not simulated"
-_SKIPPED: Final = "pods are not tried on skipped groups, as an option of upstream does"
 _UNHEALTHY: Final = "the record lacks since when nodes are missing"
 _CLAIMS: Final = "the record lacks the claims of the pods"
 _DEVICES: Final = "devices are not a measure of utilisation here"
@@ -58,7 +57,7 @@ def why_not_played(case: Tree) -> str:
     if call == "budgets.CropNodes":
         return "" if case["test"] == CROP_TEST else _GROUPS
     if call == "orchestrator.ScaleUp":
-        return _why_no_scale_up(case)
+        return _SCALE_UPS.get(case["test"], "")
     if call == "estimator.Estimate" and _name_claims(case["in"][0] or []):
         return _CLAIMS
     if call == "utilization.Calculate" and (case["in"][3] or case["in"][4]):
@@ -82,12 +81,6 @@ _SCALE_UPS: Final[Mapping[str, str]] = {
     "TestStaticAutoscalerDynamicResources": _CLAIMS,
 }
 """The scale-ups of some tests of upstream."""
-
-
-def _why_no_scale_up(case: Tree) -> str:
-    if "feature_flag_is_enabled" in case["sub"] and case["test"] in case["sub"]:
-        return _SKIPPED
-    return _SCALE_UPS.get(case["test"], "")
 
 
 def _name_claims(kinds: list[Tree]) -> bool:

@@ -116,12 +116,13 @@ def _status(
     objects: ReadObjects,
 ) -> Tree:
     succeeds = plan.outcome is ScaleUpOutcome.SUCCESSFUL
-    skipped: Tree = {name: {} for name in plan.skipped}
-    waiting = [
-        kind
+    awaiting = [
+        objects.tree(pod)
         for kind in plan.kinds
         if kind.is_schedulable and plan.chosen in kind.rejections
+        for pod in kind.pods
     ]
+    helped = [objects.tree(pod) for pod in plan.helped]
     infos = [
         {
             "CurrentSize": each.size,
@@ -136,19 +137,19 @@ def _status(
         "CreateNodeGroupResults": [] if succeeds else None,
         "FailedCreationNodeGroups": None,
         "FailedResizeNodeGroups": None,
-        "PodsAwaitEvaluation": [
-            objects.tree(pod) for kind in waiting for pod in kind.pods
-        ],
+        "PodsAwaitEvaluation": awaiting if succeeds else None,
         "PodsRemainUnschedulable": [
             {
                 "Pod": objects.tree(pod),
                 "RejectedNodeGroups": _rejections(kind, templates),
-                "SkippedNodeGroups": skipped,
+                "SkippedNodeGroups": {
+                    name: {} for name in plan.skipped if name not in kind.rejections
+                },
             }
             for kind in plan.unhelped
             for pod in kind.pods
         ],
-        "PodsTriggeredScaleUp": [objects.tree(pod) for pod in plan.helped],
+        "PodsTriggeredScaleUp": helped if succeeds else None,
         "Result": _RESULTS[plan.outcome],
         "ScaleUpError": None,
         "ScaleUpInfos": infos if succeeds else None,
@@ -183,5 +184,6 @@ def comparable_scale_up(out: list[Any]) -> list[Any]:
         "PodsTriggeredScaleUp",
         "ScaleUpInfos",
     ):
-        ordered[key] = sorted(status[key] or (), key=repr)
+        if status[key] is not None:
+            ordered[key] = sorted(status[key], key=repr)
     return [ordered, error]

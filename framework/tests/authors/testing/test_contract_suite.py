@@ -57,6 +57,7 @@ CHECKS = [
     "failures",
     "purity",
     "twin",
+    "batch work",
     "memory",
     "metrics",
     "registrations",

@@ -30,6 +30,8 @@ from tests.kit.planted.berths import (
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
+from tests.kit.planted.desks import DESK_MISTAKES, Desks
+from tests.kit.planted.desks import OWN as DESK_CLUSTERS
 from tests.kit.planted.disks import DISK_MISTAKES, Disks
 from tests.kit.planted.disks import OWN as DISK_CLUSTERS
 from tests.kit.planted.evictors import (
@@ -131,6 +133,7 @@ MISTAKES = (
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
     *BERTH_MISTAKES,
+    *DESK_MISTAKES,
     *MODE_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -175,6 +178,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Starts, START_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
+    (Desks, DESK_CLUSTERS),
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
@@ -220,6 +224,7 @@ COSTLY = (
     "OpensLate",
     "FewBerths",
     "EvictsLessImportant",
+    "Desks",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

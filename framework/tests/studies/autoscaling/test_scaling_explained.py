@@ -118,6 +118,25 @@ def test_full_group_is_limited() -> None:
     assert verdict.why == "it has its largest size, 0 nodes"
 
 
+def test_full_group_rejects_pods_if_they_are_tried_on_it() -> None:
+    options = attrs.evolve(
+        QUICK, scaleup_simulation_for_skipped_node_groups_enabled=True
+    )
+    verdict = verdicts(web("4"), group("a", most=0), options=options)["a"]
+    assert verdict.fate is NodeGroupFate.REJECTED
+    assert verdict.plugin == "NodeResourcesFit"
+    verdict = verdicts(web(), group("a", most=0), options=options)["a"]
+    assert verdict.fate is NodeGroupFate.LIMITED
+
+
+def test_group_of_whole_size_is_limited_by_the_nodes_of_the_cluster() -> None:
+    whole = attrs.evolve(group("a", most=4), zero_or_max=True)
+    options = attrs.evolve(QUICK, max_nodes_total=3)
+    verdict = verdicts(web(), whole, options=options)["a"]
+    assert verdict.fate is NodeGroupFate.LIMITED
+    assert verdict.why == "atomic scale-up exceeds cluster node count limit"
+
+
 def test_group_in_backoff_is_limited_until_a_time() -> None:
     late = attrs.evolve(group("late"), registration=timedelta(hours=1))
     options = ClusterAutoscalerOptions(

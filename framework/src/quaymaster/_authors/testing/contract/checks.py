@@ -6,6 +6,7 @@ from typing import Final
 from quaymaster._authors.testing.contract.annotations import ANNOTATIONS
 from quaymaster._authors.testing.contract.arguments import ARGUMENTS
 from quaymaster._authors.testing.contract.assumed_pods import ASSUMED_PODS
+from quaymaster._authors.testing.contract.batch_work import BATCH_WORK
 from quaymaster._authors.testing.contract.binding import BINDING
 from quaymaster._authors.testing.contract.bound_pods import BOUND_PODS
 from quaymaster._authors.testing.contract.check import Check
@@ -83,6 +84,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         FAILURES,
         PURITY,
         TWIN,
+        BATCH_WORK,
         DETERMINISM,
         OTHER_PROCESS,
         NODE_ORDER,

@@ -31,7 +31,6 @@ from quaymaster._base.raised import describe_exception
 __all__ = ["FAILURES"]
 
 _COPIES: Final = 8
-_MOST_SHOWN: Final = 80
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -76,9 +75,8 @@ def _ask_with_texts(subject: Subject, cluster: SmallCluster) -> None:
     for text, remedy in ODD_NUMBERS.items():
         failure = _failure_with(subject, cluster, [text])
         if failure is not None:
-            shown = f"'{text}'" if len(text) < _MOST_SHOWN else f"of {len(text)} digits"
             problem = (
-                f"{failure.problem} for a label or annotation {shown}, but not for "
+                f"{failure.problem} for a label or annotation '{text}', but not for "
                 f"texts that are no numbers: {remedy}"
             )
             fail(failure.hook, problem, cluster.pending, cluster.nodes)

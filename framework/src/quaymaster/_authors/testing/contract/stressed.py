@@ -32,7 +32,6 @@ ODD_NUMBERS: Final[Mapping[str, str]] = {
     "0": "do not divide by it",
     "-1": "test whether the number is negative",
     "²": "isdigit() accepts it, but int() does not; isdecimal() is right",
-    "9" * 4400: "int() accepts 4300 digits at most, so test the length",
 }
 """Texts that look like numbers to some functions -> what to do about them."""
 

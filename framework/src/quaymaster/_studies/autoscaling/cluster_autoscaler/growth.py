@@ -289,8 +289,10 @@ class Growth:
             group: ", ".join(texts) or "its filters reject the pod"
             for group, texts in kind.rejections.items()
         }
+        # A group that may not grow and would not help counts once.
+        others = {name: why for name, why in skipped.items() if name not in reasons}
         for pod in kind.pods:
-            self.unhelped[pod.key] = {**reasons, **skipped}
+            self.unhelped[pod.key] = {**reasons, **others}
 
     def _salvo(
         self, pods: Sequence[Pod], templates: Mapping[str, Template], now: float

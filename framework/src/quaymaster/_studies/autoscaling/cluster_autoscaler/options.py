@@ -58,6 +58,8 @@ class ClusterAutoscalerOptions:
         salvo_scale_up: Whether one loop may scale several groups.
         fastpath_binpacking_enabled: Whether the last kind of pods is estimated by
             arithmetic.
+        scaleup_simulation_for_skipped_node_groups_enabled: Whether pods that no group
+            can help are also tried on groups that may not grow.
         startup_taints: Keys of taints of nodes that are starting.
         status_taints: Keys of taints that come and go.
         cordon_node_before_terminating: Whether a node is cordoned first.
@@ -123,6 +125,7 @@ class ClusterAutoscalerOptions:
     enforce_node_group_min_size: bool = False
     salvo_scale_up: bool = False
     fastpath_binpacking_enabled: bool = False
+    scaleup_simulation_for_skipped_node_groups_enabled: bool = False
     startup_taints: tuple[str, ...] = ()
     status_taints: tuple[str, ...] = ()
     cordon_node_before_terminating: bool = True

@@ -133,6 +133,20 @@ class ScaleUpPlanner:
             now: The time, in seconds since the epoch.
             all_or_nothing: Whether a scale-up must help all pods.
         """
+        plan = self._plan(pods, capacity, templates, now, all_or_nothing=all_or_nothing)
+        if self._options.scaleup_simulation_for_skipped_node_groups_enabled:
+            self._try_on_skipped(plan, templates)
+        return plan
+
+    def _plan(
+        self,
+        pods: Sequence[Pod],
+        capacity: Capacity,
+        templates: Mapping[str, Template],
+        now: float,
+        *,
+        all_or_nothing: bool,
+    ) -> ScaleUp:
         kinds = equivalence_groups(pods)
         quota = Quota(self._options, capacity)
         valid, skipped = self._valid_groups(templates, quota, capacity.nodes, now)
@@ -238,13 +252,27 @@ class ScaleUpPlanner:
         self, kinds: Iterable[PodEquivalenceGroup], group: str, template: Template
     ) -> list[PodEquivalenceGroup]:
         """Return the kinds of pods whose first one fits on a new node of a group."""
+        fitting = self._reject(kinds, group, template)
+        for kind in fitting:
+            kind.is_schedulable = True
+        return fitting
+
+    def _try_on_skipped(self, plan: ScaleUp, templates: Mapping[str, Template]) -> None:
+        """Note which groups would not help, even if they could grow."""
+        for group in plan.skipped:
+            if group in templates:
+                self._reject(plan.unhelped, group, templates[group])
+
+    def _reject(
+        self, kinds: Iterable[PodEquivalenceGroup], group: str, template: Template
+    ) -> list[PodEquivalenceGroup]:
+        """Note the kinds of pods that do not fit on a new node; return the others."""
         fitting = []
         with self._trial.fork():
             self._trial.add_node(template.node, template.pods)
             for kind in kinds:
                 status = self._trial.why_not(kind.exemplar, template.node.name)
                 if status is None:
-                    kind.is_schedulable = True
                     fitting.append(kind)
                 else:
                     kind.rejections[group] = status.reasons
@@ -380,5 +408,7 @@ def reasons_of(kind: PodEquivalenceGroup, skipped: Mapping[str, str]) -> str:
     counts = Counter(
         reason for reasons in kind.rejections.values() for reason in reasons
     )
-    counts.update(skipped.values())
+    counts.update(
+        reason for group, reason in skipped.items() if group not in kind.rejections
+    )
     return ", ".join(f"{count} {reason}" for reason, count in counts.items())

@@ -176,7 +176,7 @@ class ScaleUpLog:
     ) -> GroupVerdict:
         options = {option.group: option for option in decision.plan.options}
         option = options.get(group)
-        if group in decision.skipped:
+        if group in decision.skipped and group not in kind.rejections:
             why = decision.skipped[group]
             return GroupVerdict(group=group, fate=NodeGroupFate.LIMITED, why=why)
         if group in kind.plugins:
