@@ -19,6 +19,10 @@ def _is_any(_plugin: type) -> bool:
     return True
 
 
+def _needs_no_more(_subject: Subject) -> bool:
+    return False
+
+
 class Finding(Exception):
     """The finding of a check; it becomes a `ContractError`."""
 
@@ -41,6 +45,8 @@ class Check:
         needs_clusters: Whether it runs on many clusters.
         needs_other: Whether it takes changes from a second one.
         only_for: Returns whether it applies to a plugin's class; by default, to all.
+        needs_more: Returns whether it runs on further clusters after the usual ones;
+            by default, on none.
     """
 
     name: str
@@ -50,6 +56,7 @@ class Check:
     needs_clusters: bool = True
     needs_other: bool = False
     only_for: Callable[[type], bool] = _is_any
+    needs_more: Callable[[Subject], bool] = _needs_no_more
 
     def is_about(self, subject: Subject) -> bool:
         """Return whether the check applies to a plugin."""

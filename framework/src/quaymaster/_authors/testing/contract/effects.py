@@ -46,6 +46,8 @@ _NOMINATE: Final = "return PostFilterResult(nominating=NominatingInfo(node_name,
 _MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40
 """The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
+_MOST_PODS: Final = 1000
+"""So many pods, of hundreds of clusters, show an effect that is rare, too."""
 
 
 class VacuousContractWarning(UserWarning):
@@ -88,6 +90,11 @@ def vacuous_effects(subject: Subject) -> Sequence[str]:
     if subject.effects["pods"] < _ENOUGH_PODS:
         return ()
     return [str(effect) for effect in effects_of(subject) if effect.is_vacuous]
+
+
+def _needs_more(subject: Subject) -> bool:
+    """Return whether a hook may have had no effect by chance only."""
+    return subject.effects["pods"] < _MOST_PODS and bool(vacuous_effects(subject))
 
 
 def warn_of(subject: Subject, *, stacklevel: int) -> None:
@@ -285,4 +292,5 @@ EFFECTS = Check(
     promise="each hook has an effect on some of the clusters; otherwise a warning",
     ask=_ask,
     hooks=frozenset(_DESCRIPTIONS),
+    needs_more=_needs_more,
 )

@@ -32,12 +32,15 @@ _NOTHING = SmallCluster()
 # shrink it further.
 _MOST_CALLS_TO_SHRINK = 80
 
+# For a check that needs more clusters than usual: how many times as many it may get.
+_MOST_FURTHER = 16
+
 # A check may need a second for a cluster, and its author waits for the finding.
 _MOST_SECONDS_TO_SHRINK = 15
 
 
 class _EnoughError(BaseException):
-    """Ends hypothesis, as Ctrl-C does, once the example is small enough."""
+    """Ends hypothesis, as Ctrl-C does, once the example or the run is good enough."""
 
 
 def default_clusters() -> SearchStrategy[SmallCluster]:
@@ -60,11 +63,27 @@ def find(
         clusters: Draws the clusters to try.
         stable: Whether to draw the same clusters each time, and to store nothing.
     """
+    finding = _found(check, subject, clusters, _settings(stable))
+    if finding is None and check.needs_more(subject):
+        return _found(check, subject, clusters, _settings(stable), is_further=True)
+    return finding
+
+
+def _found(
+    check: Check,
+    subject: Subject,
+    clusters: SearchStrategy[SmallCluster],
+    chosen: settings,
+    *,
+    is_further: bool = False,
+) -> Finding | None:
     findings: list[Finding] = []
     calls, deadline = 0, math.inf
 
     def ask(cluster: SmallCluster, other: SmallCluster) -> None:
         nonlocal calls, deadline
+        if is_further and not check.needs_more(subject):
+            raise _EnoughError
         calls += bool(findings)
         if calls > _MOST_CALLS_TO_SHRINK or perf_counter() > deadline:
             raise _EnoughError
@@ -82,11 +101,15 @@ def find(
 
     # hypothesis stores failing examples by this name, and replays them.
     ask.__name__ = f"{check.name} {subject.name}".replace(" ", "_")
+    if is_further:
+        ask.__name__ += "_further"
+        examples = chosen.max_examples * _MOST_FURTHER
+        chosen = settings(chosen, max_examples=examples)
     with suppress(Finding, Flaky, _EnoughError), warnings.catch_warnings():
         # Examples are long to print, and the finding already shows them.
         warnings.simplefilter("ignore", HypothesisWarning)
         others = clusters if check.needs_other else just(_NOTHING)
-        test, chosen = given(clusters, others)(ask), _settings(stable)
+        test = given(clusters, others)(ask)
         if chosen.derandomize:
             # hypothesis would make the seed from the source of `ask`. Then a new name
             # in this module would draw other clusters in the tests of every plugin.
