@@ -16,13 +16,24 @@ from tests.kit.mypy_caches import mypy_cache
 __all__ = ["FEW", "FEW_EXAMPLES", "FreshEnvironment"]
 
 FEW: Final = "few_examples"
-"""A pytest plugin of the environment: the suite itself tries more examples."""
+"""A module of the environment: the suite itself tries more examples.
+
+It is a plugin of pytest, and runs another module with its arguments.
+"""
 
 FEW_EXAMPLES: Final = """\
 from hypothesis import settings
 
 settings.register_profile("few", settings.get_profile("ci"), max_examples=10)
 settings.load_profile("few")
+"""
+
+_RUN_MODULE: Final = """
+if __name__ == "__main__":
+    import runpy, sys
+
+    del sys.argv[0]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 
 
@@ -44,7 +55,7 @@ class FreshEnvironment:
         self._site.joinpath("seen.pth").write_text(
             f"import site; site.addsitedir({seen!r})\n"
         )
-        self._site.joinpath(f"{FEW}.py").write_text(FEW_EXAMPLES)
+        self._site.joinpath(f"{FEW}.py").write_text(FEW_EXAMPLES + _RUN_MODULE)
 
     @property
     def _site(self) -> Path:
@@ -93,7 +104,7 @@ class FreshEnvironment:
             self.run("mypy", "--cache-dir", str(cache), folder=folder)
         self.run("ruff", "check", ".", folder=folder)
         self.run("ruff", "format", "--check", ".", folder=folder)
-        self.run("quaymaster", "plugins", "check", ".", folder=folder)
+        self.run(FEW, "quaymaster", "plugins", "check", ".", folder=folder)
 
     def check_tests(self, folder: Path) -> None:
         """Run the tests of a package, but for the costly suite of its contract.

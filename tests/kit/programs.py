@@ -105,5 +105,7 @@ def _run(words: Sequence[str], folder: Path, site: Path) -> None:
     else:
         sys.argv = [program, *arguments]
         sys.path.insert(0, str(site))
+        if arguments[:2] == ["plugins", "check"]:
+            exec(FEW_EXAMPLES)
         (script,) = entry_points(group="console_scripts", name=program)
         sys.exit(script.load()())

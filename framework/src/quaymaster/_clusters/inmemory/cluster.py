@@ -29,7 +29,6 @@ from quaymaster._clusters.inmemory.autoscaler_notices import (
 )
 from quaymaster._clusters.inmemory.controllers.manager import Controllers
 from quaymaster._clusters.inmemory.core import ClusterCore
-from quaymaster._clusters.inmemory.evictions import evict
 from quaymaster._clusters.inmemory.kubelet import with_condition
 from quaymaster._clusters.inmemory.limits import MAX_PODS, find_too_many
 from quaymaster._clusters.inmemory.loading import admit_all
@@ -372,6 +371,9 @@ class InMemoryCluster:
             TooManyRequestsError: A budget forbids it now.
             ApiError: More than one budget selects the pod.
         """
+        # A small simulation takes about as long as its imports, and evicts nothing.
+        from quaymaster._clusters.inmemory.evictions import evict  # noqa: PLC0415 - above
+
         evict(self._core, self.get(Pod, key), grace_period_seconds)
 
     @property

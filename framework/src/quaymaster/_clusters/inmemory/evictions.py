@@ -7,12 +7,19 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Pod, PodCondition, PodDisruptionBudget, Time
+from quaymaster._api.objects import (
+    Condition,
+    Pod,
+    PodCondition,
+    PodDisruptionBudget,
+    PodDisruptionBudgetStatus,
+    Time,
+)
 from quaymaster._api.objects.selectors import compile_label_selector
 from quaymaster._base.errors import SelectorError
-from quaymaster._clusters.inmemory.budget_conditions import (
-    failure_of,
-    refusal_of,
+from quaymaster._clusters.inmemory.controllers.budgets import (
+    DISRUPTION_ALLOWED,
+    SYNC_FAILED,
     with_allowed,
 )
 from quaymaster._clusters.inmemory.controllers.pods import is_ready
@@ -143,16 +150,24 @@ def _forbidden(name: str, reason: str) -> ForbiddenError:
 
 def _why_none(budget: PodDisruptionBudget) -> str:
     status, name = budget.status, budget.name
+    refusal = _refusal_of(status)
+    message = "" if refusal is None else refusal.message
     # First: without counts, the numbers of pods mean nothing.
-    failure = failure_of(status)
-    if failure:
-        return f"{_NOT_NOW.format(name)} because it failed sync: {failure}"
+    if refusal is not None and message and refusal.reason == SYNC_FAILED:
+        return f"{_NOT_NOW.format(name)} because it failed sync: {message}"
     if status.current_healthy <= status.desired_healthy:
         return (
             f"The disruption budget {name} needs {status.desired_healthy} healthy pods "
             f"and has {status.current_healthy} currently"
         )
-    refusal = refusal_of(status)
-    if refusal is not None and refusal.message:
-        return f"{_NOT_NOW.format(name)} ({refusal.reason}): {refusal.message}"
+    if refusal is not None and message:
+        return f"{_NOT_NOW.format(name)} ({refusal.reason}): {message}"
     return _NOT_NOW.format(name)
+
+
+def _refusal_of(status: PodDisruptionBudgetStatus) -> Condition | None:
+    """Return the condition that no disruption is allowed, if there is one."""
+    for condition in status.conditions:
+        if condition.type == DISRUPTION_ALLOWED:
+            return condition if condition.status == "False" else None
+    return None

@@ -6,10 +6,12 @@ updated with each change of a pod.
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Final
 
 from msgspec.structs import replace
 
 from quaymaster._api.objects import (
+    Condition,
     Deployment,
     Pod,
     PodDisruptionBudget,
@@ -21,12 +23,17 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.selectors import Selector, compile_label_selector
 from quaymaster._clusters.inmemory.access import ClusterAccess
-from quaymaster._clusters.inmemory.budget_conditions import with_allowed, with_failure
 from quaymaster._clusters.inmemory.controllers.ownership import Ownership
 from quaymaster._clusters.inmemory.controllers.pods import is_ready
 from quaymaster._clusters.inmemory.controllers.rollouts import scaled
 
-__all__ = ["BudgetController"]
+__all__ = ["DISRUPTION_ALLOWED", "SYNC_FAILED", "BudgetController", "with_allowed"]
+
+DISRUPTION_ALLOWED: Final = "DisruptionAllowed"
+"""The type of the condition of a budget."""
+
+SYNC_FAILED: Final = "SyncFailed"
+"""The reason of the condition if the pods cannot be counted."""
 
 
 class BudgetController:
@@ -134,7 +141,8 @@ class BudgetController:
         if pod:
             now = Time(self._cluster.clock.now())
             problem = f'found no controllers for pod "{pod}"'
-            status = with_failure(budget.status, problem, now)
+            status = replace(budget.status, disruptions_allowed=0)
+            status = _with_condition(status, "False", SYNC_FAILED, problem, now)
         else:
             status = replace(budget.status, disruptions_allowed=0)
         if status != budget.status:
@@ -255,3 +263,38 @@ class _Tally:
             self.controllers[uid] += sign
             if not self.controllers[uid]:
                 del self.controllers[uid]
+
+
+def with_allowed(
+    status: PodDisruptionBudgetStatus, now: Time
+) -> PodDisruptionBudgetStatus:
+    """Return a status whose condition follows from the number of disruptions.
+
+    Mirrors ``apps/poddisruptionbudget/helpers.go`` of k8s.io/component-helpers (v0.37).
+    """
+    if status.disruptions_allowed > 0:
+        return _with_condition(status, "True", "SufficientPods", "", now)
+    return _with_condition(status, "False", "InsufficientPods", "", now)
+
+
+def _with_condition(
+    status: PodDisruptionBudgetStatus, value: str, reason: str, message: str, now: Time
+) -> PodDisruptionBudgetStatus:
+    new = Condition(
+        type=DISRUPTION_ALLOWED,
+        status=value,
+        observed_generation=status.observed_generation,
+        last_transition_time=now,
+        reason=reason,
+        message=message,
+    )
+    conditions = list(status.conditions)
+    for index, old in enumerate(conditions):
+        if old.type == DISRUPTION_ALLOWED:
+            if old.status == value:
+                new = replace(new, last_transition_time=old.last_transition_time)
+            conditions[index] = new
+            break
+    else:
+        conditions.append(new)
+    return replace(status, conditions=tuple(conditions))
