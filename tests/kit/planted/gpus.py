@@ -21,6 +21,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.columns import PodColumn
 from quaymaster.testing import clusters, nodes, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
@@ -38,10 +39,34 @@ def wish_of(pod: Pod) -> int:
     return int(pod.annotations.get(MEMORY, "0"))
 
 
+def part_of(pod: Pod) -> tuple[int, int] | None:
+    """Return the number of a pod's device, and the memory that the pod gets."""
+    device = pod.annotations.get(DEVICE)
+    return None if device is None else (int(device), wish_of(pod))
+
+
+def left_on(node: NodeInfo, parts: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the memory that is left on each device of a node."""
+    text = node.node.metadata.annotations.get(DEVICES, "")
+    left = [int(each) for each in text.split(",") if each]
+    for device, memory in parts:
+        if device < len(left):
+            left[device] -= memory
+    return left
+
+
+def most_left_on(node: NodeInfo, parts: Sequence[tuple[int, int]]) -> list[int]:
+    return [max(left_on(node, parts), default=-1)]
+
+
 class Gpus(Plugin):
     """Correct: a pod gets a part of one device."""
 
     scope = Scope.NODE
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.most_left = PodColumn(part_of, most_left_on, width=1)
 
     @hookimpl
     def sign_pod(self, pod: Pod) -> Hashable:
@@ -53,13 +78,8 @@ class Gpus(Plugin):
         return [on_node(updates), on_pod.assigned(Change.DELETE)]
 
     def _free(self, node: NodeInfo) -> list[int]:
-        text = node.node.metadata.annotations.get(DEVICES, "")
-        left = [int(part) for part in text.split(",") if part]
-        for pod in node.pods.values():
-            device = pod.annotations.get(DEVICE)
-            if device is not None and int(device) < len(left):
-                left[int(device)] -= wish_of(pod)
-        return left
+        parts = (part_of(pod) for pod in node.pods.values())
+        return left_on(node, [part for part in parts if part is not None])
 
     def _rejects(self, pod: Pod, node: NodeInfo) -> bool:
         wish = wish_of(pod)
@@ -73,8 +93,12 @@ class Gpus(Plugin):
     def filter_nodes(
         self, pod: Pod, nodes: NodeTable, rows: Rows
     ) -> NodeVerdicts | None:
-        codes = [self._rejects(pod, info) for info in nodes.infos_at(rows)]
-        return NodeVerdicts.reject_where(np.array(codes, dtype=np.bool_), FULL)
+        wish = wish_of(pod)
+        if not wish:
+            return None
+        return NodeVerdicts.reject_where(
+            self.most_left.of(nodes)[rows][:, 0] < wish, FULL
+        )
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
