@@ -23,7 +23,7 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._studies.autoscaling.scaled_groups import ScaledGroup
 
-__all__ = ["HOSTNAME", "NOT_READY", "Cloud", "Instance", "as_new"]
+__all__ = ["HOSTNAME", "NOT_READY", "Cloud", "Instance", "as_new", "has_node"]
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 NOT_READY: Final = "node.kubernetes.io/not-ready"
@@ -194,7 +194,7 @@ class Cloud:
             # of the node for one by others.
             instance = self._remove(name, reason)
             self.sizes[instance.group] -= 1
-            if instance.is_registered and self._has(name):
+            if instance.is_registered and has_node(self._cluster, name):
                 self._cluster.delete(Node, name)
 
     def _add(self, instance: Instance) -> None:
@@ -221,15 +221,8 @@ class Cloud:
             name = self._node_name(group, self._numbers[group.name])
             self._numbers[group.name] += 1
             # Nodes of the input may have names of the same form.
-            if name not in self._instances and not self._has(name):
+            if name not in self._instances and not has_node(self._cluster, name):
                 return name
-
-    def _has(self, name: str) -> bool:
-        try:
-            self._cluster.get(Node, name)
-        except NotFoundError:
-            return False
-        return True
 
     def _launch(self, instance: Instance) -> None:
         clock, group = self._cluster.clock, self.groups[instance.group]
@@ -253,7 +246,7 @@ class Cloud:
             clock.call_later(group.readiness_seconds, lambda: self._start(instance))
 
     def _start(self, instance: Instance) -> None:
-        if not self._has(instance.name):
+        if not has_node(self._cluster, instance.name):
             return
         instance.ready = self._cluster.clock.now()
         node = self._cluster.get(Node, instance.name)
@@ -317,3 +310,12 @@ def _readiness(
         type="Ready", status=status, reason=reason, last_transition_time=Time(now)
     )
     return (*others, ready)
+
+
+def has_node(cluster: InMemoryCluster, name: str) -> bool:
+    """Return whether a cluster has a node; others may have deleted it."""
+    try:
+        cluster.get(Node, name)
+    except NotFoundError:
+        return False
+    return True

@@ -152,7 +152,7 @@ class _Drive:
         """Try all pods that are ready."""
         run = self._run
         if not self._step and not self._workload.turn_away:
-            # The steps are not read by anything.
+            # Nothing reads the steps, so none is made.
             while not self._scheduler.is_stuck and run.try_next():
                 pass
             return

@@ -22,7 +22,7 @@ _SECONDS: Final = 61
 
 
 def open_nodes(bench: Bench, pod: Pod) -> Sequence[str]:
-    """Return the nodes that the plugin accepts for a pod; no gate may hold it back."""
+    """Return the nodes that the plugin accepts for a pod; none if a gate holds it."""
     actual = answers(bench, pod)
     is_gated = isinstance(actual.pre_enqueue, Status)
     if is_gated or not is_open(actual.pre_filter):

@@ -15,7 +15,7 @@ from quaymaster._api.objects import Node, Pod, PodDisruptionBudget, Taint
 from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import ApiError, NotFoundError
-from quaymaster._studies.autoscaling.cloud import Cloud
+from quaymaster._studies.autoscaling.cloud import Cloud, has_node
 from quaymaster._studies.autoscaling.cluster_autoscaler.budgets import RemainingBudgets
 from quaymaster._studies.autoscaling.cluster_autoscaler.deletion_batches import cropped
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
@@ -201,7 +201,7 @@ class Deletions:
         """Go on with a removal later; it ends if others delete the node until then."""
 
         def go_on_if_there() -> None:
-            if self._has(deletion.name):
+            if has_node(self._cluster, deletion.name):
                 go_on()
             else:
                 self._end(deletion)
@@ -313,7 +313,7 @@ class Deletions:
         return [each for each in self._running.values() if each.group == group]
 
     def _delete(self, deletion: _Deletion) -> None:
-        if not self._has(deletion.name):
+        if not has_node(self._cluster, deletion.name):
             self._end(deletion)
             return
         node = self._cluster.get(Node, deletion.name)
@@ -339,7 +339,7 @@ class Deletions:
                 other.is_cancelled = True
 
     def _open(self, deletion: _Deletion, problem: str) -> None:
-        if not self._has(deletion.name):
+        if not has_node(self._cluster, deletion.name):
             self._end(deletion)
             return
         node = self._cluster.get(Node, deletion.name)
@@ -357,14 +357,6 @@ class Deletions:
     def _end(self, deletion: _Deletion) -> None:
         del self._running[deletion.name]
         self.ended += 1
-
-    def _has(self, name: str) -> bool:
-        """Return whether others have not deleted a node."""
-        try:
-            self._cluster.get(Node, name)
-        except NotFoundError:
-            return False
-        return True
 
     def _grace_of(self, pod: Pod) -> float:
         grace = pod.spec.termination_grace_period_seconds
