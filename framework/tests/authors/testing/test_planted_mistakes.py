@@ -255,7 +255,7 @@ def _mistakes() -> Iterator[ParameterSet]:
 
 
 @pytest.mark.usefixtures("unshrunk_examples")
-@pytest.mark.parametrize("mistake", _mistakes())
+@pytest.mark.parametrize("mistake", [*_mistakes()])
 def test_planted_mistake_is_found(mistake: Mistake) -> None:
     others = {name: "not asked here" for name in CHECKS if name not in mistake.checks}
     with pytest.raises((ContractError, VacuousContractWarning)):
