@@ -1,7 +1,7 @@
 """The number of examples of property tests: a pytest plugin.
 
 `default` has few examples, the same in every run: the tests are quick, and only a
-change makes one fail. `full`, which `.ci/run` uses, has 20 of them. `thorough`, which
+change makes one fail. `full`, which `.ci/run` uses, has 12 of them. `thorough`, which
 the workflow `nightly` uses, has 300, and other ones in each run.
 A test has its own settings only where a comment gives the reason.
 """
@@ -24,7 +24,7 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=_SLOW,
 )
-settings.register_profile("full", settings.get_profile("default"), max_examples=20)
+settings.register_profile("full", settings.get_profile("default"), max_examples=12)
 settings.register_profile(
     "thorough",
     settings.get_profile("default"),

@@ -11,7 +11,6 @@ from quaymaster_gang_scheduling import GangScheduling
 
 def feasible(min_count: int | None, scheduled: int, remaining: int) -> Status | None:
     plugin = PluginHarness(GangScheduling).plugin
-    assert isinstance(plugin, GangScheduling)
     info = PodGroupInfo(group=make_pod_group(min_count=min_count), pods=())
     return plugin.placement_feasible(info, PlacementProgress(scheduled, remaining))
 

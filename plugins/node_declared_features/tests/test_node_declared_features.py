@@ -183,6 +183,5 @@ def test_hints(
 
 def test_pods_are_told_apart_by_what_they_need() -> None:
     plugin = PluginHarness(NodeDeclaredFeatures).plugin
-    assert isinstance(plugin, NodeDeclaredFeatures)
     assert plugin.sign_pod(Wish(restart_all=True).pod()) == {RESTART_ALL}
     assert plugin.sign_pod(Wish().pod()) == plugin.sign_pod(make_pod(name="other"))

@@ -224,7 +224,6 @@ def test_status_of_the_incoming_pod_counts() -> None:
 
 def fragment(pod: Pod) -> object:
     plugin = PluginHarness(NodeResourcesBalancedAllocation).plugin
-    assert isinstance(plugin, NodeResourcesBalancedAllocation)
     return plugin.sign_pod(pod)
 
 

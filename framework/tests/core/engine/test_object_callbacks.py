@@ -454,10 +454,7 @@ def test_plugin_harness_delivers_objects_and_shows_what_was_reported() -> None:
         assert not harness.has_changed
         harness.remove(make_rack())
         assert "n0" in harness.filter(make_pod())
-        assert cast("Racks", harness.plugin).seen == [
-            ("added", "n0"),
-            ("deleted", "n0"),
-        ]
+        assert harness.plugin.seen == [("added", "n0"), ("deleted", "n0")]
 
 
 def test_plugin_harness_raises_what_a_callback_raises() -> None:

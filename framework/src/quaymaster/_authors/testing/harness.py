@@ -13,7 +13,11 @@ import numpy as np
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.contract_error import ContractError
-from quaymaster._authors.testing.harness_base import PluginStatusError, value_of
+from quaymaster._authors.testing.harness_base import (
+    PluginStatusError,
+    PluginT,
+    value_of,
+)
 from quaymaster._authors.testing.harness_groups import GroupHarness
 from quaymaster._core.contract.cluster_events import (
     ClusterEvent,
@@ -44,7 +48,7 @@ __all__ = ["PluginHarness", "PluginStatusError"]
 T = TypeVar("T")
 
 
-class PluginHarness(GroupHarness):
+class PluginHarness(GroupHarness[PluginT]):
     """One plugin, its arguments, and a cluster that only the test changes.
 
     Use it for the rule of a hook: ``PluginHarness(MyPlugin, nodes=[...]).filter(pod)``
@@ -67,7 +71,7 @@ class PluginHarness(GroupHarness):
         kubernetes: The Kubernetes version to simulate.
 
     Attributes:
-        plugin: The plugin itself.
+        plugin: The plugin itself; type checkers know that it has the given class.
         handle: The handle of the plugin.
         snapshot: The nodes and pods.
         cluster: An in-memory cluster with the same objects, for ``bind``.

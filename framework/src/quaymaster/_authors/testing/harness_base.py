@@ -1,7 +1,7 @@
 """The base of `PluginHarness`: a plugin, a cluster, and the calls of hooks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -29,7 +29,16 @@ from quaymaster._core.state.new_group_states import new_group_states
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.snapshot import Snapshot
 
-__all__ = ["HarnessBase", "PluginStatusError", "value_of"]
+if TYPE_CHECKING:
+    # With a default, ``PluginHarness`` alone is a type, too. Python has them from 3.13
+    # on, and checkers know those of typing_extensions.
+    from typing_extensions import TypeVar as VarWithDefault
+
+    PluginT = VarWithDefault("PluginT", default=Any)
+else:
+    PluginT = TypeVar("PluginT")
+
+__all__ = ["HarnessBase", "PluginStatusError", "PluginT", "value_of"]
 
 T = TypeVar("T")
 ObjT = TypeVar("ObjT", bound=ApiObject)
@@ -61,7 +70,7 @@ def value_of(answer: T | Status) -> T:
     return answer
 
 
-class HarnessBase:
+class HarnessBase(Generic[PluginT]):
     """One plugin on a cluster that only the test changes; see `PluginHarness`."""
 
     _after: ClassVar[Sequence[type]] = ()
@@ -69,7 +78,7 @@ class HarnessBase:
 
     def __init__(
         self,
-        plugin: type,
+        plugin: type[PluginT],
         *,
         args: Mapping[str, object] | None = None,
         nodes: Iterable[Node] = (),
@@ -132,7 +141,7 @@ class HarnessBase:
             raise LookupError(
                 f"{self._name} has no hook that is called{self._gate_hint()}"
             )
-        self.plugin = self._framework.profile.plugins[self._name]
+        self.plugin = cast("PluginT", self._framework.profile.plugins[self._name])
         self.handle = self._framework.handle.for_plugin(self._name)
         self._framework.handle.callbacks.begin()
         self._raise_failed_callback()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Pod
 from quaymaster._api.objects.groups import PodGroup
 from quaymaster._authors.testing.contract_error import ContractError
-from quaymaster._authors.testing.harness_base import HarnessBase, value_of
+from quaymaster._authors.testing.harness_base import HarnessBase, PluginT, value_of
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.pod_groups import (
     MemberAttempt,
@@ -27,7 +27,7 @@ from quaymaster._core.state.arrays import Int64Array, freeze
 __all__ = ["GroupHarness"]
 
 
-class GroupHarness(HarnessBase):
+class GroupHarness(HarnessBase[PluginT]):
     """The part of a plugin's harness for the hooks of groups.
 
     They need the feature gate GenericWorkload, and those of placements also

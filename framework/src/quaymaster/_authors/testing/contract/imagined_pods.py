@@ -10,6 +10,7 @@ from quaymaster._authors.testing.contract.answers import filter_all, shown
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.stressed import copy_on
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState, StateCloneError
 from quaymaster._core.contract.status import Status
@@ -113,14 +114,24 @@ def _ask_terminating(
     subject: Subject, cluster: SmallCluster, _other: SmallCluster
 ) -> None:
     """Imagine pods away that are terminating."""
-    for victim in cluster.pods:
-        deleted = replace(victim.metadata, deletion_timestamp=0.0)
-        leaving = replace(victim, metadata=deleted)
-        # Identity: pods that are drawn may be equal.
-        pods = [leaving if other is victim else other for other in cluster.pods]
-        for pod in cluster.pending:
-            bench = Bench(subject, attrs.evolve(cluster, pods=tuple(pods)))
-            _take_away(bench, pod, leaving)
+    for pod in cluster.pending:
+        for victim in cluster.pods:
+            _take_away_leaving(subject, cluster, pod, victim)
+        # Rules often count pods like the waiting one, of which few are drawn.
+        for node in cluster.nodes[:2]:
+            alike = copy_on(pod, node)
+            more = attrs.evolve(cluster, pods=(*cluster.pods, alike))
+            _take_away_leaving(subject, more, pod, alike)
+
+
+def _take_away_leaving(
+    subject: Subject, cluster: SmallCluster, pod: Pod, victim: Pod
+) -> None:
+    deleted = replace(victim.metadata, deletion_timestamp=0.0)
+    leaving = replace(victim, metadata=deleted)
+    # Identity: pods that are drawn may be equal.
+    pods = tuple(leaving if other is victim else other for other in cluster.pods)
+    _take_away(Bench(subject, attrs.evolve(cluster, pods=pods)), pod, leaving)
 
 
 IMAGINING = Check(

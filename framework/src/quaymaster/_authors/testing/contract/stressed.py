@@ -14,6 +14,7 @@ from quaymaster._authors.testing.makers.metadata import make_uid
 __all__ = [
     "NOT_NUMBERS",
     "ODD_NUMBERS",
+    "copy_on",
     "relabelled",
     "stressed",
     "with_equal_nodes",
@@ -83,7 +84,7 @@ def with_equal_nodes(cluster: SmallCluster, model: Node) -> SmallCluster:
     """
     nodes = tuple(_copy_of(model, f"n{at}") for at in range(_EQUAL_NODES))
     pods = tuple(
-        _copy_on(pod, node)
+        copy_on(pod, node)
         for node in nodes
         for pod in cluster.pods
         if pod.node_name == model.name
@@ -124,7 +125,8 @@ def _copy_of(model: Node, name: str) -> Node:
     return replace(model, metadata=metadata)
 
 
-def _copy_on(pod: Pod, node: Node) -> Pod:
+def copy_on(pod: Pod, node: Node) -> Pod:
+    """Return a pod like another, with a name of its own, that runs on a node."""
     return replace(_renamed(pod, f"{pod.name}-{node.name}"), node_name=node.name)
 
 
