@@ -96,11 +96,6 @@ class Snapshot:
                 self.counts.pod_changed(pod, info.row, -1)
                 self.claims.add(pod, -1)
 
-    def drop_node(self, name: str) -> None:
-        """Remove a node with its pods, after a trial."""
-        self.remove_node(name)
-        self._strays.pop(name, None)
-
     def add_pod(self, pod: Pod) -> None:
         """Add a pod to ``pod.node_name``."""
         info = self.nodes.get(pod.node_name)

@@ -140,7 +140,7 @@ class TrialCluster:
         self._changed.add(node.name)
         self._added.add(node.name)
         self._snapshot.add_node(node)
-        self._reverts.append(partial(self._snapshot.drop_node, node.name))
+        self._reverts.append(partial(self._drop_node, node.name))
         for pod in pods:
             self.add_pod(pod, node.name)
 
@@ -241,6 +241,15 @@ class TrialCluster:
                 self.add_pod(pod, name)
                 return name
         return None
+
+    def _drop_node(self, name: str) -> None:
+        """Remove a node that the trial has added, with the pods that it still has."""
+        info = self._snapshot.get(name)
+        assert info is not None, "later changes are reverted before"
+        # The node first: the sums of a node that goes need not be counted down.
+        self._snapshot.remove_node(name)
+        for pod in info.pods.values():
+            self._snapshot.remove_pod(pod)
 
     def _feasible(self, pod: Pod) -> Feasible | FitError:
         attempt, algorithm = self._attempt(pod)
