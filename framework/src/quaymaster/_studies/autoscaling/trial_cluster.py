@@ -10,7 +10,7 @@ PreFilter and Filter plugins of their profile; nothing is scored or preempted. M
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 import attrs
 import numpy as np
@@ -36,16 +36,20 @@ __all__ = ["Fork", "TrialCluster"]
 
 _MISSING: Final = Status.unresolvable("node not found")
 
-# A plain list: with `contextlib.ExitStack`, to revert a loop of the cluster autoscaler
-# took twice as long.
-_Reverts: TypeAlias = list[Callable[[], None]]
-"""Calls that revert changes, in the order of the changes."""
-
 
 class Fork:
-    """A part of a trial; its changes are reverted at its end, or kept."""
+    """A part of a trial; its changes are reverted at its end, or kept.
 
-    def __init__(self, reverts: _Reverts, outer: _Reverts) -> None:
+    Args:
+        reverts: The calls that revert its changes, in the order of the changes.
+        outer: Those of the part around it.
+    """
+
+    # Plain lists: with `contextlib.ExitStack`, to revert a loop of the cluster
+    # autoscaler took twice as long.
+    def __init__(
+        self, reverts: list[Callable[[], None]], outer: list[Callable[[], None]]
+    ) -> None:
         self._reverts = reverts
         self._outer = outer
 
@@ -86,7 +90,7 @@ class TrialCluster:
             for name, framework in self._frameworks.items()
         }
         self._usual = next(iter(self._algorithms.values()))
-        self._reverts: _Reverts = []
+        self._reverts: list[Callable[[], None]] = []
         # The nodes that the current part of a trial has added.
         self._added: set[str] = set()
         self._changed: set[str] = set()
