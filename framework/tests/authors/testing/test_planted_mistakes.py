@@ -32,7 +32,7 @@ from tests.kit.planted.berths import (
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
-from tests.kit.planted.desks import DESK_MISTAKES, Desks
+from tests.kit.planted.desks import DESK_MISTAKES, CountsDesks, Desks
 from tests.kit.planted.desks import OWN as DESK_CLUSTERS
 from tests.kit.planted.disks import DISK_MISTAKES, Disks
 from tests.kit.planted.disks import OWN as DISK_CLUSTERS
@@ -181,6 +181,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Deadlines, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
     (Desks, DESK_CLUSTERS),
+    (CountsDesks, DESK_CLUSTERS),
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
@@ -230,6 +231,7 @@ COSTLY = (
     "FewBerths",
     "EvictsLessImportant",
     "Desks",
+    "CountsDesks",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
