@@ -7,7 +7,7 @@ from quaymaster import Handle, Pod, QueuedPodInfo, Status, hookimpl
 from quaymaster.testing import clusters, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["DEADLINE_MISTAKES", "OWN", "Deadlines"]
+__all__ = ["DEADLINE_MISTAKES", "OWN", "Deadlines", "SortsByATextAtLast"]
 
 WITHIN = "example.com/within"
 PERIOD = 10
@@ -75,6 +75,17 @@ class Deadlines(Plugin):
     def queue_sort(self, queued: QueuedPodInfo) -> tuple[bool, float]:
         pod = queued.pod
         return self.late.setdefault(pod.uid, self.is_late(pod)), self.due(pod)
+
+
+class SortsByATextAtLast(Deadlines):
+    """Correct: the parts of keys before the last differ where that one is None."""
+
+    @hookimpl
+    def queue_sort(  # type: ignore[override]  # one part more
+        self, queued: QueuedPodInfo
+    ) -> tuple[bool, float, str, str | None]:
+        uid, text = queued.pod.uid, queued.pod.labels.get("none")
+        return (*super().queue_sort(queued), uid, text)
 
 
 class ReportsNoChange(Deadlines):

@@ -30,7 +30,7 @@ from tests.kit.planted.berths import (
     OpensLate,
 )
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
-from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines
+from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
 from tests.kit.planted.desks import DESK_MISTAKES, CountsDesks, Desks
 from tests.kit.planted.desks import OWN as DESK_CLUSTERS
@@ -179,6 +179,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Halls, HALL_CLUSTERS),
     (Starts, START_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
+    (SortsByATextAtLast, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
     (Desks, DESK_CLUSTERS),
     (CountsDesks, DESK_CLUSTERS),
