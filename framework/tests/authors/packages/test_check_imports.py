@@ -108,40 +108,40 @@ def test_other_imports_are_no_findings(
         (
             "from quaymaster._core.contract.cycle_state import StateKey",
             "",
-            "quaymaster._core.contract.cycle_state.StateKey",
+            "_core.contract.cycle_state.StateKey",
             "'quaymaster.StateKey'",
         ),
         (
             "import quaymaster._core.contract.cycle_state as states",
             "key = states.StateKey",
-            "quaymaster._core.contract.cycle_state.StateKey",
+            "_core.contract.cycle_state.StateKey",
             "'quaymaster.StateKey'",
         ),
         (
             "import quaymaster._core.contract.cycle_state",
             "key = quaymaster._core.contract.cycle_state.StateKey",
-            "quaymaster._core.contract.cycle_state.StateKey",
+            "_core.contract.cycle_state.StateKey",
             "'quaymaster.StateKey'",
         ),
-        ("import quaymaster._core", "", "quaymaster._core", "a public name"),
-        ("from quaymaster import _core", "", "quaymaster._core", "a public name"),
-        ("import quaymaster", "quaymaster._core", "quaymaster._core", "a public name"),
+        ("import quaymaster._core", "", "_core", "a public name"),
+        ("from quaymaster import _core", "", "_core", "a public name"),
+        ("import quaymaster", "_core", "_core", "a public name"),
         (
             "from importlib import import_module",
             "import_module('quaymaster._core.state.arrays')",
-            "quaymaster._core.state.arrays",
+            "_core.state.arrays",
             "a public name",
         ),
         (
             "try:\n    import quaymaster._base.errors\nexcept ImportError:\n    pass",
             "",
-            "quaymaster._base.errors",
+            "_base.errors",
             "a public name",
         ),
         (
             "",
             "from quaymaster._core.contract.clock import Clock",
-            "quaymaster._core.contract.clock.Clock",
+            "_core.contract.clock.Clock",
             "'quaymaster.scheduler.Clock'",
         ),
     ],
@@ -151,7 +151,7 @@ def test_private_name_of_the_framework_is_an_error(
 ) -> None:
     (line,) = findings(imports, inside)
     assert line.startswith("error: [imports] acme_gates.py:")
-    assert f"uses '{use}', which is private" in line
+    assert f"uses 'quaymaster.{use}', which is private" in line
     assert f"expected {expected}" in line
 
 

@@ -146,6 +146,7 @@ def _public_names(use: _Use) -> Sequence[str]:
         if use.name in names:
             with suppress(ImportError):
                 public = getattr(import_module(module), use.name, None)
+                # Identity: another object may have the same name.
                 if public is private:
                     found.append(f"{module}.{use.name}")
     return found[:1]

@@ -50,6 +50,7 @@ def rebound(before: Mapping[str, object], after: Mapping[str, object]) -> str | 
         after: The same names later.
     """
     missing = object()
+    # Identity: an equal value that is set again is shared, too.
     for text, value in after.items():
         if before.get(text, missing) is not value:
             return text
