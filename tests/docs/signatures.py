@@ -4,7 +4,7 @@ import ast
 import enum
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -26,14 +26,18 @@ It has what you pass to each public name, and what you get.
 [Public modules](modules.md) describes each name in a sentence; `help(NAME)` says more.
 Hooks have [pages of their own](extension-points/README.md).
 A class with `(*, ...)` is created with keywords; fields with `= ...` have a default.
+Attributes with `: ...` have a type that type checkers infer.
 """
 
 _WIDTH = 88
 _QUOTED = re.compile(r"(: |-> |\[|\| )'([A-Z][^']*)'")
 """A type in quotes, for type checkers alone."""
+_ATTRIBUTE = re.compile(r"^    (\w+): ", re.MULTILINE)
+_CLASS = re.compile(r"[A-Z]\w*")
 _DEFAULT = re.compile(r" ?= ?")
 _PRIVATE = re.compile(r"(?<![\w'])_\w")
 _SPECS = {point.spec for point in EXTENSION_POINTS}
+_EXPORTED = {name for names in EXPORTS.values() for name in names}
 
 
 def signatures_page() -> str:
@@ -67,10 +71,15 @@ def _class(cls: type, statement: ast.ClassDef) -> Iterator[str]:
 def _members(cls: type) -> Iterator[str]:
     """Yield the members of the class and of its bases in the product, each once."""
     seen = {field.name for field in attrs.fields(cls)} if attrs.has(cls) else set()
+    seen |= {*getattr(cls, "__struct_fields__", ())}
     for base in cls.__mro__:
         if not base.__module__.startswith("quaymaster"):
             continue
-        body = definition_of(base).body
+        definition = definition_of(base)
+        body = definition.body
+        # Other public classes show their own attributes.
+        if base is cls or base.__name__ not in _EXPORTED:
+            yield from _attributes(definition, seen)
         for part in body:
             if isinstance(part, ast.FunctionDef) and part.name not in seen:
                 seen.add(part.name)
@@ -78,6 +87,59 @@ def _members(cls: type) -> Iterator[str]:
                     yield from _member(part)
         if issubclass(base, enum.Enum):
             yield from _values(body)
+
+
+def _attributes(definition: ast.ClassDef, seen: set[str]) -> Iterator[str]:
+    """Yield the attributes that the docstring lists, but for the properties."""
+    section = (ast.get_docstring(definition) or "").partition("\nAttributes:\n")[2]
+    types = _types_of_attributes(definition)
+    properties = {
+        part.name for part in definition.body if isinstance(part, ast.FunctionDef)
+    }
+    for name in _ATTRIBUTE.findall(section.partition("\n\n")[0]):
+        if name not in seen and name not in properties:
+            seen.add(name)
+            yield f"{name}: {_unquoted(types.get(name, '...'))}"
+
+
+def _types_of_attributes(definition: ast.ClassDef) -> Mapping[str, str]:
+    """Return the types of attributes, as far as the class and __init__ write them."""
+    body = definition.body
+    created = next(
+        (
+            part
+            for part in body
+            if isinstance(part, ast.FunctionDef) and part.name == "__init__"
+        ),
+        None,
+    )
+    parameters: dict[str, str] = {}
+    if created is not None:
+        arguments = created.args
+        parameters = {
+            each.arg: ast.unparse(each.annotation)
+            for each in (*arguments.args, *arguments.kwonlyargs)
+            if each.annotation is not None
+        }
+        body = [*body, *created.body]
+    types: dict[str, str] = {}
+    for part in body:
+        if isinstance(part, ast.AnnAssign):
+            types[ast.unparse(part.target)] = ast.unparse(part.annotation)
+        elif isinstance(part, ast.Assign):
+            kind = _type_of(part.value, parameters)
+            types |= {ast.unparse(target): kind for target in part.targets if kind}
+    return {name.removeprefix("self."): kind for name, kind in types.items()}
+
+
+def _type_of(value: ast.expr, parameters: Mapping[str, str]) -> str:
+    """Return the type of what __init__ assigns; empty if the source does not say it."""
+    if isinstance(value, ast.Name):
+        return parameters.get(value.id, "")
+    if isinstance(value, ast.Constant) and value.value is not None:
+        return type(value.value).__name__
+    is_class = isinstance(value, ast.Call) and _CLASS.fullmatch(ast.unparse(value.func))
+    return is_class[0] if is_class else ""
 
 
 def _member(method: ast.FunctionDef) -> Iterator[str]:

@@ -7,11 +7,18 @@ from quaymaster import Handle, Pod, QueuedPodInfo, Status, hookimpl
 from quaymaster.testing import clusters, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["DEADLINE_MISTAKES", "OWN", "Deadlines"]
+__all__ = ["DEADLINE_MISTAKES", "OWN", "Deadlines", "SortsByATextAtLast"]
 
 WITHIN = "example.com/within"
 PERIOD = 10
 _seen: list[str] = []
+_count = 0
+
+
+class _Clerk:
+    """A class that all instances use."""
+
+    last: ClassVar[Pod | None] = None
 
 
 class Deadlines(Plugin):
@@ -68,6 +75,17 @@ class Deadlines(Plugin):
     def queue_sort(self, queued: QueuedPodInfo) -> tuple[bool, float]:
         pod = queued.pod
         return self.late.setdefault(pod.uid, self.is_late(pod)), self.due(pod)
+
+
+class SortsByATextAtLast(Deadlines):
+    """Correct: the parts of keys before the last differ where that one is None."""
+
+    @hookimpl
+    def queue_sort(  # type: ignore[override]  # one part more
+        self, queued: QueuedPodInfo
+    ) -> tuple[bool, float, str, str | None]:
+        uid, text = queued.pod.uid, queued.pod.labels.get("none")
+        return (*super().queue_sort(queued), uid, text)
 
 
 class ReportsNoChange(Deadlines):
@@ -177,6 +195,29 @@ class SetsATimerForEachPod(Deadlines):
         self.start()
 
 
+class CountsPodsInItsModule(Deadlines):
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> tuple[bool, float]:
+        global _count  # noqa: PLW0603 - the mistake
+        _count += 1
+        return super().queue_sort(queued)
+
+
+class KeepsAPodOnAnotherClass(Deadlines):
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> tuple[bool, float]:
+        _Clerk.last = queued.pod
+        return super().queue_sort(queued)
+
+
+class KeepsItsHandleOnItsClass(Deadlines):
+    shared: ClassVar[Handle]
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        type(self).shared = handle
+
+
 def _namespace(pod: Pod) -> str:
     return pod.namespace
 
@@ -193,6 +234,9 @@ DEADLINE_MISTAKES: Sequence[Mistake] = (
     Mistake(KeepsPodsOnItsClass, ["shared state"], OWN),
     Mistake(KeepsPodsInADefault, ["shared state"], OWN),
     Mistake(KeepsPodsInItsModule, ["shared state"], OWN),
+    Mistake(CountsPodsInItsModule, ["shared state"], OWN),
+    Mistake(KeepsAPodOnAnotherClass, ["shared state"], OWN),
+    Mistake(KeepsItsHandleOnItsClass, ["shared state"], OWN),
     Mistake(IndexesInAHook, ["registrations"], OWN),
     Mistake(FollowsInAHook, ["registrations"], OWN),
     Mistake(SetsATimerForEachPod, ["registrations"], OWN),

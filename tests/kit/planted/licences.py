@@ -162,6 +162,19 @@ OWN = clusters(
         {"labels": {NEEDS: "licence"}, "annotations": {LENT: "rose"}},
     ),
 )
+
+
+class CountsThePodItself(Licences):
+    """Its reserve asks its filter again, and the pod is on the node by then."""
+
+    @hookimpl
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        node = self.handle.snapshot.get(node_name)
+        if node is not None and self.filter(pod, node) is not None:
+            return NONE_LEFT
+        return super().reserve(state, pod, node_name)
+
+
 LICENCE_MISTAKES: Sequence[Mistake] = (
     Mistake(TakesLicencesOfBoundPods, ["pod endings"], OWN),
     Mistake(FiltersByItsLedger, ["imagining"], OWN),
@@ -170,4 +183,5 @@ LICENCE_MISTAKES: Sequence[Mistake] = (
     Mistake(ChoosesFromASet, ["other process"], OWN),
     Mistake(ScoresByCalls, ["determinism"], OWN),
     Mistake(KeepsLabelsThatGo, ["imagining", "staleness"], OWN),
+    Mistake(CountsThePodItself, ["assumed pods"], OWN),
 )

@@ -177,6 +177,21 @@ OWN = clusters(
         {"labels": {SLOT: "yes"}, "annotations": {SLOT: "1"}},
     ),
 )
+
+
+class RejectsByASnapshot(Slots):
+    """Its reserve counts all pods of the node, and needs room for one more."""
+
+    @hookimpl
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        node = self.handle.snapshot.get(node_name)
+        if node is not None and _needs_slot(pod):
+            taken = sum(map(_needs_slot, node.pods.values()))
+            if taken + 1 > int(node.labels.get(SLOTS, "0")):
+                return FULL
+        return super().reserve(state, pod, node_name)
+
+
 SLOT_MISTAKES: Sequence[Mistake] = (
     Mistake(ReleasesAllSlots, ["unreserve"], OWN),
     Mistake(ReleasesSlotsOfBoundPods, ["pod endings"], OWN),
@@ -187,4 +202,5 @@ SLOT_MISTAKES: Sequence[Mistake] = (
     Mistake(BreaksTiesByPosition, ["normalisation"], OWN),
     Mistake(SkipsEveryPod, ["skipped filter"], OWN),
     Mistake(FollowsArrivals, ["sort keys"]),
+    Mistake(RejectsByASnapshot, ["assumed pods"], OWN),
 )

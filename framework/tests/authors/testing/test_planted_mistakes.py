@@ -30,9 +30,9 @@ from tests.kit.planted.berths import (
     OpensLate,
 )
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
-from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines
+from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
-from tests.kit.planted.desks import DESK_MISTAKES, Desks
+from tests.kit.planted.desks import DESK_MISTAKES, CountsDesks, Desks
 from tests.kit.planted.desks import OWN as DESK_CLUSTERS
 from tests.kit.planted.disks import DISK_MISTAKES, Disks
 from tests.kit.planted.disks import OWN as DISK_CLUSTERS
@@ -185,8 +185,10 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
+    (SortsByATextAtLast, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
     (Desks, DESK_CLUSTERS),
+    (CountsDesks, DESK_CLUSTERS),
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
@@ -238,6 +240,7 @@ COSTLY = (
     "FewBerths",
     "EvictsLessImportant",
     "Desks",
+    "CountsDesks",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

@@ -254,3 +254,16 @@ def test_pods_of_a_lost_node_are_removed_unless_it_comes_back() -> None:
     cluster.create(make_node(name="back"))
     clock.advance(1.0)
     assert object_names(cluster.list(Pod).items) == ["b"]
+
+
+def test_pods_of_a_lost_node_are_removed_in_the_order_of_their_creation() -> None:
+    clock = VirtualClock()
+    pods = [make_pod(name=name) for name in ("c", "a", "b")]
+    cluster = make_cluster(make_node(name="gone"), *pods, clock=clock)
+    for name in ("b", "c", "a"):
+        cluster.bind(cluster.get(Pod, f"default/{name}"), "gone")
+    cluster.delete(Node, "gone")
+    watch = cluster.watch(Pod, cluster.resource_version, lambda: None)
+    clock.advance(40.0)
+    deleted = [e.object for e in watch.take() if e.type is WatchEventType.DELETED]
+    assert object_names(deleted) == ["c", "a", "b"]

@@ -29,6 +29,7 @@ from quaymaster._api.objects.resource_names import (
     is_overcommit_allowed,
     is_scalar_resource,
 )
+from quaymaster._api.objects.resource_sums import is_resize_infeasible
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 
 __all__ = [
@@ -237,7 +238,8 @@ def _usage_by_totals(pod: Pod) -> PodUsage:
         status.container_statuses
         or status.init_container_statuses
         or status.resources is not None
-        or status.conditions
+        # Nearly every pod has conditions, and few nodes report anything else.
+        or (status.conditions and is_resize_infeasible(status))
     ) and status_changes_totals(pod):
         usage, usual = _usage(pod, by_totals=True), _USAGE.of(pod)
         # The same object, so that an update without changes is recognised as such.

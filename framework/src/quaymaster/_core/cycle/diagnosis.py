@@ -255,13 +255,14 @@ class Diagnosis(msgspec.Struct, eq=False):
             if len(batch) == self.size:
                 return _with_codes(batch, codes)
         flags: BoolArray = np.zeros(self.nodes.capacity, dtype=np.bool_)
-        rows = self.nodes.rows if self.placement is None else self.placement
-        flags[rows] = self.absent.code in codes
+        is_absent_matching = self.absent.code in codes
+        if is_absent_matching:
+            flags[self.nodes.rows if self.placement is None else self.placement] = True
         for batch, tally in self._tallied():
             matching = [code for code in tally if batch.status(code).code in codes]
-            if len(matching) in (0, len(tally)):
-                flags[batch.rows] = bool(matching)
-            else:
+            if len(matching) == len(tally):
+                flags[batch.rows] = True
+            elif matching or is_absent_matching:
                 flags[batch.rows] = np.isin(batch.codes, matching)
         for name, status in self._explicit.items():
             row = self.nodes.row_of(name)

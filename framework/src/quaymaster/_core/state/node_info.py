@@ -148,17 +148,17 @@ class NodeInfo:
         usage_of: Callable[[Pod], PodUsage] = pod_usage,
     ) -> None:
         self.node = node
-        self.name = node.metadata.name
+        self.name: str = node.metadata.name
         self.usage_of = usage_of
         self.row = row
         self.pods: dict[str, Pod] = {}
-        self.allocatable = node_allocatable(node)
+        self.allocatable: Resources = node_allocatable(node)
         self.requested = Resources()
         self.non_zero_milli_cpu = 0
         self.non_zero_memory = 0
         self.used_ports = HostPorts()
         self.images: Mapping[str, ImageState] = {}
-        self.generation = next(_generations)
+        self.generation: int = next(_generations)
         # Priority -> number of pods; None until the first `lowest_priority`.
         self._priorities: dict[int, int] | None = None
         for pod in pods:

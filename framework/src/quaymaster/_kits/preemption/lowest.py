@@ -38,7 +38,8 @@ class LowestPriorities:
     def _catch_up(self, nodes: NodeTable) -> None:
         """Read the nodes that have changed since the last attempt."""
         changed = nodes.changes.since(self._revision)
-        if changed is None or self._is_other_size(nodes):
+        has_changed = changed is None or self._is_other_size(nodes)
+        if changed is None or has_changed:
             self._lowest = np.full(nodes.capacity, NOBODY, dtype=np.int64)
             changed = range(len(nodes.infos))
         self._revision = nodes.changes.revision
@@ -47,5 +48,11 @@ class LowestPriorities:
             # The node counts its priorities from the first call on: before, the pods of
             # a node were looked through for each attempt, also if there were thousands.
             lowest = None if info is None else info.lowest_priority
-            self._lowest[row] = NOBODY if lowest is None else lowest
-        self._least = int(self._lowest.min(initial=NOBODY))
+            if lowest is None:
+                lowest = NOBODY
+            if self._lowest[row] != lowest:
+                self._lowest[row] = lowest
+                has_changed = True
+        # Most changes leave the lowest priority of their node.
+        if has_changed:
+            self._least = int(self._lowest.min(initial=NOBODY))

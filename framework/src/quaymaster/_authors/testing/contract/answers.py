@@ -69,7 +69,12 @@ class Difference:
 
     def __str__(self) -> str:
         about = f" for node '{self.node}'" if self.node else ""
-        return f"{shown(self.actual)}{about}, expected {shown(self.expected)}"
+        actual, expected = map(self._shown, (self.actual, self.expected))
+        return f"{actual}{about}, expected {expected}"
+
+    def _shown(self, answer: object) -> str:
+        is_unscored = self.hook == "score" and answer is None
+        return "no score" if is_unscored else shown(answer)
 
 
 def changed_verdict(

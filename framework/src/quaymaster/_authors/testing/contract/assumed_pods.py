@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from typing import Final
 
 import attrs
+from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import (
     Difference,
     answers,
     is_open,
+    shown,
 )
 from quaymaster._authors.testing.contract.assuming import assume, attempt
 from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.reserving import open_nodes
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState
@@ -45,6 +48,9 @@ class _Bound:
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in cluster.pending[:2]:
         _ask_limit(subject, cluster, pod)
+    if subject.has("reserve"):
+        for pod in cluster.pending:
+            _ask_itself(subject, cluster, pod)
     if subject.has("score"):
         _ask_scores(subject, cluster)
 
@@ -95,6 +101,28 @@ def _ask_scores(subject: Subject, cluster: SmallCluster) -> None:
                 f"'{outcome.node_name}', where it is assumed: {_REMEDY}"
             )
             fail(changed.hook, text, pod, cluster.nodes, cluster.pods)
+
+
+def _ask_itself(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
+    """Reserve a pod on each node, with and without the pod on it.
+
+    As upstream, the pod is assumed before Reserve. A plugin that then counts it twice
+    rejects what its filter has accepted, in each attempt.
+    """
+    for node_name in open_nodes(Bench(subject, cluster), pod):
+        assumed = assume(Bench(subject, cluster), pod, node_name)
+        if assumed.hook != "reserve":
+            continue
+        bench, state = Bench(subject, cluster), CycleState()
+        bench.filter_on(state, pod, node_name)
+        placed = replace(pod, node_name=node_name)
+        if bench.ask("reserve", state, placed, node_name) is None:
+            text = (
+                f"says {shown(assumed.answer)} for node '{node_name}', which filter "
+                "accepts, only because the pod itself is assumed there already, as "
+                "always in reserve: leave out the pod's own uid"
+            )
+            fail("reserve", text, pod, cluster.nodes, cluster.pods)
 
 
 def _score_difference(early: Bench, late: Bench, pod: Pod) -> Difference | None:

@@ -41,7 +41,8 @@ _CLUSTER: Final = (
 
 _SCHEDULER: Final = (
     "that belongs to the scheduling thread: read it in reserve and keep the result in "
-    "the CycleState, or call handle.cluster"
+    "the CycleState, or call handle.cluster; what only reads and changes the "
+    "scheduler, such as its waiting pods, needs no background task"
 )
 
 _READINGS: Final[Mapping[object, str]] = {

@@ -1,6 +1,6 @@
 """Runs a pod through Reserve and Permit, and back."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import Difference, answers, is_open
@@ -11,17 +11,22 @@ __all__ = [
     "binding_answers",
     "binding_difference",
     "first_open_node",
+    "open_nodes",
     "reserve_and_return",
 ]
 
 
-def first_open_node(bench: Bench, pod: Pod) -> str:
-    """Return the first node that the plugin accepts for a pod, or empty."""
+def open_nodes(bench: Bench, pod: Pod) -> Sequence[str]:
+    """Return the nodes that the plugin accepts for a pod."""
     actual = answers(bench, pod)
     if not is_open(actual.pre_filter):
-        return ""
-    names = (info.name for info in bench.snapshot if info.name not in actual.rejected)
-    return next(names, "")
+        return ()
+    return [info.name for info in bench.snapshot if info.name not in actual.rejected]
+
+
+def first_open_node(bench: Bench, pod: Pod) -> str:
+    """Return the first node that the plugin accepts for a pod, or empty."""
+    return next(iter(open_nodes(bench, pod)), "")
 
 
 def _nothing() -> None:

@@ -237,7 +237,8 @@ def _is_same(key: Any, expected: Any) -> bool:  # noqa: ANN401 - as any key
         return len(key) == len(expected) and all(_is_same(*pair) for pair in pairs)
     if isinstance(key, float) and isinstance(expected, float):
         return math.isclose(key, expected, rel_tol=1e-6, abs_tol=1e-6)
-    return not (key < expected or expected < key)
+    # Parts of tuples that are equal, such as None, need no order.
+    return bool(key == expected) or not (key < expected or expected < key)
 
 
 UPTIME: Final = Check(

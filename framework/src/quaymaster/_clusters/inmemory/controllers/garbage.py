@@ -36,12 +36,12 @@ class PodGarbageController:
 
     Args:
         cluster: The cluster.
-        counts: Counts the pods of each node; its caller updates it.
+        pods_on: Finds the pods of nodes; its caller updates it.
     """
 
-    def __init__(self, cluster: ClusterAccess, counts: PodsPerNode) -> None:
+    def __init__(self, cluster: ClusterAccess, pods_on: PodsPerNode) -> None:
         self._cluster = cluster
-        self._counts = counts
+        self._pods_on = pods_on
         self._nodes = cluster.objects(Node)
         self._pods = cluster.objects(Pod)
         self._out_of_service: set[str] = set()
@@ -88,9 +88,9 @@ class PodGarbageController:
 
     def _remove_orphans(self, node_name: str) -> None:
         """Remove the pods of a lost node, unless the node is back."""
-        if node_name in self._nodes or not self._counts.has_pods(node_name):
+        if node_name in self._nodes:
             return
-        for pod in [pod for pod in self._pods.values() if pod.node_name == node_name]:
+        for pod in [self._pods[key] for key in self._pods_on.keys_on([node_name])]:
             self._remove(pod, _ORPHANED)
 
     def _remove(self, pod: Pod, condition: PodCondition | None = None) -> None:

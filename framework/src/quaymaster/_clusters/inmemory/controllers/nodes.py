@@ -31,11 +31,11 @@ class NodeControllers:
     def __init__(self, cluster: ClusterAccess, repeats: RepeatedEvictions) -> None:
         self.taints = NodeTaintController(cluster)
         self.monitor = NodeMonitor(cluster)
-        self._counts = PodsPerNode()
+        self._pods_on = PodsPerNode()
         self._evictions = TaintEvictionController(
-            cluster, self.monitor.pod_evicted, repeats, self._counts
+            cluster, self.monitor.pod_evicted, repeats, self._pods_on
         )
-        self._garbage = PodGarbageController(cluster, self._counts)
+        self._garbage = PodGarbageController(cluster, self._pods_on)
 
     def node_changed(self, old: Node | None, new: Node | None) -> None:
         """Handle a node that was created (no old), changed, or removed (no new)."""
@@ -45,7 +45,7 @@ class NodeControllers:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
-        self._counts.pod_changed(old, new)
+        self._pods_on.pod_changed(old, new)
         self._evictions.pod_changed(old, new)
         if (
             new is not None

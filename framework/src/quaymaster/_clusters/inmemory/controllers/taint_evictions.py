@@ -47,7 +47,7 @@ class TaintEvictionController:
         cluster: The cluster.
         on_eviction: Called with each pod before it is deleted.
         repeats: Counts the evictions.
-        counts: Counts the pods of each node; its caller updates it.
+        pods_on: Finds the pods of nodes; its caller updates it.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class TaintEvictionController:
         cluster: ClusterAccess,
         on_eviction: Callable[[Pod], None],
         repeats: RepeatedEvictions,
-        counts: PodsPerNode,
+        pods_on: PodsPerNode,
     ) -> None:
         self._cluster = cluster
-        self._counts = counts
+        self._pods_on = pods_on
         self._on_eviction = on_eviction
         self._repeats = repeats
         self._compares = cluster.kubernetes.enabled(TOLERATION_COMPARISONS)
@@ -121,11 +121,7 @@ class TaintEvictionController:
         self._timer = None
         nodes, self._changed_nodes = self._changed_nodes, {}
         keys, self._changed_pods = self._changed_pods, {}
-        if any(map(self._counts.has_pods, nodes)):
-            # All pods are read once for all nodes, since there is no index of pods by
-            # node here.
-            pods = self._pods.values()
-            keys |= {pod.key: None for pod in pods if pod.node_name in nodes}
+        keys |= dict.fromkeys(self._pods_on.keys_on(nodes))
         for key in keys:
             pod = self._pods.get(key)
             if pod is not None:
