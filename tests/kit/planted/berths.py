@@ -176,6 +176,28 @@ class ForgetsNumbers(Berths):
         return None
 
 
+class Logbook:
+    """The ships that have come in, by their uids; shared by profiles."""
+
+    def __init__(self) -> None:
+        self.berths: dict[str, str] = {}
+
+
+class LogsShipsForEver(Berths):
+    """Takes ships out of its log that have finished, but not those that are deleted."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.log = handle.shared(Logbook, Logbook).berths
+        super().__init__(args, handle)
+
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        super().follow(old, new)
+        if new is not None and new.is_finished:
+            self.log.pop(new.uid, None)
+        elif new is not None and new.node_name and BERTH in new.annotations:
+            self.log[new.uid] = new.annotations[BERTH]
+
+
 class CountsNoShipsThatLeave(Berths):
     """Its pre_filter ignores terminating pods, but remove_pod does not."""
 
@@ -281,6 +303,7 @@ SHIPS_ON_NODES = clusters(
 )
 BERTH_MISTAKES: Sequence[Mistake] = (
     Mistake(ForgetsNumbers, ["choices"], OWN),
+    Mistake(LogsShipsForEver, ["memory"], OWN),
     Mistake(CountsNoShipsThatLeave, ["terminating pods"], OWN),
     Mistake(KeepsNodesOfTheGate, ["staleness"], OWN),
     Mistake(OpensAfterAnHour, ["timed gates"], OWN),

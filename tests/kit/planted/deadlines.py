@@ -12,6 +12,13 @@ __all__ = ["DEADLINE_MISTAKES", "OWN", "Deadlines", "SortsByATextAtLast"]
 WITHIN = "example.com/within"
 PERIOD = 10
 _seen: list[str] = []
+_count = 0
+
+
+class _Clerk:
+    """A class that all instances use."""
+
+    last: ClassVar[Pod | None] = None
 
 
 class Deadlines(Plugin):
@@ -188,6 +195,29 @@ class SetsATimerForEachPod(Deadlines):
         self.start()
 
 
+class CountsPodsInItsModule(Deadlines):
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> tuple[bool, float]:
+        global _count  # noqa: PLW0603 - the mistake
+        _count += 1
+        return super().queue_sort(queued)
+
+
+class KeepsAPodOnAnotherClass(Deadlines):
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> tuple[bool, float]:
+        _Clerk.last = queued.pod
+        return super().queue_sort(queued)
+
+
+class KeepsItsHandleOnItsClass(Deadlines):
+    shared: ClassVar[Handle]
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        type(self).shared = handle
+
+
 def _namespace(pod: Pod) -> str:
     return pod.namespace
 
@@ -204,6 +234,9 @@ DEADLINE_MISTAKES: Sequence[Mistake] = (
     Mistake(KeepsPodsOnItsClass, ["shared state"], OWN),
     Mistake(KeepsPodsInADefault, ["shared state"], OWN),
     Mistake(KeepsPodsInItsModule, ["shared state"], OWN),
+    Mistake(CountsPodsInItsModule, ["shared state"], OWN),
+    Mistake(KeepsAPodOnAnotherClass, ["shared state"], OWN),
+    Mistake(KeepsItsHandleOnItsClass, ["shared state"], OWN),
     Mistake(IndexesInAHook, ["registrations"], OWN),
     Mistake(FollowsInAHook, ["registrations"], OWN),
     Mistake(SetsATimerForEachPod, ["registrations"], OWN),

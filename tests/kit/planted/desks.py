@@ -1,6 +1,6 @@
 """A plugin with batch twins that count pods, and mistakes in them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from quaymaster.columns import PodColumn
 from quaymaster.testing import clusters, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["DESK_MISTAKES", "OWN", "Desks"]
+__all__ = ["DESK_MISTAKES", "OWN", "CountsDesks", "Desks"]
 
 DESKS = "example.com/desks"
 MOST = 2
@@ -92,8 +92,64 @@ class MakesAColumnInEachCall(Desks):
         return taken
 
 
+def taken_desks(taken: int) -> Status:
+    """Return the reason for a node."""
+    return Status.unschedulable(f"{taken} desks were taken")
+
+
+class CountsDesks(Desks):
+    """Correct: its reasons have numbers, which are rendered late."""
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        taken = int(self.taken.on(node)[0])
+        return taken_desks(taken) if desks_of(pod) and taken >= MOST else None
+
+    @hookimpl
+    def filter_nodes(
+        self, pod: Pod, nodes: NodeTable, rows: Rows
+    ) -> NodeVerdicts | None:
+        if not desks_of(pod):
+            return None
+        counts = self.count(nodes, rows)
+        codes = np.where(counts >= MOST, np.arange(1, len(counts) + 1), 0)
+        return NodeVerdicts(codes=codes, status_of=self.reasons(counts, nodes, rows))
+
+    def reasons(
+        self, counts: Int64Array, _nodes: NodeTable, _rows: Rows
+    ) -> Callable[[int], Status]:
+        """Return the function that renders reasons, from a copy of the column."""
+        fixed = counts.copy()
+        return lambda code: taken_desks(int(fixed[code - 1]))
+
+
+class KeepsCountsForReasons(CountsDesks):
+    def reasons(
+        self, counts: Int64Array, _nodes: NodeTable, _rows: Rows
+    ) -> Callable[[int], Status]:
+        self.counts = counts
+        return lambda code: taken_desks(int(self.counts[code - 1]))
+
+
+class KeepsAViewForReasons(CountsDesks):
+    def reasons(
+        self, counts: Int64Array, _nodes: NodeTable, _rows: Rows
+    ) -> Callable[[int], Status]:
+        return lambda code: taken_desks(int(counts[code - 1]))
+
+
+class CountsAgainForReasons(CountsDesks):
+    def reasons(
+        self, _counts: Int64Array, nodes: NodeTable, rows: Rows
+    ) -> Callable[[int], Status]:
+        return lambda code: taken_desks(int(self.count(nodes, rows)[code - 1]))
+
+
 OWN = clusters(pods=pods({"labels": {DESKS: "yes"}}))
 DESK_MISTAKES: Sequence[Mistake] = (
     Mistake(ReadsAllPods, ["batch work"], OWN),
     Mistake(MakesAColumnInEachCall, ["batch work"], OWN),
+    Mistake(KeepsCountsForReasons, ["twin"], OWN),
+    Mistake(KeepsAViewForReasons, ["twin"], OWN),
+    Mistake(CountsAgainForReasons, ["twin"], OWN),
 )

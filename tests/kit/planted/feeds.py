@@ -24,6 +24,7 @@ from tests.kit.planted.mistake import Mistake
 __all__ = ["FEED_MISTAKES", "OWN", "Feeds", "stubbed"]
 
 PARTS = "example.com/parts"
+_args: object = None
 BUSY = Status.unschedulable("node(s) were busy")
 
 
@@ -157,6 +158,21 @@ class CountsForEver(DividesByZero):
         return min(100, max(0, count))
 
 
+class KeepsItsLimitOnItsClass(Feeds):
+    limit: ClassVar[int]
+
+    def __init__(self, args: FeedsArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        type(self).limit = args.most
+
+
+class KeepsItsArgumentsInAGlobal(Feeds):
+    def __init__(self, args: FeedsArgs, handle: Handle) -> None:
+        global _args  # noqa: PLW0603 - the mistake
+        super().__init__(args, handle)
+        _args = args
+
+
 def stubbed(plugin: type[Feeds]) -> type[Feeds]:
     """Return a class of a test, which reads no server."""
     members = {"fetch": lambda _self: 1, "__module__": "stubs"}
@@ -176,5 +192,7 @@ FEED_MISTAKES: Sequence[Mistake] = tuple(
         (TicksAtZero, "arguments"),
         (DividesByZero, "arguments"),
         (CountsForEver, "arguments"),
+        (KeepsItsLimitOnItsClass, "arguments"),
+        (KeepsItsArgumentsInAGlobal, "arguments"),
     )
 )

@@ -100,3 +100,64 @@ def test_other_imports_are_no_findings(
     imports: str, inside: str, requires: list[str], findings: Findings
 ) -> None:
     assert not findings(imports, inside, *requires)
+
+
+@pytest.mark.parametrize(
+    ("imports", "inside", "use", "expected"),
+    [
+        (
+            "from quaymaster._core.contract.cycle_state import StateKey",
+            "",
+            "_core.contract.cycle_state.StateKey",
+            "'quaymaster.StateKey'",
+        ),
+        (
+            "import quaymaster._core.contract.cycle_state as states",
+            "key = states.StateKey",
+            "_core.contract.cycle_state.StateKey",
+            "'quaymaster.StateKey'",
+        ),
+        (
+            "import quaymaster._core.contract.cycle_state",
+            "key = quaymaster._core.contract.cycle_state.StateKey",
+            "_core.contract.cycle_state.StateKey",
+            "'quaymaster.StateKey'",
+        ),
+        ("import quaymaster._core", "", "_core", "a public name"),
+        ("from quaymaster import _core", "", "_core", "a public name"),
+        ("import quaymaster", "_core", "_core", "a public name"),
+        (
+            "from importlib import import_module",
+            "import_module('quaymaster._core.state.arrays')",
+            "_core.state.arrays",
+            "a public name",
+        ),
+        (
+            "try:\n    import quaymaster._base.errors\nexcept ImportError:\n    pass",
+            "",
+            "_base.errors",
+            "a public name",
+        ),
+        (
+            "",
+            "from quaymaster._core.contract.clock import Clock",
+            "_core.contract.clock.Clock",
+            "'quaymaster.scheduler.Clock'",
+        ),
+    ],
+)
+def test_private_name_of_the_framework_is_an_error(
+    imports: str, inside: str, use: str, expected: str, findings: Findings
+) -> None:
+    (line,) = findings(imports, inside)
+    assert line.startswith("error: [imports] acme_gates.py:")
+    assert f"uses 'quaymaster.{use}', which is private" in line
+    assert f"expected {expected}" in line
+
+
+def test_public_and_own_private_names_are_no_findings(findings: Findings) -> None:
+    assert not findings(
+        "import quaymaster\nimport quaymaster.objects\n"
+        "from quaymaster import __version__",
+        "self._core = quaymaster.hookimpl._name, quaymaster.objects.Pod",
+    )

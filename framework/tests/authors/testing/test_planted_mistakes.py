@@ -32,7 +32,7 @@ from tests.kit.planted.berths import (
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
-from tests.kit.planted.desks import DESK_MISTAKES, Desks
+from tests.kit.planted.desks import DESK_MISTAKES, CountsDesks, Desks
 from tests.kit.planted.desks import OWN as DESK_CLUSTERS
 from tests.kit.planted.disks import DISK_MISTAKES, Disks
 from tests.kit.planted.disks import OWN as DISK_CLUSTERS
@@ -51,6 +51,9 @@ from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
 from tests.kit.planted.halls import HALL_MISTAKES, Halls
 from tests.kit.planted.halls import OWN as HALL_CLUSTERS
+from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
+from tests.kit.planted.holds import NODES as HOLD_NODES
+from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters
@@ -128,6 +131,7 @@ MISTAKES = (
     *FEED_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
+    *HOLD_MISTAKES,
     *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
@@ -177,11 +181,14 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
+    (Holds, HOLD_CLUSTERS),
+    (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (SortsByATextAtLast, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
     (Desks, DESK_CLUSTERS),
+    (CountsDesks, DESK_CLUSTERS),
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
@@ -198,6 +205,8 @@ COSTLY = (
     "GatesEachPod",
     "GatesGroups",
     "Halls",
+    "Holds",
+    "ClosesNodes",
     "Starts",
     "Gpus",
     "Prices",
@@ -231,6 +240,7 @@ COSTLY = (
     "FewBerths",
     "EvictsLessImportant",
     "Desks",
+    "CountsDesks",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

@@ -33,6 +33,7 @@ from quaymaster._authors.packages.needed_sdk import (
     needs_of,
 )
 from quaymaster._authors.packages.own_contracts import OwnContracts
+from quaymaster._authors.packages.private_names import private_findings
 from quaymaster._authors.packages.profile_checks import profile_findings
 from quaymaster._authors.packages.wheel_checks import wheel_findings
 from quaymaster._base.versions.kubernetes import Kubernetes
@@ -108,6 +109,7 @@ def _findings(
     for plugin in plugins:
         yield from load_findings(plugin)
     yield from import_findings(candidate)
+    yield from private_findings(candidate)
     yield from clash_findings(plugins, others)
     usable = [plugin for plugin in plugins if plugin.error is None]
     needs += needs_of(candidate, usable)

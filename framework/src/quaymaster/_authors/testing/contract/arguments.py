@@ -5,6 +5,7 @@ from typing import Final, cast
 
 import attrs
 
+from quaymaster._authors.testing.contract.argument_sharing import ask_sharing
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.extreme_arguments import ask_extremes
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
@@ -46,6 +47,7 @@ def _ask(subject: Subject, _cluster: SmallCluster, _other: SmallCluster) -> None
             _compare(given, actual)
     ask_extremes(subject, args)
     ask_texts(subject, args)
+    ask_sharing(subject, args)
 
 
 def _compare(subject: Subject, args: object) -> None:

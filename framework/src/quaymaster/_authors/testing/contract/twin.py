@@ -1,9 +1,10 @@
 """A check: batch twins give the same answers for many nodes at once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, cast
 
+import attrs
 import numpy as np
 
 from quaymaster._api.objects import Pod
@@ -19,6 +20,7 @@ from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._base.raised import describe_exception
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import Int64Array, freeze, is_frozen
@@ -26,29 +28,76 @@ from quaymaster._core.state.arrays import Int64Array, freeze, is_frozen
 __all__ = ["TWIN"]
 
 
+@attrs.frozen
+class _Verdicts:
+    """The verdicts of a twin, whose reasons are read again later.
+
+    Attributes:
+        pod: The pod.
+        answer: The answer of the twin.
+        names: The nodes that it is about.
+        expected: Node -> why the scalar hook rejects it.
+        when: When the twin was called.
+    """
+
+    pod: Pod
+    answer: object
+    names: Sequence[str]
+    expected: Mapping[str, object]
+    when: str
+
+    def compare(self) -> None:
+        """Read the reasons again.
+
+        Raises:
+            Finding: They have changed.
+        """
+        try:
+            late = verdicts_of(self.answer, self.names)
+        except Exception as error:
+            problem = f"status_of raised {describe_exception(error)}"
+            fail("filter_nodes", f"{problem} {_LATE}", self.pod)
+        difference = _first_verdict(self.names, late, self.expected)
+        if difference is not None:
+            text = f"{difference} as before{self.when}, {_LATE}"
+            fail("filter_nodes", text, self.pod)
+
+
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
-    _compare(bench, cluster.pending, cluster)
+    verdicts = _compare(bench, cluster.pending, cluster)
     # A twin may cache columns, and must renew them.
     bench.become(cluster, other)
-    _compare(bench, other.pending, other, ", once the cluster has changed")
+    when = ", once the cluster has changed"
+    verdicts += _compare(bench, other.pending, other, when)
     for step in islice(running_steps(other, cluster), _STEPS):
         bench.add(step.subject)
-        _compare(bench, other.pending[:1], other, ", once a pod has changed")
+        when = ", once a pod has changed"
+        verdicts += _compare(bench, other.pending[:1], other, when)
+    for answer in verdicts:
+        answer.compare()
 
 
 def _compare(
     bench: Bench, pending: Iterable[Pod], cluster: SmallCluster, when: str = ""
-) -> None:
+) -> list[_Verdicts]:
+    verdicts: list[_Verdicts] = []
     for pod in pending:
-        difference = _filters_differ(bench, pod) or _scores_differ(bench, pod)
+        difference = _filters_differ(bench, pod, when, verdicts)
+        difference = difference or _scores_differ(bench, pod)
         if difference is not None:
             node = [node for node in cluster.nodes if node.name == difference.node]
             near = [pod for pod in cluster.pods if pod.node_name == difference.node]
             text = f"{difference} as {_SCALAR[difference.hook]} says{when}"
             fail(difference.hook, text, pod, node, near)
+    return verdicts
 
 
+_LATE: Final = (
+    "when the reasons are read after later calls: status_of of NodeVerdicts is called "
+    "long after the attempt, so keep what it needs in local variables, not in the "
+    "plugin, and copy what it reads of the snapshot and of columns"
+)
 _STEPS: Final = 3
 """The updates of running pods that are tried for each cluster."""
 
@@ -64,7 +113,9 @@ def _choices(names: list[str]) -> Sequence[list[str]]:
     return (names, names[1:]) if len(names) > 1 else (names,)
 
 
-def _filters_differ(bench: Bench, pod: Pod) -> Difference | None:
+def _filters_differ(
+    bench: Bench, pod: Pod, when: str, verdicts: list[_Verdicts]
+) -> Difference | None:
     if not bench.subject.has("filter_nodes"):
         return None
     state, nodes = CycleState(), bench.snapshot.nodes
@@ -78,12 +129,21 @@ def _filters_differ(bench: Bench, pod: Pod) -> Difference | None:
         answer = bench.ask("filter_nodes", state, pod, nodes, rows)
         if isinstance(answer, Status) and answer.is_error:
             continue  # the first Error ends the attempt, for any node
-        difference = verdicts_of(answer, nodes.names_at(rows))
-        for name in names:
-            if difference.get(name) != expected.get(name):
-                return Difference(
-                    "filter_nodes", name, difference.get(name), expected.get(name)
-                )
+        actual = verdicts_of(answer, nodes.names_at(rows))
+        difference = _first_verdict(names, actual, expected)
+        if difference is not None:
+            return difference
+        verdicts.append(_Verdicts(pod, answer, names, expected, when))
+    return None
+
+
+def _first_verdict(
+    names: Iterable[str], actual: Mapping[str, object], expected: Mapping[str, object]
+) -> Difference | None:
+    for name in names:
+        ours, theirs = actual.get(name), expected.get(name)
+        if ours != theirs:
+            return Difference("filter_nodes", name, ours, theirs)
     return None
 
 
