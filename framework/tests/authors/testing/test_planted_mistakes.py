@@ -101,6 +101,8 @@ from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
+from tests.kit.planted.weights import OWN as WEIGHT_CLUSTERS
+from tests.kit.planted.weights import WEIGHT_MISTAKES, Weights
 from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
 from tests.kit.planted.windows import WINDOW_MISTAKES, Windows
 from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
@@ -137,6 +139,7 @@ MISTAKES = (
     *BERTH_MISTAKES,
     *DESK_MISTAKES,
     *MODE_MISTAKES,
+    *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -186,6 +189,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Weights, WEIGHT_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -233,6 +237,7 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Weights",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
