@@ -56,7 +56,7 @@ from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
-from tests.kit.planted.meters import METER_MISTAKES, Meters
+from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
 from tests.kit.planted.modes import (
@@ -160,6 +160,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (TenantQuota, QUOTA_CLUSTERS),
     (NodeLoads, QUOTA_CLUSTERS),
     (Meters, METER_CLUSTERS),
+    (MetersAttempts, METER_CLUSTERS),
     (Seats, SEAT_CLUSTERS),
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
