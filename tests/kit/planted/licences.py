@@ -85,7 +85,9 @@ class Licences(Plugin):
 
     @hookimpl
     def unreserve(self, pod: Pod, node_name: str) -> None:
-        self.lent.get(node_name, {}).pop(pod.uid, None)
+        stored = self.handle.informers.get(Pod, pod.key)
+        if stored is None or stored.uid != pod.uid or not stored.node_name:
+            self.lent.get(node_name, {}).pop(pod.uid, None)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -98,6 +100,12 @@ class Licences(Plugin):
         """Queue pods after a pod that may have given a licence back."""
         is_own = new is not None and new.uid == pod.uid
         return QueueingHint.QUEUE if is_own or _needs(old) else QueueingHint.SKIP
+
+
+class TakesLicencesOfBoundPods(Licences):
+    @hookimpl
+    def unreserve(self, pod: Pod, node_name: str) -> None:
+        self.lent.get(node_name, {}).pop(pod.uid, None)
 
 
 class FiltersByItsLedger(Licences):
@@ -168,6 +176,7 @@ class CountsThePodItself(Licences):
 
 
 LICENCE_MISTAKES: Sequence[Mistake] = (
+    Mistake(TakesLicencesOfBoundPods, ["pod endings"], OWN),
     Mistake(FiltersByItsLedger, ["imagining"], OWN),
     Mistake(AnnotatesAnotherLicence, ["choices"], OWN),
     Mistake(ForgetsLabelsThatGo, ["events"], OWN),

@@ -90,7 +90,9 @@ class Slots(Plugin):
 
     @hookimpl
     def unreserve(self, pod: Pod, node_name: str) -> None:
-        self._release(pod, node_name)
+        stored = self.handle.informers.get(Pod, pod.key)
+        if stored is None or stored.uid != pod.uid or not stored.node_name:
+            self._release(pod, node_name)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -104,6 +106,25 @@ class ReleasesAllSlots(Slots):
     @hookimpl
     def unreserve(self, pod: Pod, node_name: str) -> None:
         self.taken.pop(node_name, None)
+
+
+class ReleasesSlotsOfBoundPods(Slots):
+    @hookimpl
+    def unreserve(self, pod: Pod, node_name: str) -> None:
+        self._release(pod, node_name)
+
+
+class NumbersPodsForEver(Slots):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.numbers: dict[str, int] = {}
+
+    @hookimpl
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        answer = super().reserve(state, pod, node_name)
+        if pod.uid in self.taken.get(node_name, {}):
+            self.numbers[pod.uid] = self.taken[node_name][pod.uid]
+        return answer
 
 
 class KeepsSlotsOfDeletedPods(Slots):
@@ -173,6 +194,8 @@ class RejectsByASnapshot(Slots):
 
 SLOT_MISTAKES: Sequence[Mistake] = (
     Mistake(ReleasesAllSlots, ["unreserve"], OWN),
+    Mistake(ReleasesSlotsOfBoundPods, ["pod endings"], OWN),
+    Mistake(NumbersPodsForEver, ["memory"], OWN),
     Mistake(KeepsSlotsOfDeletedPods, ["staleness"], OWN),
     Mistake(LearnsNoExistingPods, ["choices", "staleness"], OWN),
     Mistake(CallsFullUnresolvable, ["unresolvable"], OWN),

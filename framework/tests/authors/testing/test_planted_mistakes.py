@@ -51,9 +51,12 @@ from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
 from tests.kit.planted.halls import HALL_MISTAKES, Halls
 from tests.kit.planted.halls import OWN as HALL_CLUSTERS
+from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
+from tests.kit.planted.holds import NODES as HOLD_NODES
+from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
-from tests.kit.planted.meters import METER_MISTAKES, Meters
+from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
 from tests.kit.planted.modes import (
@@ -130,6 +133,7 @@ MISTAKES = (
     *FEED_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
+    *HOLD_MISTAKES,
     *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
@@ -159,6 +163,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (TenantQuota, QUOTA_CLUSTERS),
     (NodeLoads, QUOTA_CLUSTERS),
     (Meters, METER_CLUSTERS),
+    (MetersAttempts, METER_CLUSTERS),
     (Seats, SEAT_CLUSTERS),
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
@@ -180,6 +185,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
+    (Holds, HOLD_CLUSTERS),
+    (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (SortsByATextAtLast, DEADLINE_CLUSTERS),
@@ -203,6 +210,8 @@ COSTLY = (
     "GatesEachPod",
     "GatesGroups",
     "Halls",
+    "Holds",
+    "ClosesNodes",
     "Starts",
     "Gpus",
     "Prices",

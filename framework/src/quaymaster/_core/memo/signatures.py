@@ -185,20 +185,19 @@ class Signatures:
         A pending pod is tried again and again, and other pods share its spec: with 500
         pending pods, to sign each of them again took a sixth of a failing attempt.
         """
-        last, traits = self._last.of(pod), _traits(pod)
+        uid, traits = pod.metadata.uid, _traits(pod)
+        # First: with an annotation of its own, a pod differs from the last one of its
+        # spec. Not by `get`: most pods are tried once, and have no entry.
+        if uid in self._pods:
+            kept = self._pods[uid]
+            # Identity: an equal spec may have another signature only if a plugin breaks
+            # the rules, but to compare specs takes longer than to sign the pod.
+            if kept.spec() is pod.spec and self._still_holds(kept.signed, traits):
+                return kept.signed
+        last = self._last.of(pod)
         signed = last.signed
         if signed is not None and self._still_holds(signed, traits):
             return signed
-        kept = self._pods.get(pod.metadata.uid)
-        # Identity: an equal spec may have another signature only if a plugin breaks the
-        # rules, but to compare specs takes longer than to sign the pod.
-        if (
-            kept is not None
-            and kept.spec() is pod.spec
-            and self._still_holds(kept.signed, traits)
-        ):
-            last.signed = kept.signed
-            return kept.signed
         memo = self._recall(pod)
         if memo is None:
             last.signed = None

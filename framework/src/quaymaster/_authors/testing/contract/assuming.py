@@ -83,8 +83,7 @@ def assume(bench: Bench, pod: Pod, node_name: str, *, is_kept: bool = True) -> O
             return Outcome(hook=hook, answer=answer)
     bench.room.drop()
     if is_kept:
-        bench.snapshot.remove_pod(assumed)
-        bench.snapshot.add_pod(_annotated(assumed, state))
+        bench.annotate(assumed, state)
     else:
         _unreserve(bench, state, assumed)
     chosen = dict(state.annotations)
@@ -95,8 +94,3 @@ def _unreserve(bench: Bench, state: CycleState, assumed: Pod) -> None:
     if bench.subject.has("unreserve"):
         bench.ask("unreserve", state, assumed, assumed.node_name)
     bench.snapshot.remove_pod(assumed)
-
-
-def _annotated(pod: Pod, state: CycleState) -> Pod:
-    annotations = {**pod.annotations, **state.annotations}
-    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))

@@ -59,7 +59,7 @@ class _Placing:
         bench.snapshot.add_pod(self._pod)
         answer = self._ask("reserve")
         if answer is None:
-            self._annotate()
+            self._pod = bench.annotate(self._pod, self._state)
             answer = self._ask("permit")
         if isinstance(answer, Status):
             self._end(answer)
@@ -80,19 +80,6 @@ class _Placing:
         if not bench.subject.has(hook):
             return None
         return bench.ask(hook, self._state, self._pod, self._pod.node_name)
-
-    def _annotate(self) -> None:
-        """Write what Reserve has chosen to the assumed pod, as the engine does."""
-        chosen = self._state.annotations
-        if not chosen:
-            return
-        metadata = self._pod.metadata
-        annotations = {**metadata.annotations, **chosen}
-        snapshot = self._bench.snapshot
-        snapshot.remove_pod(self._pod)
-        metadata = replace(metadata, annotations=annotations)
-        self._pod = replace(self._pod, metadata=metadata)
-        snapshot.add_pod(self._pod)
 
     def _end(self, status: Status | None) -> None:
         """Bind the pod, or undo the attempt."""

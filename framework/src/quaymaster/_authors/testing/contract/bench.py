@@ -233,6 +233,21 @@ class Bench:
         finally:
             self.snapshot.remove_pod(assumed)
 
+    def annotate(self, assumed: Pod, state: CycleState) -> Pod:
+        """Write what Reserve has chosen to an assumed pod, as the engine does.
+
+        Returns:
+            The assumed pod, which is on its node.
+        """
+        if not state.annotations:
+            return assumed
+        annotations = {**assumed.annotations, **state.annotations}
+        metadata = replace(assumed.metadata, annotations=annotations)
+        annotated = replace(assumed, metadata=metadata)
+        self.snapshot.remove_pod(assumed)
+        self.snapshot.add_pod(annotated)
+        return annotated
+
     def remove(self, obj: ApiObject) -> None:
         """Remove an object; see `add`."""
         if isinstance(obj, Node):

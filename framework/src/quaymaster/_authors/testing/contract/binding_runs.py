@@ -137,12 +137,7 @@ def begin(bench: Bench, pod: Pod, node_name: str) -> BindingRun | None:
 
 def _reserve(run: BindingRun) -> Iterator[object]:
     yield run.ask("reserve")
-    if run.state.annotations:
-        run.forget()
-        metadata = run.pod.metadata
-        annotations = {**metadata.annotations, **run.state.annotations}
-        run.pod = replace(run.pod, metadata=replace(metadata, annotations=annotations))
-        run.bench.snapshot.add_pod(run.pod)
+    run.pod = run.bench.annotate(run.pod, run.state)
     yield run.ask("permit")
     run.bench.deliver()
 

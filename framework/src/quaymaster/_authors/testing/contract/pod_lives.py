@@ -25,10 +25,12 @@ def live(bench: Bench, pod: Pod) -> None:
     node_name = first_open_node(bench, pod)
     if node_name:
         bench.pre_filter(state, pod)
-        with bench.assuming(pod, node_name) as assumed:
+        with bench.assuming(pod, node_name) as plain:
+            assumed = plain
             for hook in _RESERVING_HOOKS:
                 if subject.has(hook):
                     bench.ask(hook, state, assumed, node_name)
+                    assumed = bench.annotate(assumed, state)
             is_bound = pre_bind(bench, state, assumed, node_name) is None
             last = "post_bind" if is_bound else "unreserve"
             if subject.has(last):

@@ -5,12 +5,13 @@ Mirrors ``processors/nodeinfosprovider/mixed_nodeinfos_processor.go`` and
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 from typing import Final
 
 import attrs
 from msgspec.structs import replace
 
-from quaymaster._api.objects import DaemonSet, Node, OwnerReference, Pod
+from quaymaster._api.objects import ApiObject, DaemonSet, Node, OwnerReference, Pod
 from quaymaster._api.objects.selectors import required_node_affinity
 from quaymaster._api.objects.tolerations import find_untolerated_taint
 from quaymaster._clusters.inmemory.controllers.daemon_pods import daemon_pod
@@ -61,14 +62,17 @@ class Template:
 
     node: Node
     pods: Sequence[Pod]
+    _named: dict[str, "Template"] = attrs.field(factory=dict, init=False)
 
     def named(self, suffix: str) -> "Template":
         """Return a copy with other names, so that several fit into one cluster."""
-        name = f"{self.node.name}-{suffix}"
-        return Template(
-            node=_renamed(self.node, name),
-            pods=[_moved(pod, name, suffix) for pod in self.pods],
-        )
+        if suffix not in self._named:
+            name = f"{self.node.name}-{suffix}"
+            self._named[suffix] = Template(
+                node=_renamed(self.node, name),
+                pods=[_moved(pod, name, suffix) for pod in self.pods],
+            )
+        return self._named[suffix]
 
 
 class Templates:
@@ -87,6 +91,8 @@ class Templates:
         self._trial = trial
         self._options = options
         self._cache: dict[str, Template] = {}
+        # Group -> the objects that its last template was made of, and the template.
+        self._made: dict[str, tuple[tuple[ApiObject, ...], Template]] = {}
 
     def of_groups(
         self, seen: SeenCluster, daemon_sets: Sequence[DaemonSet], now: float
@@ -132,6 +138,25 @@ class Templates:
         return templates
 
     def _copy(
+        self,
+        example: NodeInfo,
+        group: str,
+        daemon_sets: Sequence[DaemonSet],
+        *,
+        force: bool,
+    ) -> Template:
+        """Return a copy of a node; the same template if its example has not changed."""
+        objects = (example.node, *example.pods.values(), *daemon_sets)
+        if group in self._made:
+            last, template = self._made[group]
+            # Identity: a changed object is a new one.
+            if len(last) == len(objects) and all(map(is_, last, objects)):
+                return template
+        template = self._new(example, group, daemon_sets, force=force)
+        self._made[group] = objects, template
+        return template
+
+    def _new(
         self,
         example: NodeInfo,
         group: str,
