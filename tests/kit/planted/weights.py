@@ -46,7 +46,7 @@ class WeightsArgs:
     """
 
     weights: Mapping[str, int] = attrs.field(factory=dict, validator=_positive_values)
-    sizes: tuple[int, ...] = attrs.field(default=(100, 1000), validator=_positive)
+    sizes: Sequence[int] = attrs.field(default=(100, 1000), validator=_positive)
     aging: Aging = Aging()
 
 
@@ -83,7 +83,7 @@ class UncheckedWeightsArgs(WeightsArgs):
 class UncheckedSizesArgs(WeightsArgs):
     """Arguments whose sizes are not validated."""
 
-    sizes: Sequence[int] = (100, 1000)
+    sizes: tuple[int, ...] = (100, 1000)
 
 
 @attrs.frozen(kw_only=True)
@@ -97,7 +97,7 @@ class UncheckedAging(Aging):
 class UncheckedAgingArgs(WeightsArgs):
     """Arguments whose record is not validated."""
 
-    aging: UncheckedAging | None = None
+    aging: UncheckedAging = UncheckedAging()
 
 
 class DividesByAWeight(Weights):
@@ -110,11 +110,6 @@ class DividesByASize(Weights):
 
 class DividesByAField(Weights):
     Args: ClassVar[type] = UncheckedAgingArgs
-
-    @hookimpl
-    def queue_sort(self, queued: QueuedPodInfo) -> tuple[float, float]:
-        seconds = self.args.aging.seconds if self.args.aging else 60
-        return (queued.timestamp // seconds, 0.0)
 
 
 OWN = clusters(pods=pods({"labels": {TEAM: "red"}}, {"labels": {TEAM: "blue"}}))
