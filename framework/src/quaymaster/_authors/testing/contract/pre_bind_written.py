@@ -1,8 +1,8 @@
 """Compares what PreBind leaves after an earlier attempt with that of a first one."""
 
 import json
-import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TypeAlias
 
 import attrs
@@ -84,4 +84,8 @@ def _has(obj: ApiObject, text: str, other: str) -> bool:
 
 
 def _is_in(word: str, text: str) -> bool:
-    return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text))
+    """Return whether a text has a word, which is not part of a longer one."""
+    return any(
+        not before[-1:].isalnum() and not after[:1].isalnum()
+        for before, after in pairwise(text.split(word))
+    )
