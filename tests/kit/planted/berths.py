@@ -25,6 +25,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.scheduler import Timer
 from quaymaster.testing import clusters, make_metadata, make_pod, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
@@ -245,14 +246,36 @@ class OpensAfterAnHour(Berths):
 class OpensLate(OpensAfterAnHour):
     """Correct: a timer wakes the pod when its gate opens."""
 
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.timers: dict[str, Timer] = {}
+        super().__init__(args, handle)
+
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        """Cancel the timers of pods that are gone."""
+        super().follow(old, new)
+        if old is not None and (new is None or new.uid != old.uid):
+            timer = self.timers.pop(old.uid, None)
+            if timer is not None:
+                timer.cancel()
+
     @hookimpl
     def pre_enqueue(self, pod: Pod) -> Status | None:
         answer, created = super().pre_enqueue(pod), pod.metadata.creation_timestamp
         if answer is not None and created is not None:
-            self.handle.clock.call_at(
-                created + 3601, self.handle.changed, background=True
-            )
+            self.open_at(pod, created + 3601)
         return answer
+
+    def open_at(self, pod: Pod, due: float) -> None:
+        """Set the timer of a pod, unless it has one."""
+        if pod.uid not in self.timers:
+            self.timers[pod.uid] = self.handle.clock.call_at(
+                due, self.handle.changed, background=True
+            )
+
+
+class SetsATimerForEachAttempt(OpensLate):
+    def open_at(self, pod: Pod, due: float) -> None:
+        self.handle.clock.call_at(due, self.handle.changed, background=True)
 
 
 def _after_pod(pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
@@ -307,5 +330,6 @@ BERTH_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsNoShipsThatLeave, ["terminating pods"], OWN),
     Mistake(KeepsNodesOfTheGate, ["staleness"], OWN),
     Mistake(OpensAfterAnHour, ["timed gates"], OWN),
+    Mistake(SetsATimerForEachAttempt, ["registrations"], OWN),
     Mistake(WakesOnlyWhenPodsLeave, ["events"], SHIPS_ON_NODES),
 )

@@ -107,6 +107,16 @@ class EvictsAgain(Evictors):
         return "must not preempt" if pod.spec.preemption_policy == "Never" else ""
 
 
+class TriesLater(Evictors):
+    """Sets a timer for each attempt that finds no victims."""
+
+    def problem(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> str:
+        problem = super().problem(state, pod, statuses)
+        if not problem and statuses.nodes_with(Code.UNSCHEDULABLE):
+            self.handle.clock.call_later(3600, lambda: self.handle.activate([pod]))
+        return problem
+
+
 class Cheaper(VictimRule):
     """Selects pods that are less important by their priority."""
 
@@ -188,6 +198,7 @@ EVICTOR_MISTAKES: Sequence[Mistake] = (
     Mistake(ChoosesAtRandom, ["other process"], OWN),
     Mistake(IgnoresThePolicy, ["evicting"], OWN),
     Mistake(EvictsAgain, ["evicting"], OWN),
+    Mistake(TriesLater, ["registrations"], OWN),
     Mistake(EvictsWithAnotherTwin, ["victim twins"], OWN),
     Mistake(EvictsMoreImportant, ["victim twins"], OWN),
 )

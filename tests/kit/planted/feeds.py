@@ -92,6 +92,18 @@ class ConnectsInStart(Feeds):
         self.arrive(self.fetch())
 
 
+class ReadsNoMoreAfterAFailure(Feeds):
+    def arrive(self, load: int) -> None:
+        if load:
+            super().arrive(load)
+
+
+class RaisesInItsTask(Feeds):
+    def fetch(self) -> int:
+        with socket.create_connection(("feeds.invalid", 80), timeout=1):
+            return 1
+
+
 class ReadsAFileInFilter(Feeds):
     @hookimpl
     def filter(self, node: NodeInfo) -> Status | None:
@@ -186,6 +198,8 @@ FEED_MISTAKES: Sequence[Mistake] = tuple(
     Mistake(stubbed(plugin), [check], OWN)
     for plugin, check in (
         (ConnectsInStart, "timers"),
+        (ReadsNoMoreAfterAFailure, "timers"),
+        (RaisesInItsTask, "timers"),
         (ReadsAFileInFilter, "timers"),
         (ListsTheClusterInFilter, "timers"),
         (ScoresBelowZero, "score range"),

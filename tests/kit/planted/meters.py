@@ -18,7 +18,7 @@ from quaymaster import (
 from quaymaster.testing import clusters, nodes, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["METER_MISTAKES", "OWN", "Meters"]
+__all__ = ["METER_MISTAKES", "OWN", "Meters", "MetersAttempts"]
 
 QUIET = "example.com/quiet"
 LOUD = Status.unresolvable("node(s) were loud")
@@ -81,6 +81,62 @@ class ObservesByUid(Meters):
         self.waits.observe(self.handle.clock.now(), uid=pod.uid)
 
 
+class MetersAttempts(Plugin):
+    """Correct: a gauge has the pods between Reserve and the end of their attempts."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.trying = handle.gauge("trying", "Pods in attempts.")
+        self.uids: set[str] = set()
+
+    @hookimpl
+    def reserve(self, pod: Pod) -> None:
+        if QUIET in pod.labels:
+            self.uids.add(pod.uid)
+            self.trying.set(len(self.uids))
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        self.settle(pod)
+
+    @hookimpl
+    def post_bind(self, pod: Pod) -> None:
+        self.settle(pod)
+
+    def settle(self, pod: Pod) -> None:
+        """End the attempt of a pod."""
+        self.uids.discard(pod.uid)
+        self.trying.set(len(self.uids))
+
+
+class SettlesUnboundPodsOnly(MetersAttempts):
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        stored = self.handle.informers.get(Pod, pod.key)
+        if stored is None or not stored.node_name:
+            self.settle(pod)
+
+
+class SettlesBoundPodsOnly(MetersAttempts):
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        """Expect that binds succeed."""
+
+
+class CountsAttemptsByAGauge(MetersAttempts):
+    attempts = 0
+
+    @hookimpl
+    def reserve(self, pod: Pod) -> None:
+        self.attempts += 1
+        self.trying.set(self.attempts)
+
+    def settle(self, pod: Pod) -> None:
+        """Expect that each attempt is of another pod."""
+        if self.handle.informers.get(Pod, pod.key) is None:
+            self.attempts -= 1
+
+
 OWN = clusters(
     nodes=nodes({"labels": {QUIET: "yes"}}), pods=pods({"labels": {QUIET: "yes"}})
 )
@@ -88,4 +144,7 @@ METER_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsByPod, ["metrics"], OWN),
     Mistake(CountsByText, ["metrics"], OWN),
     Mistake(ObservesByUid, ["metrics"], OWN),
+    Mistake(SettlesUnboundPodsOnly, ["bound pods"], OWN),
+    Mistake(SettlesBoundPodsOnly, ["bound pods"], OWN),
+    Mistake(CountsAttemptsByAGauge, ["bound pods"], OWN),
 )

@@ -10,12 +10,14 @@ from quaymaster import (
     Change,
     ClusterEventWithHint,
     Handle,
+    Node,
     NodeInfo,
     PermitWait,
     Status,
     hookimpl,
     on_node,
 )
+from quaymaster.cluster import ApiError
 from quaymaster.testing import clusters, nodes
 from tests.kit.planted.mistake import Mistake, Plugin
 
@@ -113,6 +115,27 @@ class FailsInATimer(Windows):
         raise RuntimeError("no hour")
 
 
+class CountsUntilACallFails(Windows):
+    """Counts the nodes each minute, until the API server does not answer."""
+
+    @hookimpl
+    def start(self) -> None:
+        self.handle.run_in_background(self.fetch, self.learn)
+
+    def fetch(self) -> int:
+        """Count the nodes, on a worker; return -1 after a failure."""
+        try:
+            return len(self.handle.cluster.list(Node).items)
+        except ApiError:
+            return -1
+
+    def learn(self, load: int) -> None:
+        """Receive the number of nodes."""
+        if load >= 0:
+            super().learn(load)
+            self.handle.clock.call_later(60, self.start, background=True)
+
+
 class SleepsBetweenTries(Windows):
     @hookimpl
     def permit(self) -> PermitWait | None:
@@ -158,6 +181,7 @@ WINDOW_MISTAKES: Sequence[Mistake] = (
     Mistake(ReadsTheWeekday, ["timers"], OWN),
     Mistake(StartsATimer, ["timers"], OWN),
     Mistake(FailsInATimer, ["timers"], OWN),
+    Mistake(CountsUntilACallFails, ["timers"], OWN),
     Mistake(SleepsBetweenTries, ["timers"], OWN),
     Mistake(RunsALoop, ["timers"], OWN),
     Mistake(TakesItsTimeoutFromTheWallClock, ["timers"], OWN),

@@ -56,7 +56,7 @@ from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
-from tests.kit.planted.meters import METER_MISTAKES, Meters
+from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
 from tests.kit.planted.modes import (
@@ -104,6 +104,8 @@ from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
+from tests.kit.planted.weights import OWN as WEIGHT_CLUSTERS
+from tests.kit.planted.weights import WEIGHT_MISTAKES, Weights
 from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
 from tests.kit.planted.windows import WINDOW_MISTAKES, Windows
 from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
@@ -141,6 +143,7 @@ MISTAKES = (
     *BERTH_MISTAKES,
     *DESK_MISTAKES,
     *MODE_MISTAKES,
+    *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -160,6 +163,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (TenantQuota, QUOTA_CLUSTERS),
     (NodeLoads, QUOTA_CLUSTERS),
     (Meters, METER_CLUSTERS),
+    (MetersAttempts, METER_CLUSTERS),
     (Seats, SEAT_CLUSTERS),
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
@@ -192,6 +196,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Weights, WEIGHT_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -241,6 +246,7 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Weights",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

@@ -11,6 +11,7 @@ from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.pod_lives import live
+from quaymaster._authors.testing.contract.repeated_attempts import ask_repeated
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
@@ -100,6 +101,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                     f"have come and gone: {remedy}"
                 )
                 fail("", text, pod, cluster.nodes)
+    ask_repeated(subject, cluster)
 
 
 REGISTRATIONS: Final = Check(

@@ -14,6 +14,7 @@ from quaymaster._authors.testing.contract.companions import (
     preempting,
 )
 from quaymaster._authors.testing.contract.own_frames import NOT_PLUGINS
+from quaymaster._authors.testing.contract.readings import ask_readings
 from quaymaster._authors.testing.contract.real_time import RealTimeWatch
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -34,6 +35,7 @@ _FAULTS: Final = (Fault.ERROR, Fault.CONFLICT, Fault.LOST_ANSWER)
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     _ask_online(subject, cluster, other)
     base = _base_of_package(subject.plugin)
+    ask_readings(subject, base, cluster)
     if base is not None:
         _ask_offline(attrs.evolve(subject, plugin=base), cluster)
 
