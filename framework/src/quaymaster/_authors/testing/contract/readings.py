@@ -80,7 +80,7 @@ def has_constant_readings(subject: Subject, cluster: SmallCluster) -> bool:
         cluster: The cluster.
     """
     bench, executor = _started(subject, cluster)
-    if not executor.tasks or bench.cluster.is_used:
+    if not executor.tasks:
         return False
     if not all(_is_repeated(bench, executor) for _ in range(_REPETITIONS)):
         return False
