@@ -45,7 +45,7 @@ from tests.kit.planted.evictors import (
     EvictsLessImportant,
 )
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
-from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
+from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
@@ -173,6 +173,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (EvictsCheaper, EVICTOR_CLUSTERS),
     (EvictsLessImportant, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
+    (stubbed(ScoresByLoad), FEED_CLUSTERS),
     (Tickets, TICKET_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
@@ -237,6 +238,7 @@ COSTLY = (
     "Evictors",
     "EvictsCheaper",
     "StubbedFeeds",
+    "StubbedScoresByLoad",
     "Tickets",
     "Attaches",
     "Polls",
