@@ -53,7 +53,7 @@ class Curfews(Plugin):
 
 
 class FollowsLabels(Curfews):
-    """Its gate depends on an annotation, which is no label."""
+    """Its gate depends on an annotation, not on a label."""
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:

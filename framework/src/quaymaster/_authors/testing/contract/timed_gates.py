@@ -57,8 +57,8 @@ class _Held:
 class _Days:
     """Some days in which pods arrive, are held back, and are woken.
 
-    As in a cluster, the gate is asked when a pod arrives and when it is woken, and not
-    in between: a timer that is only set when a gate is asked must be set for each pod.
+    As in a cluster, pre_enqueue runs when a pod arrives and when it is woken, and not
+    in between: if it sets the timers, it must set one for each pod.
     """
 
     def __init__(self, subject: Subject, cluster: SmallCluster) -> None:
