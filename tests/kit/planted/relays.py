@@ -65,8 +65,19 @@ class LooksAtDeletedPodsOnly(Relays):
             super().follow(old, new)
 
 
+class CountsTheWaitFromCreation(Relays):
+    @hookimpl
+    def permit(self, pod: Pod) -> PermitWait | None:
+        answer, now = super().permit(pod), self.handle.clock.now()
+        created = pod.metadata.creation_timestamp
+        if answer is None or created is None:
+            return answer
+        return PermitWait(created + answer.timeout_seconds - now)
+
+
 OWN = clusters(pods=pods({"labels": {STAGE: "1"}}, {"labels": {STAGE: "2"}}))
 RELAY_MISTAKES: Sequence[Mistake] = (
     Mistake(LooksAtNewPodsOnly, ["releases"], OWN),
     Mistake(LooksAtDeletedPodsOnly, ["releases"], OWN),
+    Mistake(CountsTheWaitFromCreation, ["releases"], OWN),
 )

@@ -1,5 +1,6 @@
 """Checks that pods wait on Permit only as long as there is what they wait for."""
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeAlias
@@ -11,12 +12,17 @@ from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.attempts import copies_of, place
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.old_pods import aged
 from quaymaster._authors.testing.contract.reserving import first_open_node
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.walk import expect_time
 from quaymaster._core.contract.cycle_state import CycleState
 
-__all__ = ["ask_departures"]
+__all__ = ["ask_departures", "has_few_waits"]
+
+_WAITS: Final = "releases waits"
+_FEW_WAITS: Final = 8
 
 _MARGIN_SECONDS: Final = 0.5
 """How long before its deadline a pod has to be released."""
@@ -49,7 +55,9 @@ def ask_departures(subject: Subject, cluster: SmallCluster) -> None:
     If the pod would not wait afterwards, it has to be released before its deadline: by
     the change itself, or by a timer.
     """
-    for pod in cluster.pending:
+    for at, drawn in enumerate(cluster.pending):
+        # The timeout of an old pod may be another one.
+        pod = aged(drawn) if at % 2 else drawn
         for other in _others(cluster, pod):
             courses = _OF_RUNNING if other.node_name else _OF_PENDING
             for course in courses:
@@ -58,8 +66,7 @@ def ask_departures(subject: Subject, cluster: SmallCluster) -> None:
 
 def _others(cluster: SmallCluster, pod: Pod) -> Iterator[Pod]:
     yield from copies_of(pod, 1)
-    # Identity: the suite's own objects.
-    yield from (other for other in cluster.pending if other is not pod)
+    yield from (other for other in cluster.pending if other.uid != pod.uid)
     yield from cluster.pods
 
 
@@ -71,8 +78,10 @@ def _ask_of(
     change = course.begin(bench, other)
     if change is None:
         return
-    place(bench, pod)
+    bench.add(pod)
+    expect_time("permit", place(bench, pod))
     entry = bench.room.pods.get(pod.uid)
+    subject.effects[_WAITS] += entry is not None
     if entry is None or not _passes(subject, cluster, pod, other, course):
         return
     deadline = min(timer.due for timer in entry.timers.values())
@@ -90,6 +99,17 @@ def _ask_of(
         fail("permit", text, pod, other, cluster.nodes, cluster.pods, cluster.objects)
 
 
+def has_few_waits(subject: Subject) -> bool:
+    """Return whether a plugin may let pods wait, and has rarely done so.
+
+    Pods often wait only for some others, which few clusters have.
+    """
+    permit = getattr(subject.plugin, "permit", None)
+    assert callable(permit)
+    answer = inspect.signature(permit).return_annotation
+    return "PermitWait" in str(answer) and subject.effects[_WAITS] < _FEW_WAITS
+
+
 def _passes(
     subject: Subject, cluster: SmallCluster, pod: Pod, other: Pod, course: _Course
 ) -> bool:
@@ -101,6 +121,7 @@ def _passes(
         place(bench, other)
         if not _is_bound(bench, other):
             return False
+    bench.add(pod)
     place(bench, pod)
     return _is_bound(bench, pod)
 

@@ -10,7 +10,10 @@ from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.attempts import copies_of, place
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
-from quaymaster._authors.testing.contract.departures import ask_departures
+from quaymaster._authors.testing.contract.departures import (
+    ask_departures,
+    has_few_waits,
+)
 from quaymaster._authors.testing.contract.reserving import binding_difference
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -32,7 +35,10 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                 _ask_of(subject, cluster, pod, what, end)
         except HookFailedError as failure:
             fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
-    ask_departures(subject, cluster)
+    try:
+        ask_departures(subject, cluster)
+    except HookFailedError as failure:
+        fail(failure.hook, failure.problem, cluster.pending, cluster.objects)
 
 
 def _ask_of(
@@ -134,4 +140,5 @@ RELEASES: Final = Check(
     promise="waiting pods are released when permit lets them pass, and no others",
     ask=_ask,
     hooks=frozenset({"permit"}),
+    needs_more=has_few_waits,
 )
