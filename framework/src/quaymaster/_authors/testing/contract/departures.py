@@ -19,10 +19,13 @@ from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import expect_time
 from quaymaster._core.contract.cycle_state import CycleState
 
-__all__ = ["ask_departures", "has_few_waits"]
+__all__ = ["ask_departures", "has_no_waits"]
 
 _WAITS: Final = "releases waits"
-_FEW_WAITS: Final = 8
+_CLUSTERS: Final = "releases clusters"
+_ENOUGH_CLUSTERS: Final = 20
+"""As in `effects`: with fewer, the author wants a quick run."""
+_MOST_CLUSTERS: Final = 200
 
 _MARGIN_SECONDS: Final = 0.5
 """How long before its deadline a pod has to be released."""
@@ -55,10 +58,11 @@ def ask_departures(subject: Subject, cluster: SmallCluster) -> None:
     If the pod would not wait afterwards, it has to be released before its deadline: by
     the change itself, or by a timer.
     """
+    subject.effects[_CLUSTERS] += 1
     for at, drawn in enumerate(cluster.pending):
-        # The timeout of an old pod may be another one.
-        pod = aged(drawn) if at % 2 else drawn
-        for other in _others(cluster, pod):
+        for number, other in enumerate(_others(cluster, drawn), at):
+            # The timeout of an old pod may be another one.
+            pod = aged(drawn) if number % 2 else drawn
             courses = _OF_RUNNING if other.node_name else _OF_PENDING
             for course in courses:
                 _ask_of(subject, cluster, pod, other, course)
@@ -81,7 +85,8 @@ def _ask_of(
     bench.add(pod)
     expect_time("permit", place(bench, pod))
     entry = bench.room.pods.get(pod.uid)
-    subject.effects[_WAITS] += entry is not None
+    is_old = pod.metadata.creation_timestamp is not None
+    subject.effects[_WAITS] += is_old and entry is not None
     if entry is None or not _passes(subject, cluster, pod, other, course):
         return
     deadline = min(timer.due for timer in entry.timers.values())
@@ -99,15 +104,18 @@ def _ask_of(
         fail("permit", text, pod, other, cluster.nodes, cluster.pods, cluster.objects)
 
 
-def has_few_waits(subject: Subject) -> bool:
-    """Return whether a plugin may let pods wait, and has rarely done so.
+def has_no_waits(subject: Subject) -> bool:
+    """Return whether a plugin may let pods wait, and no old pod has waited yet.
 
     Pods often wait only for some others, which few clusters have.
     """
+    counts = subject.effects
+    if counts[_WAITS] or not _ENOUGH_CLUSTERS <= counts[_CLUSTERS] < _MOST_CLUSTERS:
+        return False
     permit = getattr(subject.plugin, "permit", None)
     assert callable(permit)
     answer = inspect.signature(permit).return_annotation
-    return "PermitWait" in str(answer) and subject.effects[_WAITS] < _FEW_WAITS
+    return "PermitWait" in str(answer)
 
 
 def _passes(
