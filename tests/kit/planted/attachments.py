@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import ClassVar
 
 from quaymaster import ApiObject, Handle, Pod, PreBindWait, Status, hookimpl
@@ -43,15 +44,27 @@ class Attaches(Plugin):
 
     @hookimpl
     def pre_bind(self, pod: Pod) -> PreBindWait | Status | None:
-        cluster = self.handle.cluster
-        metadata = ObjectMeta(name=pod.name, namespace=pod.namespace)
         try:
-            cluster.create(Attachment(metadata=metadata, uid_of_pod=pod.uid))
-        except AlreadyExistsError:
-            pass
+            self.attach(pod)
         except ApiError as error:
             return Status.from_error(error)
         return self.attached(pod)
+
+    def attach(self, pod: Pod) -> None:
+        """Create the attachment, in place of that of an earlier pod of the name."""
+        try:
+            self.create(pod)
+        except AlreadyExistsError:
+            current = self.handle.cluster.get(Attachment, pod.key)
+            if current.uid_of_pod != pod.uid:
+                self.handle.cluster.delete(Attachment, pod.key, uid=current.uid)
+                self.create(pod)
+
+    def create(self, pod: Pod) -> None:
+        """Create the attachment."""
+        metadata = ObjectMeta(name=pod.name, namespace=pod.namespace)
+        new = Attachment(metadata=metadata, uid_of_pod=pod.uid)
+        self.handle.cluster.create(new)
 
     def attached(self, pod: Pod) -> PreBindWait | Status | None:
         """Return what follows once the attachment exists."""
@@ -63,6 +76,14 @@ class Attaches(Plugin):
         """Return whether the controller is ready."""
         attachment = self.handle.informers.get(Attachment, pod.key)
         return attachment is not None and attachment.is_ready
+
+
+class TakesAnyAttachment(Attaches):
+    """Takes the attachment of an earlier pod of the name for that of the pod."""
+
+    def attach(self, pod: Pod) -> None:
+        with suppress(AlreadyExistsError):
+            self.create(pod)
 
 
 class Polls(Attaches):
@@ -151,5 +172,6 @@ ATTACHMENT_MISTAKES: Sequence[Mistake] = (
     Mistake(ReadsOnAWorker, ["timers"], OWN),
     Mistake(KeepsSnapshot, ["timers"], OWN),
     Mistake(ReadsInATask, ["timers"], OWN),
+    Mistake(TakesAnyAttachment, ["pre binding"], OWN),
     Mistake(TrustsInformers, ["failures"], OWN),
 )

@@ -1,5 +1,6 @@
 """A plugin that orders pods by deadlines, and mistakes in it."""
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -105,6 +106,11 @@ class AcceptsNan(Deadlines):
             return float(text)
         except ValueError:
             return 3600.0
+
+
+class ReadsDigitsOfAnyLength(Deadlines):
+    def within(self, text: str) -> float:
+        return min(int(text), 10**9) if re.fullmatch("[0-9]+", text) else 3600.0
 
 
 class CountsFromFirstSight(Deadlines):
@@ -227,6 +233,7 @@ OWN = clusters(pods=pods(*({"annotations": {WITHIN: text}} for text in TEXTS)))
 DEADLINE_MISTAKES: Sequence[Mistake] = (
     Mistake(ReportsNoChange, ["sort keys"], OWN),
     Mistake(AcceptsNan, ["sort keys"], OWN),
+    Mistake(ReadsDigitsOfAnyLength, ["failures"], OWN),
     Mistake(StopsItsTimer, ["uptime"], OWN),
     Mistake(CountsFromFirstSight, ["uptime"], OWN),
     Mistake(HoldsBackFromFirstSight, ["uptime"], OWN),

@@ -110,6 +110,12 @@ class TestsDigits(Disks):
         return int(text) if text.isdigit() and len(text) < 9 else 0
 
 
+class ReadsNumbersOfAnyLength(Disks):
+    def number(self, annotations: Mapping[str, str]) -> int:
+        text = annotations.get(SPEED, "")
+        return min(int(text), 10_000) if text.isdecimal() else 0
+
+
 OWN = clusters(
     nodes=nodes(*({"annotations": {SPEED: text}} for text in ("500", "1000", "fast"))),
     pods=pods(*({"annotations": {SPEED: text}} for text in ("300", "600", "0"))),
@@ -121,4 +127,5 @@ DISK_MISTAKES: Sequence[Mistake] = (
     Mistake(DividesByTheRange, ["score range"], OWN),
     Mistake(DividesByTheSpeed, ["score range"], OWN),
     Mistake(TestsDigits, ["failures"], OWN),
+    Mistake(ReadsNumbersOfAnyLength, ["failures"], OWN),
 )

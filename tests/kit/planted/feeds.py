@@ -1,7 +1,7 @@
 """A plugin that reads data from outside, with arguments, and mistakes in it."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,6 +13,8 @@ from quaymaster import (
     Handle,
     Node,
     NodeInfo,
+    PodUse,
+    Scope,
     Status,
     hookimpl,
     on_node,
@@ -21,7 +23,7 @@ from quaymaster.config import integer
 from quaymaster.testing import clusters, nodes
 from tests.kit.planted.mistake import Mistake
 
-__all__ = ["FEED_MISTAKES", "OWN", "Feeds", "stubbed"]
+__all__ = ["FEED_MISTAKES", "OWN", "Feeds", "ScoresByLoad", "stubbed"]
 
 PARTS = "example.com/parts"
 _args: object = None
@@ -185,28 +187,77 @@ class KeepsItsArgumentsInAGlobal(Feeds):
         _args = args
 
 
-def stubbed(plugin: type[Feeds]) -> type[Feeds]:
+class ScoresByLoad(Feeds):
+    """Correct: prefers nodes without parts while the load is high."""
+
+    scope = Scope.NODE
+    pod_use = PodUse.NONE
+
+    def arrive(self, load: int) -> None:
+        """Receive the load, and report it if it is new."""
+        self.report(load != self.load)
+        super().arrive(load)
+
+    def report(self, is_new: bool) -> None:
+        """Report new data."""
+        if is_new:
+            self.handle.changed()
+
+    @hookimpl
+    def sign_pod(self) -> Hashable:
+        return ""
+
+    @hookimpl
+    def score(self, node: NodeInfo) -> int:
+        return super().score(node) if self.load else 0
+
+
+class ReportsTheFirstLoad(ScoresByLoad):
+    is_reported = False
+
+    def report(self, is_new: bool) -> None:
+        super().report(is_new and not self.is_reported)
+        self.is_reported = True
+
+
+class ReportsHighLoads(ScoresByLoad):
+    def report(self, is_new: bool) -> None:
+        super().report(is_new and not self.load)
+
+
+def _changing(feeds: Feeds) -> int:
+    return int(feeds.handle.clock.now() // 60 % 2 == 0)
+
+
+def stubbed(
+    plugin: type[Feeds], fetch: Callable[[Feeds], int] = _changing
+) -> type[Feeds]:
     """Return a class of a test, which reads no server."""
-    members = {"fetch": lambda _self: 1, "__module__": "stubs"}
+    members = {"fetch": fetch, "__module__": "stubs"}
     return type(f"Stubbed{plugin.__name__}", (plugin,), members)
 
 
 OWN = clusters(
     nodes=nodes(*({"labels": {PARTS: parts}} for parts in ("a", "b", "a.b")))
 )
-FEED_MISTAKES: Sequence[Mistake] = tuple(
-    Mistake(stubbed(plugin), [check], OWN)
-    for plugin, check in (
-        (ConnectsInStart, "timers"),
-        (ReadsNoMoreAfterAFailure, "timers"),
-        (RaisesInItsTask, "timers"),
-        (ReadsAFileInFilter, "timers"),
-        (ListsTheClusterInFilter, "timers"),
-        (ScoresBelowZero, "score range"),
-        (TicksAtZero, "arguments"),
-        (DividesByZero, "arguments"),
-        (CountsForEver, "arguments"),
-        (KeepsItsLimitOnItsClass, "arguments"),
-        (KeepsItsArgumentsInAGlobal, "arguments"),
-    )
+FEED_MISTAKES: Sequence[Mistake] = (
+    Mistake(stubbed(ScoresByLoad, lambda _feeds: 2), ["effects"], OWN),
+    *(
+        Mistake(stubbed(plugin), [check], OWN)
+        for plugin, check in (
+            (ConnectsInStart, "timers"),
+            (ReadsNoMoreAfterAFailure, "timers"),
+            (RaisesInItsTask, "timers"),
+            (ReadsAFileInFilter, "timers"),
+            (ListsTheClusterInFilter, "timers"),
+            (ScoresBelowZero, "score range"),
+            (TicksAtZero, "arguments"),
+            (DividesByZero, "arguments"),
+            (CountsForEver, "arguments"),
+            (KeepsItsLimitOnItsClass, "arguments"),
+            (ReportsTheFirstLoad, "time"),
+            (ReportsHighLoads, "time"),
+            (KeepsItsArgumentsInAGlobal, "arguments"),
+        )
+    ),
 )

@@ -9,7 +9,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Handle, Pod, PreBindWait, Status, hookimpl
-from quaymaster.cluster import ApiError, NotFoundError, Verb, Write
+from quaymaster.cluster import AlreadyExistsError, ApiError, NotFoundError, Verb, Write
 from quaymaster.objects import ObjectMeta
 from quaymaster.testing import clusters, pods
 from tests.kit.planted.mistake import Mistake, Plugin
@@ -157,6 +157,61 @@ class RaisesInsteadOfTaking(Passes):
         return self.wait(pod, node_name)
 
 
+class TakesAnyPass(Passes):
+    """Takes the pass of the pod's name, of whatever pod and node it is."""
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        try:
+            self.handle.cluster.create(new_pass(pod, node_name))
+        except AlreadyExistsError:
+            return None
+        return None
+
+
+class TakesPassesOfItsPod(Passes):
+    """Takes the pass of the pod, of whatever node it is."""
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        stored = self.stored(pod)
+        if stored is None or stored.uid_of_pod != pod.uid:
+            return super().prepared(pod, node_name)
+        return None
+
+
+class TakesPassesOfItsNode(Passes):
+    """Takes the pass for the node, of whatever pod of the name it is."""
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        stored = self.stored(pod)
+        if stored is None or stored.node != node_name:
+            return super().prepared(pod, node_name)
+        return None
+
+
+class RejectsAfterFailures(Passes):
+    """Rejects the pod if a call of the cluster fails."""
+
+    @hookimpl
+    def pre_bind(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        try:
+            return self.prepared(pod, node_name)
+        except ApiError as error:
+            return Status.unschedulable(f"there is no pass: {error}")
+
+
+class RejectsAfterFailedWrites(Passes):
+    """Rejects the pod if the pass cannot be created."""
+
+    def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
+        if self.stored(pod) is not None:
+            return super().prepared(pod, node_name)
+        try:
+            self.handle.cluster.create(new_pass(pod, node_name))
+        except ApiError:
+            return Status.pending("the pass was not created")
+        return self.wait(pod, node_name)
+
+
 class OnePassPerAttempt(Passes):
     """Gives each pass another name, and deletes none."""
 
@@ -279,6 +334,11 @@ PASS_MISTAKES: Sequence[Mistake] = (
     Mistake(CreatesOnly, ["pre binding"], OWN),
     Mistake(RaisesInsteadOfTaking, ["pre binding"], OWN),
     Mistake(OnePassPerAttempt, ["pre binding"], OWN),
+    Mistake(TakesAnyPass, ["pre binding"], OWN),
+    Mistake(TakesPassesOfItsPod, ["pre binding"], OWN),
+    Mistake(TakesPassesOfItsNode, ["pre binding"], OWN),
+    Mistake(RejectsAfterFailures, ["pre binding"], OWN),
+    Mistake(RejectsAfterFailedWrites, ["pre binding"], OWN),
     Mistake(DeletesBound, ["bound pods"], OWN),
     Mistake(DeletesBoundLater, ["bound pods"], OWN),
     Mistake(ExpectsNoFailures, ["timers"], OWN),

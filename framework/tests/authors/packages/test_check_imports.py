@@ -125,7 +125,7 @@ def test_other_imports_are_no_findings(
         ),
         ("import quaymaster._core", "", "_core", "a public name"),
         ("from quaymaster import _core", "", "_core", "a public name"),
-        ("import quaymaster", "_core", "_core", "a public name"),
+        ("import quaymaster", "core = quaymaster._core", "_core", "a public name"),
         (
             "from importlib import import_module",
             "import_module('quaymaster._core.state.arrays')",

@@ -43,7 +43,7 @@ from tests.kit.planted.evictors import (
     EvictsLessImportant,
 )
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
-from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, stubbed
+from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
@@ -106,6 +106,8 @@ from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
+from tests.kit.planted.weights import OWN as WEIGHT_CLUSTERS
+from tests.kit.planted.weights import WEIGHT_MISTAKES, Weights
 from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
 from tests.kit.planted.windows import WINDOW_MISTAKES, Windows
 from tests.kit.planted.zones import OWN as ZONE_CLUSTERS
@@ -144,6 +146,7 @@ MISTAKES = (
     *BERTH_MISTAKES,
     *DESK_MISTAKES,
     *MODE_MISTAKES,
+    *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -170,6 +173,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (EvictsCheaper, EVICTOR_CLUSTERS),
     (EvictsLessImportant, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
+    (stubbed(ScoresByLoad), FEED_CLUSTERS),
     (Tickets, TICKET_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
@@ -197,6 +201,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Weights, WEIGHT_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -234,6 +239,7 @@ COSTLY = (
     "Evictors",
     "EvictsCheaper",
     "StubbedFeeds",
+    "StubbedScoresByLoad",
     "Tickets",
     "Attaches",
     "Polls",
@@ -247,6 +253,7 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Weights",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

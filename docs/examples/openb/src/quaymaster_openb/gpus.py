@@ -87,7 +87,7 @@ def _held_by(pod: Pod) -> tuple[int, Sequence[int]] | None:
     if index is None or wanted is None:
         return None
     return wanted.milli, [
-        int(number) for number in index.split("-") if number.isdecimal()
+        int(number) for number in index.split("-") if _is_number(number)
     ]
 
 
@@ -109,6 +109,8 @@ def _read(count: str, milli: str | None, models: str) -> GpuRequest | None:
 
 
 def _number(text: str | None) -> int:
-    if text is None or not text.isdecimal() or len(text) > _MOST_DIGITS:
-        return 0
-    return int(text)
+    return int(text) if text is not None and _is_number(text) else 0
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _MOST_DIGITS

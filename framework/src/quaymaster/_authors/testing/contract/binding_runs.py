@@ -93,7 +93,7 @@ class BindingRun:
         """End the attempt: the pod returns to the queue."""
         self.ask("unreserve")
         self.forget()
-        self._settle()
+        self.settle()
 
     def bind(self) -> None:
         """Deliver the pod with its node."""
@@ -104,9 +104,10 @@ class BindingRun:
         """Call a last hook, and let its timers and tasks run."""
         self.state.end_annotations()
         self.ask(hook)
-        self._settle()
+        self.settle()
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Let timers and tasks run, and deliver what they write."""
         self.bench.deliver()
         self.bench.advance(_SECONDS)
         self.bench.deliver()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from quaymaster._authors.testing.contract.annotations import ANNOTATIONS
+from quaymaster._authors.testing.contract.argument_values import ARGUMENT_VALUES
 from quaymaster._authors.testing.contract.arguments import ARGUMENTS
 from quaymaster._authors.testing.contract.assumed_pods import ASSUMED_PODS
 from quaymaster._authors.testing.contract.batch_work import BATCH_WORK
@@ -75,6 +76,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     for check in (
         ANNOTATIONS,
         ARGUMENTS,
+        ARGUMENT_VALUES,
         LEAKS,
         MEMORY,
         METRICS,

@@ -18,6 +18,7 @@ from quaymaster._authors.testing.contract.companions import (
     post_filter_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.readings import has_constant_readings
 from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
     reserve_and_return,
@@ -43,6 +44,11 @@ __all__ = [
 
 
 _NOMINATE: Final = "return PostFilterResult(nominating=NominatingInfo(node_name, ...))"
+_READINGS: Final = (
+    "its periodic background task returned the same data each time, so no check has "
+    "seen new data: derive a class whose data change with handle.clock, as in "
+    "docs/how-to/use-data-from-outside.md"
+)
 _MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40
 """The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
@@ -54,7 +60,7 @@ class VacuousContractWarning(UserWarning):
     """A hook had no effect on any cluster of a contract suite.
 
     The checks of such a hook compare nothing. Draw clusters on which the hook decides:
-    see `PluginContract.clusters`.
+    see `PluginContract.clusters`. It also warns of data from outside that never change.
     """
 
 
@@ -86,15 +92,21 @@ def effects_of(subject: Subject) -> Sequence[Effect]:
 
 
 def vacuous_effects(subject: Subject) -> Sequence[str]:
-    """Describe the hooks that had no effect, unless there were only a few clusters."""
+    """Describe what was not exercised, unless there were only a few clusters."""
     if subject.effects["pods"] < _ENOUGH_PODS:
         return ()
+    readings = [_READINGS] if subject.effects["constant readings"] else []
+    return [*_vacuous_hooks(subject), *readings]
+
+
+def _vacuous_hooks(subject: Subject) -> Sequence[str]:
     return [str(effect) for effect in effects_of(subject) if effect.is_vacuous]
 
 
 def _needs_more(subject: Subject) -> bool:
     """Return whether a hook may have had no effect by chance only."""
-    return subject.effects["pods"] < _MOST_PODS and bool(vacuous_effects(subject))
+    pods = subject.effects["pods"]
+    return _ENOUGH_PODS <= pods < _MOST_PODS and bool(_vacuous_hooks(subject))
 
 
 def warn_of(subject: Subject, *, stacklevel: int) -> None:
@@ -111,13 +123,17 @@ def vacuous_text(vacuous: Sequence[str]) -> str:
     Args:
         vacuous: The hooks, see `vacuous_effects`.
     """
-    text = "; ".join(vacuous)
-    if all(_NOMINATE in each for each in vacuous):
-        return text
-    return f"the clusters do not exercise it: {text}"
+    others = [each for each in vacuous if _NOMINATE in each or each == _READINGS]
+    hooks = [each for each in vacuous if each not in others]
+    if hooks:
+        others.insert(0, f"the clusters do not exercise it: {'; '.join(hooks)}")
+    return "; ".join(others)
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    if not subject.effects["pods"]:  # once: it does not depend on the cluster
+        is_constant = has_constant_readings(subject, cluster)
+        subject.effects["constant readings"] += is_constant
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
         _count_attempt(bench, pod)

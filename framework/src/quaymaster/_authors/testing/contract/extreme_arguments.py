@@ -3,13 +3,14 @@
 import math
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
 import attrs
 
+from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import fail
@@ -22,9 +23,9 @@ from quaymaster._base.errors import EndlessLoopError, QuaymasterError
 from quaymaster._core.config.records import RecordField, record_fields
 from quaymaster._core.contract.scores import MAX_NODE_SCORE
 
-__all__ = ["ask_extremes"]
+__all__ = ["EXTREMES", "REMEDY", "ask_extremes", "problem_of"]
 
-_EXTREMES: Final[Sequence[tuple[object, Sequence[object]]]] = (
+EXTREMES: Final[Sequence[tuple[object, Sequence[object]]]] = (
     (int, (0, -1)),
     (float, (0.0, -1.0, math.nan, math.inf)),
     (str, ("",)),
@@ -39,12 +40,14 @@ _SECONDS: Final = 61
 """Enough for timers that run each minute."""
 
 _MOST_CPU_SECONDS: Final = 2.0
-_REMEDY: Final = (
+REMEDY: Final = (
     "check the value when it is loaded, with a validator of quaymaster.config such as "
     "integer(1), or accept it"
 )
-_NODES: Final = tuple(make_node(name=f"n{at}") for at in range(3))
-_PODS: Final = tuple(make_pod(name=f"w{at}") for at in range(2))
+_CLUSTER: Final = SmallCluster(
+    nodes=tuple(make_node(name=f"n{at}") for at in range(3)),
+    pending=tuple(make_pod(name=f"w{at}") for at in range(2)),
+)
 
 
 class _LongRunError(BaseException):
@@ -61,11 +64,11 @@ def ask_extremes(subject: Subject, args: object) -> None:
     fields = [
         (field, value)
         for field in record_fields(type(args))
-        for kind, values in _EXTREMES
+        for kind, values in EXTREMES
         if field.type == kind
         for value in values
     ]
-    if not fields or _problem(subject):
+    if not fields or problem_of(subject, _CLUSTER):
         return  # another check reports failures with usual arguments
     for field, value in fields:
         _ask(subject, field, value)
@@ -80,24 +83,24 @@ def _ask(subject: Subject, field: RecordField, value: object) -> None:
         text = str(error)
         if field.key not in text and field.name not in text:
             problem = f"with the argument {shown}, it does not load, and the error"
-            fail("", f"{problem} does not name the argument: {text}; {_REMEDY}")
+            fail("", f"{problem} does not name the argument: {text}; {REMEDY}")
         return
-    problem = _problem(given)
+    problem = problem_of(given, _CLUSTER)
     if problem:
-        fail("", f"the argument {shown} is accepted, but then {problem}; {_REMEDY}")
+        fail("", f"the argument {shown} is accepted, but then {problem}; {REMEDY}")
 
 
-def _problem(subject: Subject) -> str:
-    """Run the plugin on a small cluster; return what goes wrong, or empty."""
+def problem_of(subject: Subject, cluster: SmallCluster) -> str:
+    """Run a plugin on a cluster; return what goes wrong, or empty."""
     services = subject.make_services(subject.empty_cluster)
-    cluster = SmallCluster(nodes=_NODES, pending=_PODS, objects=subject.objects)
+    cluster = attrs.evolve(cluster, objects=(*subject.objects, *cluster.objects))
     try:
         with _limited():
             bench = Bench(subject, cluster, services=services)
             for pod in cluster.pending:
                 walk(bench, pod)
             bench.advance(_SECONDS)
-            return _wrong_score(bench) or ""
+            return _wrong_score(bench, cluster.pending) or ""
     except HookFailedError as failure:
         return f"{failure.hook} {failure.problem}"
     except EndlessLoopError as error:
@@ -108,8 +111,8 @@ def _problem(subject: Subject) -> str:
         subject.benches.clear()
 
 
-def _wrong_score(bench: Bench) -> str:
-    for pod in _PODS:
+def _wrong_score(bench: Bench, pods: Iterable[Pod]) -> str:
+    for pod in pods:
         for name, score in answers(bench, pod).normalized.items():
             if isinstance(score, int) and not 0 <= score <= MAX_NODE_SCORE:
                 return f"node '{name}' has score {score}, expected 0 to 100"

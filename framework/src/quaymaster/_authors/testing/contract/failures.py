@@ -32,6 +32,7 @@ from quaymaster._base.raised import describe_exception
 __all__ = ["FAILURES"]
 
 _COPIES: Final = 8
+_MOST_SHOWN: Final = 20
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -89,10 +90,16 @@ def _ask_with_texts(subject: Subject, cluster: SmallCluster) -> None:
         failure = _failure_with(subject, cluster, [text])
         if failure is not None:
             problem = (
-                f"{failure.problem} for a label or annotation '{text}', but not for "
-                f"texts that are no numbers: {remedy}"
+                f"{failure.problem} for a label or annotation {_shown(text)}, but not "
+                f"for texts that are no numbers: {remedy}"
             )
             fail(failure.hook, problem, cluster.pending, cluster.nodes)
+
+
+def _shown(text: str) -> str:
+    """Return a text in quotes, or what a long one consists of."""
+    is_long = len(text) > _MOST_SHOWN
+    return f"of {len(text)} times '{text[0]}'" if is_long else f"'{text}'"
 
 
 def _failure_with(

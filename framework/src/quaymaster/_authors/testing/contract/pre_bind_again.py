@@ -1,9 +1,12 @@
 """Runs PreBind again for a pod whose attempt has failed after it."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Final
 
 import attrs
+from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import shown
@@ -14,9 +17,14 @@ from quaymaster._authors.testing.contract.binding_runs import (
     written_objects,
 )
 from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.pre_bind_written import (
+    Earlier,
+    ask_written,
+)
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.faults import Fault
+from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._core.contract.status import Status
 
 __all__ = ["ask_again"]
@@ -33,17 +41,20 @@ class _Start:
         what: What has happened, after "once".
         play: Plays it; returns a bench for the next attempts, or None if PreBind does
             nothing.
+        uid_of: Returns the uid of the pod of the first attempt.
     """
 
     what: str
     play: Callable[[Bench, Pod, str], Bench | None]
+    uid_of: Callable[[Pod], str] = attrgetter("uid")
 
 
 def ask_again(subject: Subject, cluster: SmallCluster) -> None:
     """Check that PreBind succeeds again, on the same node and on another one.
 
     Raises:
-        Finding: It fails each time, or each attempt leaves another object.
+        Finding: It fails each time, each attempt leaves another object, or it leaves
+            objects of another node or pod.
     """
     for pod in cluster.pending:
         nodes = open_nodes(Bench(subject, cluster), pod)[:2]
@@ -52,7 +63,12 @@ def ask_again(subject: Subject, cluster: SmallCluster) -> None:
                 bench = start.play(Bench(subject, cluster), pod, nodes[0])
                 if bench is None:
                     break
-                _try_again(bench, pod, node_name, _when(start, nodes, node_name))
+                earlier = Earlier(
+                    nodes[0], start.uid_of(pod), _when(start, nodes, node_name)
+                )
+                if _try_again(bench, pod, node_name, earlier.when):
+                    make_bench = partial(Bench, subject, cluster)
+                    ask_written(bench, pod, node_name, earlier, make_bench)
         if nodes:
             _count(Bench(subject, cluster), pod, nodes[0])
 
@@ -81,15 +97,21 @@ def _when(start: _Start, nodes: Sequence[str], node_name: str) -> str:
     return f"for a pod on {place}, once {start.what}"
 
 
-def _try_again(bench: Bench, pod: Pod, node_name: str, when: str) -> None:
+def _try_again(bench: Bench, pod: Pod, node_name: str, when: str) -> bool:
+    """Run PreBind until it does not fail.
+
+    Returns:
+        Whether the pod may be bound, and the plugin accepts the node.
+    """
     answer: object = None
     for _ in range(_ATTEMPTS):
+        is_accepted = node_name in open_nodes(bench, pod)
         run = begin(bench, pod, node_name)
         if run is None:
-            return
+            return False
         answer = run.pre_bind()
         if not isinstance(answer, Status) or not answer.is_error:
-            return
+            return is_accepted and not isinstance(answer, Status)
         run.give_up()
     text = (
         f"{shown(answer)} {when}, and in each of the next attempts: pre_bind runs "
@@ -97,6 +119,7 @@ def _try_again(bench: Bench, pod: Pod, node_name: str, when: str) -> None:
         "or belong to another node"
     )
     fail("pre_bind", text, pod)
+    return False
 
 
 def _restart(bench: Bench, pod: Pod, node_name: str) -> Bench | None:
@@ -126,8 +149,36 @@ def _lose_answers(bench: Bench, pod: Pod, node_name: str) -> Bench | None:
     return bench if run.written else None
 
 
+def _earlier_uid(pod: Pod) -> str:
+    return make_uid(Pod, f"{pod.name}-earlier", pod.namespace)
+
+
+def _replace(bench: Bench, pod: Pod, node_name: str) -> Bench | None:
+    metadata = replace(pod.metadata, uid=_earlier_uid(pod))
+    earlier = replace(pod, metadata=metadata)
+    bench.add(earlier)
+    run = begin(bench, earlier, node_name)
+    if run is None or isinstance(run.pre_bind(), Status) or not run.written:
+        return None
+    run.bind()
+    run.end("post_bind")
+    bench.remove(run.pod)
+    _collect_garbage(bench, earlier)
+    run.settle()
+    bench.add(pod)
+    return bench
+
+
+def _collect_garbage(bench: Bench, owner: Pod) -> None:
+    """Delete what belongs to a pod that is gone, as a controller does."""
+    for (kind, key), obj in written_objects(bench).items():
+        if any(owner.uid == each.uid for each in obj.metadata.owner_references):
+            bench.cluster.delete(kind, key)
+
+
 _STARTS: Final = (
     _Start("the scheduler was restarted before the bind", _restart),
     _Start("its bind has failed", _fail_bind),
     _Start("the answers to the writes of its pre_bind were lost", _lose_answers),
+    _Start("an earlier pod of its name was deleted", _replace, _earlier_uid),
 )

@@ -14,7 +14,7 @@ from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.faults import Fault
 from quaymaster._core.binding.executor import InlineExecutor
 
-__all__ = ["ask_readings"]
+__all__ = ["ask_readings", "has_constant_readings"]
 
 T = TypeVar("T")
 
@@ -27,15 +27,28 @@ _REPETITIONS: Final = 4
 
 
 class _CountingExecutor(InlineExecutor):
-    """An executor that counts its tasks."""
+    """An executor that counts its tasks.
 
-    tasks = 0
+    Attributes:
+        tasks: Their number.
+        outcomes: The outcomes of those that have ended, see `outcome_of`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tasks = 0
+        self.outcomes: list[object] = []
 
     def submit(
         self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
     ) -> None:
         self.tasks += 1
-        super().submit(task, done, blocks=blocks)
+
+        def note(outcome: T) -> None:
+            self.outcomes.append(outcome)
+            done(outcome)
+
+        super().submit(task, note, blocks=blocks)
 
 
 def ask_readings(subject: Subject, base: type | None, cluster: SmallCluster) -> None:
@@ -54,6 +67,33 @@ def ask_readings(subject: Subject, base: type | None, cluster: SmallCluster) -> 
     _fail_calls(bench, executor)
     if base is not None:
         _fail_connections(attrs.evolve(subject, plugin=base), cluster)
+
+
+def has_constant_readings(subject: Subject, cluster: SmallCluster) -> bool:
+    """Return whether periodic background tasks return the same data each time.
+
+    Tasks that return nothing, or only whether they have succeeded, return no data.
+    Those that read the cluster return other data when the cluster changes.
+
+    Args:
+        subject: The plugin.
+        cluster: The cluster.
+    """
+    bench, executor = _started(subject, cluster)
+    if not executor.tasks:
+        return False
+    if not all(_is_repeated(bench, executor) for _ in range(_REPETITIONS)):
+        return False
+    data = [each[0] for each in executor.outcomes if isinstance(each, tuple)]
+    if bench.cluster.is_used or all(map(_is_no_data, data)):
+        return False
+    with suppress(Exception):  # such as arrays, which do not compare
+        return data == data[:1] * len(data)
+    return False
+
+
+def _is_no_data(value: object) -> bool:
+    return value is None or isinstance(value, bool)
 
 
 def _started(

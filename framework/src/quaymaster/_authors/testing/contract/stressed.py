@@ -33,6 +33,7 @@ ODD_NUMBERS: Final[Mapping[str, str]] = {
     "0": "do not divide by it",
     "-1": "test whether the number is negative",
     "²": "isdigit() accepts it, but int() does not; isdecimal() is right",
+    "9" * 5_000: "int() accepts 4300 digits only, so limit the length of the text",
 }
 """Texts that look like numbers to some functions -> what to do about them."""
 
