@@ -41,7 +41,7 @@ class _Course:
 
     Attributes:
         what: What has happened to it in the end, after "pod x".
-        begin: Plays the first part; returns the second one, or None if it is no use.
+        begin: Plays the first part; returns the second one, or None if it fails.
         is_there: Whether the other pod exists in the end.
         is_bound: Whether it has a node then.
     """
