@@ -30,6 +30,8 @@ from tests.kit.planted.berths import (
     OpensLate,
 )
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
+from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
+from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
 from tests.kit.planted.desks import DESK_MISTAKES, CountsDesks, Desks
@@ -141,6 +143,7 @@ MISTAKES = (
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
     *PASS_MISTAKES,
+    *CURFEW_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
     *BERTH_MISTAKES,
@@ -193,6 +196,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Holds, HOLD_CLUSTERS),
     (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
+    (Curfews, CURFEW_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (SortsByATextAtLast, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
