@@ -96,6 +96,8 @@ from tests.kit.planted.racks import (
     Requeues,
 )
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
+from tests.kit.planted.relays import OWN as RELAY_CLUSTERS
+from tests.kit.planted.relays import RELAY_MISTAKES, Relays
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
 from tests.kit.planted.seats import SEAT_MISTAKES, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
@@ -136,6 +138,7 @@ MISTAKES = (
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
+    *RELAY_MISTAKES,
     *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
@@ -189,6 +192,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
+    (Relays, RELAY_CLUSTERS),
     (Holds, HOLD_CLUSTERS),
     (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
@@ -215,6 +219,7 @@ COSTLY = (
     "GatesEachPod",
     "GatesGroups",
     "Halls",
+    "Relays",
     "Holds",
     "ClosesNodes",
     "Starts",
