@@ -104,6 +104,8 @@ from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
+from tests.kit.planted.wards import OWN as WARD_CLUSTERS
+from tests.kit.planted.wards import WARD_MISTAKES, Wards
 from tests.kit.planted.weights import OWN as WEIGHT_CLUSTERS
 from tests.kit.planted.weights import WEIGHT_MISTAKES, Weights
 from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
@@ -143,6 +145,7 @@ MISTAKES = (
     *BERTH_MISTAKES,
     *DESK_MISTAKES,
     *MODE_MISTAKES,
+    *WARD_MISTAKES,
     *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -197,6 +200,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Wards, WARD_CLUSTERS),
     (Weights, WEIGHT_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
@@ -248,6 +252,7 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Wards",
     "Weights",
     "PrefersModes",
     "PrefersTeams",
