@@ -4,6 +4,7 @@ Nodes offer any number of them, but the pods of a harbour share its numbers.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from hypothesis import strategies as st
@@ -268,9 +269,46 @@ class OpensLate(OpensAfterAnHour):
     def open_at(self, pod: Pod, due: float) -> None:
         """Set the timer of a pod, unless it has one."""
         if pod.uid not in self.timers:
-            self.timers[pod.uid] = self.handle.clock.call_at(
-                due, self.handle.changed, background=True
-            )
+            clock = self.handle.clock
+            self.timers[pod.uid] = clock.call_at(due, self.handle.changed)
+
+
+class SetsOneTimer(OpensLate):
+    """Pods that come while it waits for the first one get no timer."""
+
+    def open_at(self, pod: Pod, due: float) -> None:
+        if not self.timers:
+            super().open_at(pod, due)
+
+
+class WakesTheFirstPod(OpensLate):
+    """Of several pods whose gates open at one time, it wakes the first."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.times: set[float] = set()
+        super().__init__(args, handle)
+
+    def open_at(self, pod: Pod, due: float) -> None:
+        if due not in self.times:
+            self.times.add(due)
+            self.handle.clock.call_at(due, partial(self.handle.activate, [pod]))
+
+
+class WakesTooEarly(OpensLate):
+    """Its timer is due before the gate opens, and it sets no other."""
+
+    def open_at(self, pod: Pod, due: float) -> None:
+        super().open_at(pod, due - 2)
+
+
+class OpensInTheBackground(OpensLate):
+    """A simulation does not wait for its timers."""
+
+    def open_at(self, pod: Pod, due: float) -> None:
+        if pod.uid not in self.timers:
+            changed = self.handle.changed
+            timer = self.handle.clock.call_at(due, changed, background=True)
+            self.timers[pod.uid] = timer
 
 
 class SetsATimerForEachAttempt(OpensLate):
@@ -330,6 +368,10 @@ BERTH_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsNoShipsThatLeave, ["terminating pods"], OWN),
     Mistake(KeepsNodesOfTheGate, ["staleness"], OWN),
     Mistake(OpensAfterAnHour, ["timed gates"], OWN),
+    Mistake(OpensInTheBackground, ["timed gates"], OWN),
+    Mistake(SetsOneTimer, ["timed gates"], OWN),
+    Mistake(WakesTheFirstPod, ["timed gates"], OWN),
+    Mistake(WakesTooEarly, ["timed gates"], OWN),
     Mistake(SetsATimerForEachAttempt, ["registrations"], OWN),
     Mistake(WakesOnlyWhenPodsLeave, ["events"], SHIPS_ON_NODES),
 )

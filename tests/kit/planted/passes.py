@@ -84,7 +84,12 @@ class Passes(Plugin):
             current = self.handle.informers.get(Pass, pod.key)
             return current is not None and self.is_right(current, pod, node_name)
 
-        return PreBindWait(check=check, timeout_seconds=60, timed_out=LATE)
+        seconds = self.seconds(pod)
+        return PreBindWait(check=check, timeout_seconds=seconds, timed_out=LATE)
+
+    def seconds(self, pod: Pod) -> float:
+        """Return how long a pod may wait."""
+        return 60
 
     def is_right(self, current: Pass, pod: Pod, node_name: str) -> bool:
         """Return whether a pass lets a pod onto a node."""
@@ -122,6 +127,14 @@ class PassesUntilDeleted(Passes):
             self.handle.cluster.delete(Pass, stored.key, uid=stored.uid)
             return CONFLICT
         return super().prepared(pod, node_name)
+
+
+class CountsFromCreation(Passes):
+    """Gives pods an hour from their creation on."""
+
+    def seconds(self, pod: Pod) -> float:
+        created = pod.metadata.creation_timestamp
+        return 60 if created is None else created + 3600 - self.handle.clock.now()
 
 
 class CreatesOnly(Passes):
@@ -317,6 +330,7 @@ def new_pass(pod: Pod, node_name: str) -> Pass:
 
 OWN = clusters(pods=pods({"labels": {LABEL: ""}}))
 PASS_MISTAKES: Sequence[Mistake] = (
+    Mistake(CountsFromCreation, ["failures"], OWN),
     Mistake(CreatesOnly, ["pre binding"], OWN),
     Mistake(RaisesInsteadOfTaking, ["pre binding"], OWN),
     Mistake(OnePassPerAttempt, ["pre binding"], OWN),

@@ -119,6 +119,22 @@ class KeepsALineOfItsOwn(Starts):
         return answer
 
 
+class ReleasesNobodyAfterDeletions(Starts):
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        if new is not None:
+            super().follow(old, new)
+        elif old is not None:
+            self.starting.pop(old.uid, None)
+
+
+class ReleasesNobodyAfterFailures(Starts):
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        stored = self.handle.informers.get(Pod, pod.key)
+        if stored is None or stored.uid != pod.uid or not stored.node_name:
+            self.starting.pop(pod.uid, None)
+
+
 class WakesNoPodsWhoseWaitTimedOut(Starts):
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -135,5 +151,7 @@ OWN = clusters().map(_with_a_starting_pod)
 START_MISTAKES: Sequence[Mistake] = (
     Mistake(BooksNoReleasedPods, ["releases"], OWN),
     Mistake(KeepsALineOfItsOwn, ["releases"], OWN),
+    Mistake(ReleasesNobodyAfterDeletions, ["releases"], OWN),
+    Mistake(ReleasesNobodyAfterFailures, ["releases"]),
     Mistake(WakesNoPodsWhoseWaitTimedOut, ["events"], OWN),
 )

@@ -64,6 +64,16 @@ class HidesConflicts(Tickets):
         return answer if answer is not None and answer.is_skip else None
 
 
+class RejectsAfterFailedBinds(Tickets):
+    """Rejects the pod if the call fails."""
+
+    @hookimpl
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        answer = super().bind(state, pod, node_name)
+        is_error = answer is not None and answer.is_error
+        return Status.unschedulable("there is no ticket") if is_error else answer
+
+
 class AnnotatesLate(Tickets):
     """Annotates the pod once it is bound."""
 
@@ -81,5 +91,6 @@ OWN = clusters(pods=pods({"labels": {LABEL: ""}}))
 TICKET_MISTAKES: Sequence[Mistake] = (
     Mistake(TakesOthers, ["binding"], OWN),
     Mistake(HidesConflicts, ["binding"], OWN),
+    Mistake(RejectsAfterFailedBinds, ["binding"], OWN),
     Mistake(AnnotatesLate, ["failures"], OWN),
 )

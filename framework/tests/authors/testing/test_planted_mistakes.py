@@ -30,6 +30,8 @@ from tests.kit.planted.berths import (
     OpensLate,
 )
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
+from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
+from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
 from tests.kit.planted.deadlines import OWN as DEADLINE_CLUSTERS
 from tests.kit.planted.desks import DESK_MISTAKES, CountsDesks, Desks
@@ -94,6 +96,8 @@ from tests.kit.planted.racks import (
     Requeues,
 )
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
+from tests.kit.planted.relays import OWN as RELAY_CLUSTERS
+from tests.kit.planted.relays import RELAY_MISTAKES, Relays
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
 from tests.kit.planted.seats import SEAT_MISTAKES, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
@@ -136,10 +140,12 @@ MISTAKES = (
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
+    *RELAY_MISTAKES,
     *START_MISTAKES,
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
     *PASS_MISTAKES,
+    *CURFEW_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
     *BERTH_MISTAKES,
@@ -189,9 +195,11 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
+    (Relays, RELAY_CLUSTERS),
     (Holds, HOLD_CLUSTERS),
     (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
+    (Curfews, CURFEW_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (SortsByATextAtLast, DEADLINE_CLUSTERS),
     (Disks, DISK_CLUSTERS),
@@ -215,6 +223,7 @@ COSTLY = (
     "GatesEachPod",
     "GatesGroups",
     "Halls",
+    "Relays",
     "Holds",
     "ClosesNodes",
     "Starts",

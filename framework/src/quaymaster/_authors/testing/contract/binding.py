@@ -7,13 +7,15 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Node, Pod
+from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.harnesses import admitted_harness
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.faults import Fault, FaultyCluster
-from quaymaster._authors.testing.harness import PluginHarness
+from quaymaster._authors.testing.harness import PluginHarness, PluginStatusError
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._core.contract.status import Status
 from quaymaster._core.engine.handle import Services
 
 __all__ = ["BINDING"]
@@ -38,7 +40,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 def _ask_node(harness: PluginHarness, pod: Pod, node: Node) -> None:
     with _started(harness):
         harness.state.annotate(_KEY, "yes")
-        is_success = _succeeds(harness, pod, node.name)
+        is_success = _answer(harness, pod, node.name) is None
         stored = _stored(harness, pod)
     if stored is None:
         return
@@ -57,17 +59,28 @@ def _ask_node(harness: PluginHarness, pod: Pod, node: Node) -> None:
 
 
 def _ask_failing(harness: "_FailingHarness", pod: Pod, node: Node) -> None:
+    rejection: Status | None = None
     with _started(harness):
         for fault in _FAULTS:
             harness.faulty.set_rates({fault: 1.0})
-            is_success = _succeeds(harness, pod, node.name)
+            answer = _answer(harness, pod, node.name)
             stored = _stored(harness, pod)
-            if is_success and stored is not None and not stored.node_name:
+            if isinstance(answer, Status) and fault is not Fault.CONFLICT:
+                rejection = answer if answer.is_rejected else rejection
+            if answer is None and stored is not None and not stored.node_name:
                 text = (
                     f"returned success, but the call failed ({fault.value}) and the "
                     "pod has no node: return Status.from_error(error)"
                 )
                 fail("bind", text, pod, node)
+        harness.faulty.set_rates({})
+        if rejection is not None and _answer(harness, pod, node.name) is None:
+            text = (
+                f"returned {shown(rejection)} because a call of handle.cluster failed, "
+                "expected Status.from_error(error) or the exception itself: a pod that "
+                "is rejected waits for an event of the cluster, and none may come"
+            )
+            fail("bind", text, pod, node)
 
 
 def _started(harness: PluginHarness) -> PluginHarness:
@@ -77,11 +90,14 @@ def _started(harness: PluginHarness) -> PluginHarness:
     return harness
 
 
-def _succeeds(harness: PluginHarness, pod: Pod, node_name: str) -> bool:
-    """Return whether the plugin reports that it has bound a pod."""
-    with suppress(Exception):
-        return harness.bind(replace(pod, node_name=node_name), node_name) is None
-    return False
+def _answer(harness: PluginHarness, pod: Pod, node_name: str) -> Status | None:
+    """Return the answer of the plugin, which is None once it has bound a pod."""
+    try:
+        return harness.bind(replace(pod, node_name=node_name), node_name)
+    except PluginStatusError as error:
+        return error.status
+    except Exception as error:
+        return Status.from_error(error)
 
 
 def _stored(harness: PluginHarness, pod: Pod) -> Pod | None:

@@ -26,6 +26,7 @@ __all__ = [
     "is_declared",
     "is_of",
     "object_steps",
+    "own_annotation_steps",
     "own_steps",
     "running_steps",
     "steps",
@@ -155,6 +156,17 @@ def own_steps(cluster: SmallCluster, other: SmallCluster, pod: Pod) -> Iterator[
     rivals = (*cluster.pending, *other.pending)
     updates = [updated for rival in rivals for updated in _updates_of(pod, rival)]
     yield from (Step(old=pod, new=updated) for updated in _distinct(updates))
+
+
+def own_annotation_steps(
+    cluster: SmallCluster, other: SmallCluster, pod: Pod
+) -> Iterator[Step]:
+    """Yield updates of a waiting pod's annotations, to those of others or to none."""
+    rivals = (*cluster.pending, *other.pending)
+    for new in _distinct([{}, *(rival.metadata.annotations for rival in rivals)]):
+        if new != pod.metadata.annotations:
+            metadata = replace(pod.metadata, annotations=new)
+            yield Step(old=pod, new=replace(pod, metadata=metadata))
 
 
 def _steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:

@@ -46,8 +46,8 @@ __all__ = [
 _NOMINATE: Final = "return PostFilterResult(nominating=NominatingInfo(node_name, ...))"
 _READINGS: Final = (
     "its periodic background task returned the same data each time, so no check has "
-    "seen new data: derive a class whose data change with handle.clock, as in "
-    "docs/how-to/use-data-from-outside.md"
+    "seen new data: derive a class whose data change with handle.clock, as the "
+    "page 'Use data from outside' of the documentation shows"
 )
 _MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40

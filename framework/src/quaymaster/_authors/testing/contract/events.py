@@ -11,6 +11,7 @@ from quaymaster._authors.testing.contract.changes import (
     Step,
     annotation_steps,
     is_of,
+    own_annotation_steps,
     own_steps,
     steps,
 )
@@ -22,7 +23,7 @@ from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.victim_events import ask_held_back
 from quaymaster._base.raised import describe_exception
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint, QueueingHint
-from quaymaster._core.contract.declarations import PodUse
+from quaymaster._core.contract.declarations import PodUse, opens_gates_itself
 from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
 
@@ -93,7 +94,11 @@ def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) ->
             continue
         for step in steps(cluster, other, subject.objects):
             _ask_step(subject, cluster, pod, before, step)
-        for step in own_steps(cluster, other, pod):
+        own = [*own_steps(cluster, other, pod)]
+        # Of other plugins, the queue tries a rejected pod again after some minutes.
+        if opens_gates_itself(subject.plugin) and _rejects(before.pre_enqueue):
+            own += own_annotation_steps(cluster, other, pod)
+        for step in own:
             _ask_step(subject, cluster, step.updated(pod), before, step)
         # Only a plugin knows which annotations of running pods may change.
         for step in annotation_steps(cluster, other):

@@ -15,6 +15,7 @@ from quaymaster._authors.testing.contract.companions import (
     preempting,
 )
 from quaymaster._authors.testing.contract.object_keys import WatchedObjects
+from quaymaster._authors.testing.contract.old_pods import OLD_DAYS, aged
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.stressed import (
     NOT_NUMBERS,
@@ -52,6 +53,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                 _post_filter(subject, cluster, pod)
         except HookFailedError as failure:
             fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
+    _ask_with_old_pods(bench, cluster)
     confused = objects.confused_key(cluster.objects)
     if confused is not None:
         fail("", str(confused), confused.meant, cluster.pending)
@@ -62,6 +64,17 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     except HookFailedError as failure:
         shown = (cluster.pending[0], crowded.nodes, crowded.pods)
         fail(failure.hook, failure.problem, *shown)
+
+
+def _ask_with_old_pods(bench: Bench, cluster: SmallCluster) -> None:
+    """Call the hooks for pods that have waited longer than the scheduler has run."""
+    for pod in map(aged, cluster.pending):
+        try:
+            bench.add(pod)
+            walk(bench, pod)
+        except HookFailedError as failure:
+            text = f"{failure.problem} (the pod was created {OLD_DAYS} days ago)"
+            fail(failure.hook, text, pod, cluster.nodes, cluster.pods)
 
 
 def _ask_with_texts(subject: Subject, cluster: SmallCluster) -> None:

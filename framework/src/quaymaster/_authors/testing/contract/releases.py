@@ -10,6 +10,10 @@ from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.attempts import copies_of, place
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.departures import (
+    ask_departures,
+    has_no_waits,
+)
 from quaymaster._authors.testing.contract.reserving import binding_difference
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -31,6 +35,10 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                 _ask_of(subject, cluster, pod, what, end)
         except HookFailedError as failure:
             fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
+    try:
+        ask_departures(subject, cluster)
+    except HookFailedError as failure:
+        fail(failure.hook, failure.problem, cluster.pending, cluster.objects)
 
 
 def _ask_of(
@@ -129,7 +137,8 @@ _ENDS: Final[Sequence[tuple[str, _End]]] = (
 
 RELEASES: Final = Check(
     name="releases",
-    promise="no more waiting pods are released than permit lets pass one by one",
+    promise="waiting pods are released when permit lets them pass, and no others",
     ask=_ask,
     hooks=frozenset({"permit"}),
+    needs_more=has_no_waits,
 )

@@ -20,9 +20,9 @@ from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import Int64Array, freeze
 from quaymaster._core.state.node_info import NodeInfo
 
-__all__ = ["walk"]
+__all__ = ["expect_time", "walk"]
 
-_NO_WAIT: Final = "returned a wait of 0 s, which rejects the pod at once"
+_NO_WAIT: Final = "which rejects the pod at once, in each further attempt, too"
 
 
 def walk(bench: Bench, pod: Pod) -> None:
@@ -90,8 +90,7 @@ def _walk_binding(bench: Bench, state: CycleState, pod: Pod, name: str) -> None:
     with bench.assuming(pod, name) as assumed:
         for hook in ("reserve", "permit"):
             answer = _ask(bench, hook, state, assumed)
-            if isinstance(answer, PermitWait) and answer.timeout_seconds <= 0:
-                raise HookFailedError(hook, _NO_WAIT)
+            expect_time(hook, answer)
         _walk_pre_bind(bench, state, assumed)
         _ask_server(bench, "bind", state, assumed)
         state.end_annotations()
@@ -104,6 +103,7 @@ def _walk_pre_bind(bench: Bench, state: CycleState, assumed: Pod) -> None:
     if _ask(bench, "pre_bind_pre_flight", state, assumed) == Status.skip():
         return
     answer = _ask_server(bench, "pre_bind", state, assumed)
+    expect_time("pre_bind", answer)
     if not isinstance(answer, PreBindWait):
         bench.deliver()
         return
@@ -116,6 +116,17 @@ def _walk_pre_bind(bench: Bench, state: CycleState, assumed: Pod) -> None:
     _check(answer, "once what it has written is deleted")
     for obj in written:
         bench.add(obj)
+
+
+def expect_time(hook: str, answer: object) -> None:
+    """Expect that a wait leaves some time.
+
+    Raises:
+        HookFailedError: It leaves none.
+    """
+    if isinstance(answer, PermitWait | PreBindWait) and answer.timeout_seconds <= 0:
+        text = f"returned a wait of {answer.timeout_seconds:,.0f} s"
+        raise HookFailedError(hook, f"{text}, {_NO_WAIT}")
 
 
 def _check(wait: PreBindWait, when: str) -> None:
