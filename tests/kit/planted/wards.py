@@ -35,7 +35,7 @@ class Wards(Plugin):
 
     def learn(self, old: Pod | None, new: Pod | None) -> None:
         """Read a change of a pod."""
-        if old is not None and self.failed.pop(self.name_of(old), None):
+        if old is not None and self.failed.pop(self.name_of(old), ""):
             self.left(old.node_name)
         if new is not None and new.status.phase == "Failed" and new.node_name:
             self.failed[self.name_of(new)] = new.node_name
