@@ -42,7 +42,7 @@ class Wards(Plugin):
             self.came(new.node_name)
 
     def name_of(self, pod: Pod) -> str:
-        """Return by what a pod is known."""
+        """Return the key of a pod."""
         return pod.uid
 
     def count(self, node_name: str) -> int:

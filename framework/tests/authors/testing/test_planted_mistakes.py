@@ -99,7 +99,7 @@ from tests.kit.planted.racks import OWN as RACK_CLUSTERS
 from tests.kit.planted.relays import OWN as RELAY_CLUSTERS
 from tests.kit.planted.relays import RELAY_MISTAKES, Relays
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
-from tests.kit.planted.seats import SEAT_MISTAKES, Seats
+from tests.kit.planted.seats import SEAT_MISTAKES, LimitedSeats, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.starts import OWN as START_CLUSTERS
@@ -174,6 +174,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Meters, METER_CLUSTERS),
     (MetersAttempts, METER_CLUSTERS),
     (Seats, SEAT_CLUSTERS),
+    (LimitedSeats, SEAT_CLUSTERS),
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
     (EvictsCheaper, EVICTOR_CLUSTERS),
@@ -243,6 +244,7 @@ COSTLY = (
     "Approves",
     "Neighbours",
     "Seats",
+    "LimitedSeats",
     "Projects",
     "Evictors",
     "EvictsCheaper",
