@@ -1,6 +1,9 @@
 """A plugin that shares a ledger between profiles, and mistakes in it."""
 
 from collections.abc import Sequence
+from typing import ClassVar
+
+import attrs
 
 from quaymaster import (
     Change,
@@ -11,10 +14,11 @@ from quaymaster import (
     hookimpl,
     on_pod,
 )
+from quaymaster.config import integer
 from quaymaster.testing import clusters, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["OWN", "SEAT_MISTAKES", "Seats"]
+__all__ = ["OWN", "SEAT_MISTAKES", "LimitedSeats", "Seats"]
 
 SEATS, MOST = "example.com/seats", 2
 
@@ -72,6 +76,58 @@ class Seats(Plugin):
         return [on_pod(Change.DELETE | Change.UPDATE_POD_LABEL)]
 
 
+@attrs.frozen(kw_only=True)
+class SeatArgs:
+    """How many seats there are."""
+
+    most: int = attrs.field(default=1, validator=integer(1))
+
+
+class LimitedLedger(Ledger):
+    """A ledger with a limit, which may be that of another profile."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+
+class LimitedSeats(Seats):
+    """Correct: each profile has its own limit."""
+
+    Args: ClassVar[type] = SeatArgs
+
+    def __init__(self, args: SeatArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.most = args.most
+
+    def limit(self) -> int:
+        """Return how many seats there are."""
+        return self.most
+
+    @hookimpl
+    def pre_filter(self, pod: Pod) -> Status | None:
+        need = _seats(pod)
+        if not need or self.ledger.taken_by_others(pod.uid) + need <= self.limit():
+            return None
+        return Status.unresolvable("all seats are taken")
+
+
+class KeepsTheFirstLimit(LimitedSeats):
+    def __init__(self, args: SeatArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        shared = handle.shared(LimitedLedger, lambda: LimitedLedger(args.most))
+        self.most = shared.most
+
+
+class KeepsTheFirstInstance(LimitedSeats):
+    def __init__(self, args: SeatArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.first = handle.shared(KeepsTheFirstInstance, lambda: self)
+
+    def limit(self) -> int:
+        return self.first.most
+
+
 class ForgetsBoundPods(Seats):
     def follow(self, old: Pod | None, new: Pod | None) -> None:
         if old is not None and new is None:
@@ -119,6 +175,8 @@ class SharesNothing(Seats):
 
 OWN = clusters(pods=pods({"labels": {SEATS: "1"}}, {"labels": {SEATS: "2"}}))
 SEAT_MISTAKES: Sequence[Mistake] = (
+    Mistake(KeepsTheFirstLimit, ["shared state"], OWN),
+    Mistake(KeepsTheFirstInstance, ["shared state"], OWN),
     Mistake(ForgetsBoundPods, ["restarts"], OWN),
     Mistake(KeepsDeletedPods, ["staleness"], OWN),
     Mistake(KeepsSeatsOfPodsInTheQueue, ["unreserve"], OWN),

@@ -99,7 +99,7 @@ from tests.kit.planted.racks import OWN as RACK_CLUSTERS
 from tests.kit.planted.relays import OWN as RELAY_CLUSTERS
 from tests.kit.planted.relays import RELAY_MISTAKES, Relays
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
-from tests.kit.planted.seats import SEAT_MISTAKES, Seats
+from tests.kit.planted.seats import SEAT_MISTAKES, LimitedSeats, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.starts import OWN as START_CLUSTERS
@@ -108,6 +108,8 @@ from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
+from tests.kit.planted.wards import OWN as WARD_CLUSTERS
+from tests.kit.planted.wards import WARD_MISTAKES, Wards
 from tests.kit.planted.weights import OWN as WEIGHT_CLUSTERS
 from tests.kit.planted.weights import WEIGHT_MISTAKES, Weights
 from tests.kit.planted.windows import OWN as WINDOW_CLUSTERS
@@ -149,6 +151,7 @@ MISTAKES = (
     *BERTH_MISTAKES,
     *DESK_MISTAKES,
     *MODE_MISTAKES,
+    *WARD_MISTAKES,
     *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -171,6 +174,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Meters, METER_CLUSTERS),
     (MetersAttempts, METER_CLUSTERS),
     (Seats, SEAT_CLUSTERS),
+    (LimitedSeats, SEAT_CLUSTERS),
     (Projects, PROJECT_CLUSTERS),
     (Evictors, EVICTOR_CLUSTERS),
     (EvictsCheaper, EVICTOR_CLUSTERS),
@@ -205,6 +209,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Wards, WARD_CLUSTERS),
     (Weights, WEIGHT_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
@@ -239,6 +244,7 @@ COSTLY = (
     "Approves",
     "Neighbours",
     "Seats",
+    "LimitedSeats",
     "Projects",
     "Evictors",
     "EvictsCheaper",
@@ -257,6 +263,7 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Wards",
     "Weights",
     "PrefersModes",
     "PrefersTeams",

@@ -18,7 +18,7 @@ from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.config.dump import plain
 from quaymaster._core.config.records import record_fields
 
-__all__ = ["ask_sharing"]
+__all__ = ["ask_sharing", "other_values"]
 
 _NOTHING: Final = SmallCluster()
 
@@ -30,7 +30,7 @@ def ask_sharing(subject: Subject, args: object) -> None:
         subject: The plugin.
         args: Its arguments.
     """
-    for key, value in _other_values(args):
+    for key, value in other_values(args):
         given = attrs.evolve(subject, args={**(subject.args or {}), key: value})
         try:
             _ = given.config
@@ -52,7 +52,7 @@ def _build(*subjects: Subject) -> None:
         subject.close()
 
 
-def _other_values(args: object) -> Iterator[tuple[str, object]]:
+def other_values(args: object) -> Iterator[tuple[str, object]]:
     """Yield for each argument of a common type another value in a file."""
     written = cast(Mapping[str, object], plain(args))
     for field in record_fields(type(args)):

@@ -1,8 +1,9 @@
 """A check: callbacks for changes of objects report what changes cached answers."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import attrs
+from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.testing.contract.answers import Answers, answers, difference
@@ -12,6 +13,7 @@ from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.reported import apply
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._core.contract.declarations import Scope
 
 __all__ = ["OBJECT_CHANGES"]
@@ -61,21 +63,68 @@ def _ask_step(subject: Subject, cluster: SmallCluster, pod: Pod, step: Step) -> 
     signature, expected = bench.ask("sign_pod", pod), answers(bench, pod)
     if signature is None:
         return
-    bench.handle.reported_changes.clear()
-    apply(bench, step)
-    reported = {name for _, name in bench.handle.reported_changes}
-    if "" in reported:
-        return
-    example = [obj for obj in (step.old, step.new) if obj is not None]
-    if bench.ask("sign_pod", pod) != signature:
-        text = f"{step} changes it, but the callback does not call Handle.changed()"
-        fail("sign_pod", text, pod, example)
-    dropped = reported | _touched(step)
-    actual = answers(bench, pod)
-    changed = difference(_cached(actual, dropped), _cached(expected, dropped))
+    example: list[ApiObject] = []
+    first = None
+    for each in _with_further(step):
+        bench.handle.reported_changes.clear()
+        apply(bench, each)
+        reported = {name for _, name in bench.handle.reported_changes}
+        before, is_same = signature, "" not in reported
+        example += [obj for obj in (each.old, each.new) if obj is not None]
+        signature = bench.ask("sign_pod", pod)
+        if is_same and signature != before:
+            text = f"{each} changes it, but the callback does not call Handle.changed()"
+            fail("sign_pod", text, pod, example)
+        dropped = reported | _touched(each)
+        last, expected = expected, answers(bench, pod)
+        changed = difference(_cached(expected, dropped), _cached(last, dropped))
+        if is_same and changed is not None:
+            text = f"{changed} as before {each}: {_remedy(changed.node, reported)}"
+            fail(changed.hook, text, pod, example, cluster.nodes, cluster.pods)
+        first = first or expected
+    assert first is not None
+    changed = difference(_cached(expected, set()), _cached(first, set()))
     if changed is not None:
-        text = f"{changed} as before {step}: {_remedy(changed.node, reported)}"
+        text = f"{changed} as after {step}, once {_undone(step)}"
         fail(changed.hook, text, pod, example, cluster.nodes, cluster.pods)
+
+
+def _undone(step: Step) -> str:
+    """Return what has happened since a change, although the objects are the same."""
+    if step.old is None:
+        return (
+            "objects like it have come and left, one of them with its name in another "
+            "namespace: know objects by their uid or key"
+        )
+    return "it was undone and repeated: answers follow from the objects alone"
+
+
+def _with_further(step: Step) -> Iterator[Step]:
+    """Yield a change, and further ones like it, each of which a plugin has to report.
+
+    Objects like a new one arrive and leave; an updated object changes back, and again.
+    So the cluster is at last as after the change.
+    """
+    yield step
+    old, new = step.old, step.new
+    if new is None:
+        return
+    if old is not None:
+        yield Step(old=new, new=old)
+        yield step
+        return
+    name, namespace = new.metadata.name, new.metadata.namespace
+    copies = [_copy_of(new, f"{name}-next", namespace)]
+    if namespace:
+        copies.append(_copy_of(new, name, f"{namespace}-next"))
+    yield from (Step(new=copy) for copy in copies)
+    yield from (Step(old=copy) for copy in copies)
+
+
+def _copy_of(obj: ApiObject, name: str, namespace: str) -> ApiObject:
+    uid = make_uid(type(obj), name, namespace)
+    metadata = replace(obj.metadata, name=name, namespace=namespace, uid=uid)
+    return replace(obj, metadata=metadata)
 
 
 def _remedy(node: str, reported: Collection[str]) -> str:
@@ -106,7 +155,7 @@ def _touched(step: Step) -> set[str]:
     for obj in (step.old, step.new):
         if isinstance(obj, Node):
             touched.add(obj.name)
-        elif isinstance(obj, Pod):
+        elif isinstance(obj, Pod) and not obj.is_finished:
             touched.add(obj.node_name)
     return touched
 

@@ -13,6 +13,9 @@ from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
     reserve_and_return,
 )
+from quaymaster._authors.testing.contract.shared_arguments import (
+    ask_shared_arguments,
+)
 from quaymaster._authors.testing.contract.shared_names import (
     MUTABLE,
     REMEDY,
@@ -54,6 +57,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                 changed = name
         if changed is not None:
             fail("", f"{changed} changes with each pod, {REMEDY}", pod, cluster.nodes)
+    ask_shared_arguments(subject, cluster)
 
 
 def _run(bench: Bench, pod: Pod) -> None:
