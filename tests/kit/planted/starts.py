@@ -14,12 +14,13 @@ from quaymaster import (
     hookimpl,
     on_pod,
 )
-from quaymaster.testing import SmallCluster, clusters, make_pod
+from quaymaster.testing import SmallCluster, clusters, make_pod, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["OWN", "START_MISTAKES", "Starts"]
+__all__ = ["IN_LINES", "OWN", "START_MISTAKES", "Lines", "Starts"]
 
 MOST = 1
+LINE = "example.com/line"
 
 
 class Slots:
@@ -87,6 +88,51 @@ class Starts(Plugin):
         return [on_pod.assigned(Change.DELETE | Change.UPDATE)]
 
 
+class Lines(Starts):
+    """Correct: the pods of each line start one after the other."""
+
+    def book(self, pod: Pod) -> None:
+        """Count a pod in its line."""
+        self.starting[pod.uid] = self.line_of(pod)
+
+    def line_of(self, pod: Pod) -> str:
+        """Return the line of a pod."""
+        return f"{pod.namespace}/{pod.labels.get(LINE, '')}"
+
+    def has_room(self, pod: Pod) -> bool:
+        """Return whether a pod is the next one of its line."""
+        line = self.line_of(pod)
+        lines = [of for uid, of in self.starting.items() if uid != pod.uid]
+        return lines.count(line) < MOST
+
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        return [on_pod(Change.DELETE | Change.UPDATE)]
+
+
+class LooksAtTheFirstOnly(Lines):
+    def release(self) -> None:
+        for waiting in self.handle.waiting_pods():
+            if not self.has_room(waiting.pod):
+                break
+            self.book(waiting.pod)
+            waiting.allow(self.handle.plugin_name)
+
+
+class IgnoresUpdates(Lines):
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        if old is None or new is None:
+            super().follow(old, new)
+
+
+class BooksWaitingPods(Lines):
+    @hookimpl
+    def permit(self, pod: Pod) -> PermitWait | None:
+        answer = super().permit(pod)
+        self.book(pod)
+        return answer
+
+
 class BooksNoReleasedPods(Starts):
     def release(self) -> None:
         for waiting in self.handle.waiting_pods():
@@ -142,13 +188,18 @@ class WakesNoPodsWhoseWaitTimedOut(Starts):
 
 
 def _with_a_starting_pod(cluster: SmallCluster) -> SmallCluster:
-    starting = make_pod(name="starting", node=cluster.nodes[0].name)
+    starting = make_pod(name="starting", node=cluster.nodes[0].name, labels={LINE: "1"})
     status = replace(starting.status, phase="Pending")
     return attrs.evolve(cluster, pods=(replace(starting, status=status),))
 
 
+_LINES = clusters(pods=pods({"labels": {LINE: "1"}}, {"labels": {LINE: "2"}}))
+IN_LINES = _LINES.map(_with_a_starting_pod)
 OWN = clusters().map(_with_a_starting_pod)
 START_MISTAKES: Sequence[Mistake] = (
+    Mistake(LooksAtTheFirstOnly, ["releases"], IN_LINES),
+    Mistake(IgnoresUpdates, ["releases"], IN_LINES),
+    Mistake(BooksWaitingPods, ["releases"], IN_LINES),
     Mistake(BooksNoReleasedPods, ["releases"], OWN),
     Mistake(KeepsALineOfItsOwn, ["releases"], OWN),
     Mistake(ReleasesNobodyAfterDeletions, ["releases"], OWN),

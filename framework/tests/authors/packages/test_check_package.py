@@ -573,6 +573,34 @@ def test_file_that_the_wheel_leaves_out_gets_a_finding(
     assert reported == [line] * bool(line)
 
 
+READING = "import pathlib\n" + GATES
+READS = "(pathlib.Path(__file__).parents[2] / 'limits.json').read_text()"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"{READING}\n{READS}\n", id="by the module"),
+        pytest.param(READING.replace("pass", READS, 1), id="by the constructor"),
+    ],
+)
+@pytest.mark.parametrize("is_there", [True, False])
+def test_file_outside_the_wheel_that_is_read_gets_a_finding(
+    make_folder: MakeFolder, code: str, is_there: bool
+) -> None:
+    folder = built(make_folder(code=code))
+    if is_there:
+        Path(folder, "limits.json").touch()
+    reported = [text for text in findings(folder) if "[wheel]" in text]
+    start = (
+        "error: [wheel] entry points: 'acme_gates:Gates' fails if it is loaded from "
+        "the wheel, but not here: "
+    )
+    assert [text.startswith(start) for text in reported] == [True] * is_there
+    assert all("No such file or directory" in text for text in reported)
+
+
 @pytest.mark.long
 def test_wheel_that_cannot_be_built_gets_a_finding(make_folder: MakeFolder) -> None:
     build = HATCHLING.partition("[tool.")[0]

@@ -102,8 +102,8 @@ from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
 from tests.kit.planted.seats import SEAT_MISTAKES, LimitedSeats, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
+from tests.kit.planted.starts import IN_LINES, START_MISTAKES, Lines, Starts
 from tests.kit.planted.starts import OWN as START_CLUSTERS
-from tests.kit.planted.starts import START_MISTAKES, Starts
 from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
@@ -200,6 +200,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Holds, HOLD_CLUSTERS),
     (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
+    (Lines, IN_LINES),
     (Curfews, CURFEW_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (SortsByATextAtLast, DEADLINE_CLUSTERS),
@@ -228,6 +229,7 @@ COSTLY = (
     "Holds",
     "ClosesNodes",
     "Starts",
+    "Lines",
     "Gpus",
     "Prices",
     "ReadsFloats",

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -20,6 +20,7 @@ import attrs
 
 from quaymaster._authors.packages.candidate import Candidate
 from quaymaster._authors.packages.findings import Finding
+from quaymaster._authors.packages.wheel_loading import failures_from
 from quaymaster._base.errors import QuaymasterError
 
 __all__ = ["wheel_findings"]
@@ -59,9 +60,15 @@ class _BuildError(QuaymasterError):
 
 @attrs.frozen
 class _Wheel:
-    """The names of the files in a wheel."""
+    """What is in a wheel.
+
+    Attributes:
+        files: The names of the files.
+        failures: The plugins that do not load or start from it -> the error.
+    """
 
     files: Collection[str]
+    failures: Mapping[str, str]
 
     def has_module(self, name: str) -> bool:
         """Return whether a module is in it, also one that is not written in Python."""
@@ -73,12 +80,13 @@ class _Wheel:
 
 
 def wheel_findings(candidate: Candidate) -> Iterator[Finding]:
-    """Find modules of a package and files ``py.typed`` that its wheel leaves out."""
+    """Find what the wheel of a package leaves out, such as modules or ``py.typed``."""
     folder, backend = candidate.folder, candidate.backend
     if folder is None or not _is_installed(backend):
         return
+    plugins = [offer.entry.value for offer in candidate.plugins]
     try:
-        wheel = _built(folder, backend)
+        wheel = _built(folder, backend, plugins)
     except _BuildError as error:
         message = f"the wheel cannot be built: {error}"
         yield Finding.error("wheel", "build-system", message)
@@ -88,6 +96,13 @@ def wheel_findings(candidate: Candidate) -> Iterator[Finding]:
     for module in missing:
         message = f"the wheel has no module {module!r}, which an entry point names"
         yield Finding.error("wheel", "entry points", message)
+    for entry, problem in wheel.failures.items():
+        if entry.partition(":")[0] not in missing:
+            message = (
+                f"{entry!r} fails if it is loaded from the wheel, but not here: "
+                f"{problem}: put the files that it reads into the package"
+            )
+            yield Finding.error("wheel", "entry points", message)
     packages = sorted({module.partition(".")[0] for module in modules})
     for package in packages:
         if package not in missing:
@@ -126,8 +141,8 @@ def _is_installed(backend: str) -> bool:
     return package.isidentifier() and importlib.util.find_spec(package) is not None
 
 
-def _built(folder: Path, backend: str) -> _Wheel:
-    """Build the wheel of a copy of a folder.
+def _built(folder: Path, backend: str, plugins: Sequence[str]) -> _Wheel:
+    """Build the wheel of a copy of a folder, and load its plugins.
 
     Raises:
         _BuildError: The backend fails.
@@ -139,8 +154,13 @@ def _built(folder: Path, backend: str) -> _Wheel:
         target.mkdir()
         _run(source, backend, target)
         (wheel,) = target.glob("*.whl")
+        site = Path(name, "site")
         with zipfile.ZipFile(wheel) as archive:
-            return _Wheel(frozenset(archive.namelist()))
+            files = frozenset(archive.namelist())
+            archive.extractall(site)
+        # Its modules must not find there what only the sources have.
+        shutil.rmtree(source)
+        return _Wheel(files, failures_from(site, plugins))
 
 
 def _run(source: Path, backend: str, target: Path) -> None:

@@ -10,6 +10,7 @@ from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.attempts import copies_of, place
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.company import ask_company
 from quaymaster._authors.testing.contract.departures import (
     ask_departures,
     has_no_waits,
@@ -37,6 +38,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
             fail(failure.hook, failure.problem, pod, cluster.nodes, cluster.pods)
     try:
         ask_departures(subject, cluster)
+        ask_company(subject, cluster)
     except HookFailedError as failure:
         fail(failure.hook, failure.problem, cluster.pending, cluster.objects)
 
