@@ -54,7 +54,7 @@ def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
 
 
 def _ask_of_old_choices(bench: Bench, pod: Pod, chosen: Pod) -> None:
-    """Check that a pod in the queue gets nothing because an annotation says so.
+    """Check that reserve follows no annotation of a pod in the queue.
 
     Users may write it, and the choice of an earlier attempt was for another node.
 
