@@ -107,7 +107,10 @@ class Gpus(Plugin):
     def _choose(self, state: CycleState, pod: Pod, node_name: str) -> str | None:
         node = self.handle.snapshot.get(node_name)
         assert node is not None
-        for number, left in enumerate(self._free(node)):
+        # The pod is assumed there, maybe with an annotation that its user wrote.
+        others = node.clone()
+        others.remove_pod(pod)
+        for number, left in enumerate(self._free(others)):
             if left >= wish_of(pod):
                 return str(number)
         return None
@@ -209,6 +212,11 @@ class FiltersByTheClock(Gpus):
         return super().filter_nodes(pod, nodes, rows)
 
 
+class PrefersAnAnnotatedDevice(Gpus):
+    def _choose(self, state: CycleState, pod: Pod, node_name: str) -> str | None:
+        return pod.annotations.get(DEVICE) or super()._choose(state, pod, node_name)
+
+
 class KeepsChoicesInMemory(Gpus):
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -239,6 +247,7 @@ class KeepsChoicesInMemory(Gpus):
 
 
 GPU_MISTAKES: Sequence[Mistake] = (
+    Mistake(PrefersAnAnnotatedDevice, ["choices"], OWN),
     Mistake(WritesToNodes, ["purity"], OWN),
     Mistake(CountsInFilter, ["determinism"], OWN),
     Mistake(TwinWithGreater, ["twin"], OWN),

@@ -118,6 +118,17 @@ class AnnotatesAnotherLicence(Licences):
         state.annotate(LENT, free[-1])
 
 
+class KeepsAnAnnotatedLicence(Licences):
+    @hookimpl
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        licence = pod.annotations.get(LENT)
+        if licence is None:
+            return super().reserve(state, pod, node_name)
+        self.lent.setdefault(node_name, {})[pod.uid] = licence
+        state.annotate(LENT, licence)
+        return None
+
+
 class ForgetsLabelsThatGo(Licences):
     def after_change(self, pod: Pod, old: Pod, new: Pod | None) -> QueueingHint:
         if new is None:
@@ -179,6 +190,7 @@ LICENCE_MISTAKES: Sequence[Mistake] = (
     Mistake(TakesLicencesOfBoundPods, ["pod endings"], OWN),
     Mistake(FiltersByItsLedger, ["imagining"], OWN),
     Mistake(AnnotatesAnotherLicence, ["choices"], OWN),
+    Mistake(KeepsAnAnnotatedLicence, ["choices"], OWN),
     Mistake(ForgetsLabelsThatGo, ["events"], OWN),
     Mistake(ChoosesFromASet, ["other process"], OWN),
     Mistake(ScoresByCalls, ["determinism"], OWN),

@@ -15,7 +15,10 @@ from quaymaster._authors.testing.contract.answers import (
 from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
-from quaymaster._authors.testing.contract.reserving import reserve_and_return
+from quaymaster._authors.testing.contract.reserving import (
+    open_nodes,
+    reserve_and_return,
+)
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState
@@ -41,12 +44,52 @@ def _ask_choices(subject: Subject, cluster: SmallCluster, _other: SmallCluster) 
         # A copy chooses from the same things.
         others = (*copies_of(pod, 1), *others)
         restarted = Bench(subject, after)
+        _ask_of_old_choices(restarted, pod, chosen)
         for other in others:
             _compare(restarted, bench, other, chosen, _RESTARTED)
         bench.snapshot.remove_pod(chosen)
         bench.add(chosen)
         for other in others:
             _compare(restarted, bench, other, chosen, _BOUND)
+
+
+def _ask_of_old_choices(bench: Bench, pod: Pod, chosen: Pod) -> None:
+    """Check that reserve follows no annotation of a pod in the queue.
+
+    Users may write it, and the choice of an earlier attempt was for another node.
+
+    Args:
+        bench: Its cluster has the chosen pod on its node.
+        pod: The pod as it was drawn.
+        chosen: The pod with the annotations that reserve has chosen.
+    """
+    (copy,) = copies_of(pod, 1)
+    own = copy.metadata.annotations
+    written = {
+        key: text
+        for key, text in chosen.metadata.annotations.items()
+        if own.get(key) != text
+    }
+    metadata = replace(copy.metadata, annotations={**own, **written})
+    marked = replace(copy, metadata=metadata)
+    choices = []
+    for each in (marked, copy):
+        state = CycleState()
+        if chosen.node_name not in open_nodes(bench, each):
+            return
+        answer = reserve_and_return(bench, each, chosen.node_name, state)
+        if answer.get("reserve") is not None:
+            return
+        choices.append({**each.metadata.annotations, **state.annotations})
+    for key, given in written.items():
+        actual, expected = (choice.get(key) for choice in choices)
+        if actual != expected:
+            text = (
+                f"chooses {actual!r} for a pod that has {key}={given!r} in the "
+                f"queue, expected {expected!r} as without: only the annotations of "
+                "pods with a node are choices"
+            )
+            fail("reserve", text, marked, chosen)
 
 
 def _compare(
