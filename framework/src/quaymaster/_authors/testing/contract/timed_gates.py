@@ -19,8 +19,8 @@ from quaymaster._core.contract.declarations import opens_gates_itself
 __all__ = ["TIMED_GATES"]
 
 _HOUR: Final = 3600
-_ARRIVALS: Final = (0.0, 4.2 * _HOUR + 0.4, 31 * _HOUR)
-"""When pods arrive, in seconds: also within a second, and on the next day."""
+_ARRIVALS: Final = (0.0, 4.2 * _HOUR + 0.4, 11 * _HOUR, 31 * _HOUR)
+"""When pods arrive, in seconds: at night, by day, within a second, and a day later."""
 
 _END: Final = 74 * _HOUR
 _GRACE: Final = 900
@@ -38,7 +38,11 @@ _BACKGROUND: Final = (
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
-    _Days(subject, cluster).pass_by()
+    # In both orders: a plugin may set a timer for the first pod that it holds back.
+    for pending in (cluster.pending, cluster.pending[::-1]):
+        _Days(subject, attrs.evolve(cluster, pending=pending)).pass_by()
+        if len(pending) < 2:
+            return
 
 
 @attrs.define
