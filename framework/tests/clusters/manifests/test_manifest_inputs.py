@@ -50,6 +50,13 @@ def test_inputs_are_read_in_order(tmp_path: Path) -> None:
     assert names(str(file), NODES) == ["n3", "n1", "n2"]
 
 
+def test_a_single_input_need_not_be_in_a_list(tmp_path: Path) -> None:
+    file = tmp_path / "node.json"
+    file.write_text(JSON)
+    for source in (file, str(file), JSON, JSON.encode(), io.StringIO(JSON)):
+        assert [obj.name for obj in load(source).objects] == ["n3"]
+
+
 def test_other_strings_are_paths() -> None:
     with pytest.raises(ManifestErrors, match="nowhere: no such file"):
         load(["nowhere"])

@@ -68,9 +68,9 @@ def _is_private(name: str) -> bool:
 
 
 def _remedy(use: _Use) -> str:
-    public = _public_names(use)
+    public = _public_name(use)
     if public:
-        return " or ".join(map(repr, public))
+        return repr(public)
     return "a public name of the framework, or code of the package's own"
 
 
@@ -134,22 +134,19 @@ def _is_module(name: str) -> bool:
     return name in sys.modules
 
 
-def _public_names(use: _Use) -> Sequence[str]:
-    """Return the public names of an object, of which the root's comes first."""
-    if not use.name:
-        return ()
-    private = getattr(sys.modules.get(use.module), use.name, None)
+def _public_name(use: _Use) -> str:
+    """Return the first public name of an object, of the root if it has it, or empty."""
+    private = getattr(sys.modules.get(use.module), use.name, None) if use.name else None
     if private is None:
-        return ()
-    found = []
+        return ""
     for module, names in _public_modules():
         if use.name in names:
             with suppress(ImportError):
                 public = getattr(import_module(module), use.name, None)
                 # Identity: another object may have the same name.
                 if public is private:
-                    found.append(f"{module}.{use.name}")
-    return found[:1]
+                    return f"{module}.{use.name}"
+    return ""
 
 
 @cache

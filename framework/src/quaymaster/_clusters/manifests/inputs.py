@@ -2,11 +2,12 @@
 
 import io
 import os
-from typing import IO, NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import IO, NamedTuple, TypeAlias, cast
 
 from quaymaster._base.input.reading import UnreadableError, read_stream
 
-__all__ = ["ManifestInput", "NamedText", "named_text"]
+__all__ = ["ManifestInput", "NamedText", "inputs_of", "named_text"]
 
 ManifestInput: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes]
 """A path, a text, or a stream."""
@@ -25,6 +26,22 @@ class NamedText(NamedTuple):
 
     name: str
     content: bytes
+
+
+def inputs_of(
+    inputs: ManifestInput | Iterable[ManifestInput],
+) -> Iterable[ManifestInput]:
+    """Return the inputs, of which a single one need not be in a list.
+
+    Args:
+        inputs: One input or several. A text is one input, although Python can iterate
+            over its letters, and an open file is one, not its lines.
+    """
+    if isinstance(inputs, str | bytes | os.PathLike):
+        return (inputs,)
+    if hasattr(inputs, "read"):
+        return (cast("IO[str]", inputs),)
+    return inputs
 
 
 def named_text(source: ManifestInput) -> NamedText | None:

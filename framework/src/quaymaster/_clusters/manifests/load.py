@@ -9,7 +9,7 @@ from quaymaster._api.openapi.table import field_table
 from quaymaster._base.garbage import collector_paused
 from quaymaster._base.versions.kubernetes import DEFAULT_KUBERNETES, Kubernetes
 from quaymaster._clusters.manifests.collector import Collector
-from quaymaster._clusters.manifests.inputs import ManifestInput
+from quaymaster._clusters.manifests.inputs import ManifestInput, inputs_of
 from quaymaster._clusters.manifests.loaded import Loaded
 from quaymaster._clusters.manifests.validation import Validation
 
@@ -20,7 +20,7 @@ __all__ = ["load"]
 
 
 def load(
-    paths: Iterable[ManifestInput],
+    paths: ManifestInput | Iterable[ManifestInput],
     *,
     pool: SpecPool | None = None,
     kinds: Iterable[type[ApiObject]] = (),
@@ -40,9 +40,10 @@ def load(
     The garbage collector pauses meanwhile.
 
     Args:
-        paths: Files, directories, ``-`` for standard input, texts, or open files. A
-            ``str`` of several lines, or one that begins with ``{``, is a text of YAML
-            or JSON, and so are ``bytes``; any other ``str`` is a path.
+        paths: One input or several: files, directories, ``-`` for standard input,
+            texts, or open files. A ``str`` of several lines, or one that begins with
+            ``{``, is a text of YAML or JSON, and so are ``bytes``; any other ``str`` is
+            a path.
         pool: Shares equal parts between the objects.
         kinds: Kinds that plugins and packages declare, beside those of Kubernetes; see
             `quaymaster.config.declared_kinds`. Fields that their classes do not have
@@ -85,7 +86,7 @@ def load(
     with collector_paused():
         for name, content in stored:
             collector.read_stored(name, content)
-        for path in paths:
+        for path in inputs_of(paths):
             collector.read(path)
     return collector.result()
 

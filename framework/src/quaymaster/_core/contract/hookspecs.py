@@ -309,8 +309,9 @@ class PreFilterPlugin(Protocol):
         Returns:
             A `PreFilterResult` to restrict the nodes. After ``Status.skip()``, this
             plugin's ``filter``, ``add_pod`` and ``remove_pod`` are not called in this
-            attempt; with the class attribute ``skips_binding = True``, ``reserve``,
-            ``unreserve``, ``permit`` and ``pre_bind`` are not called either.
+            attempt. So skip only pods that ``filter`` would accept on every node. With
+            the class attribute ``skips_binding = True``, ``reserve``, ``unreserve``,
+            ``permit`` and ``pre_bind`` are not called either.
         """
 
     @hookspec(since="0.1")

@@ -37,9 +37,10 @@ class LowestPriorities:
 
     def _catch_up(self, nodes: NodeTable) -> None:
         """Read the nodes that have changed since the last attempt."""
-        changed = nodes.changes.since(self._revision)
-        has_changed = changed is None or self._is_other_size(nodes)
-        if changed is None or has_changed:
+        is_other_size = self._is_other_size(nodes)
+        changed = None if is_other_size else nodes.changes.since(self._revision)
+        has_changed = changed is None
+        if changed is None:
             self._lowest = np.full(nodes.capacity, NOBODY, dtype=np.int64)
             changed = range(len(nodes.infos))
         self._revision = nodes.changes.revision

@@ -1,6 +1,7 @@
 """Runs pods through whole attempts: each is bound, waits on Permit, or is rejected."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -13,7 +14,10 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import PermitWait
 from quaymaster._core.contract.status import Status
 
-__all__ = ["copies_of", "place"]
+__all__ = ["copies_of", "place", "waits_until_deadline"]
+
+_MARGIN_SECONDS: Final = 0.5
+"""How long before its deadline a pod has to be released."""
 
 
 def place(bench: Bench, pod: Pod) -> object:
@@ -36,6 +40,24 @@ def place(bench: Bench, pod: Pod) -> object:
     names = (info.name for info in bench.snapshot if info.name not in attempt.rejected)
     node_name = next(names, "")
     return _Placing(bench, pod, node_name).run() if node_name else _NO_NODE
+
+
+def waits_until_deadline(bench: Bench, pod: Pod) -> bool:
+    """Let time pass until shortly before the deadline of a pod on Permit.
+
+    Args:
+        bench: The plugin and its cluster.
+        pod: The pod.
+
+    Returns:
+        Whether it waits then; False if it has been released or rejected before.
+    """
+    entry = bench.room.pods.get(pod.uid)
+    if entry is None:
+        return False
+    deadline = min(timer.due for timer in entry.timers.values())
+    bench.advance(max(0.0, deadline - bench.services.clock.now() - _MARGIN_SECONDS))
+    return bench.room.pods.get(pod.uid) is not None
 
 
 class _Placing:

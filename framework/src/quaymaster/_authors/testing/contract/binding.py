@@ -7,9 +7,9 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Node, Pod
-from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.harnesses import admitted_harness
+from quaymaster._authors.testing.contract.rejections import fail_rejected
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.faults import Fault, FaultyCluster
@@ -75,12 +75,7 @@ def _ask_failing(harness: "_FailingHarness", pod: Pod, node: Node) -> None:
                 fail("bind", text, pod, node)
         harness.faulty.set_rates({})
         if rejection is not None and _answer(harness, pod, node.name) is None:
-            text = (
-                f"returned {shown(rejection)} because a call of handle.cluster failed, "
-                "expected Status.from_error(error) or the exception itself: a pod that "
-                "is rejected waits for an event of the cluster, and none may come"
-            )
-            fail("bind", text, pod, node)
+            fail_rejected("bind", rejection, pod, node)
 
 
 def _started(harness: PluginHarness) -> PluginHarness:

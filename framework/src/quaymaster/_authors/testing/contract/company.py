@@ -8,7 +8,11 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.attempts import copies_of, place
+from quaymaster._authors.testing.contract.attempts import (
+    copies_of,
+    place,
+    waits_until_deadline,
+)
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import Step
 from quaymaster._authors.testing.contract.check import fail
@@ -21,8 +25,6 @@ __all__ = ["ask_company"]
 _COPIES: Final = 2
 _MOST_PENDING: Final = 2
 _MOST_STEPS: Final = 8
-_MARGIN_SECONDS: Final = 0.5
-"""How long before its deadline a pod has to be released."""
 
 
 def ask_company(subject: Subject, cluster: SmallCluster) -> None:
@@ -73,14 +75,9 @@ def _ask_step(bench: Bench, cluster: SmallCluster, step: Step) -> None:
         others = [pod for pod in stored if pod.uid != step.new.uid]
         passing &= _passing(bench.subject, cluster, others, waiting)
     for pod in waiting:
-        entry = bench.room.pods.get(pod.uid)
-        if entry is None or pod.uid not in passing:
+        if bench.room.pods.get(pod.uid) is None or pod.uid not in passing:
             continue
-        deadline = min(timer.due for timer in entry.timers.values())
-        seconds = deadline - bench.services.clock.now() - _MARGIN_SECONDS
-        bench.advance(max(0.0, seconds))
-        # Identity: it may have been rejected, and wait again.
-        if bench.room.pods.get(pod.uid) is entry:
+        if waits_until_deadline(bench, pod):
             text = (
                 f"lets pod '{pod.key}' wait until its timeout, although a new instance "
                 f"lets it pass after {step}: look at every pod of "

@@ -9,7 +9,11 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.attempts import copies_of, place
+from quaymaster._authors.testing.contract.attempts import (
+    copies_of,
+    place,
+    waits_until_deadline,
+)
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import fail
 from quaymaster._authors.testing.contract.old_pods import aged
@@ -26,10 +30,6 @@ _CLUSTERS: Final = "releases clusters"
 _ENOUGH_CLUSTERS: Final = 20
 """As in `effects`: with fewer, the author wants a quick run."""
 _MOST_CLUSTERS: Final = 200
-
-_MARGIN_SECONDS: Final = 0.5
-"""How long before its deadline a pod has to be released."""
-
 
 _Change: TypeAlias = Callable[[], None]
 """What happens to the other pod at last."""
@@ -89,12 +89,9 @@ def _ask_of(
     subject.effects[_WAITS] += is_old and entry is not None
     if entry is None or not _passes(subject, cluster, pod, other, course):
         return
-    deadline = min(timer.due for timer in entry.timers.values())
     change()
     bench.room.settle()
-    bench.advance(max(0.0, deadline - bench.services.clock.now() - _MARGIN_SECONDS))
-    # Identity: it may have been rejected, and wait again.
-    if bench.room.pods.get(pod.uid) is entry:
+    if waits_until_deadline(bench, pod):
         text = (
             f"lets pod '{pod.key}' wait until its timeout, although it would not wait "
             f"any more since pod '{other.key}' {course.what}: look at the pods of "

@@ -3,10 +3,9 @@
 from typing import Final
 
 from quaymaster._api.objects import Pod
-from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.binding_runs import begin, open_nodes
-from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.rejections import fail_rejected
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.faults import Fault
@@ -41,10 +40,4 @@ def _ask(bench: Bench, pod: Pod, node_name: str, fault: Fault) -> None:
     answer = run.pre_bind()
     bench.cluster.set_rates({})
     if isinstance(answer, Status) and answer.is_rejected:
-        text = (
-            f"returned {shown(answer)} because a call of handle.cluster failed, "
-            "expected Status.from_error(error) or the exception itself: a pod that is "
-            "rejected waits for an event of the cluster, and none may come; after an "
-            "error it is retried"
-        )
-        fail("pre_bind", text, pod)
+        fail_rejected("pre_bind", answer, pod)

@@ -120,13 +120,10 @@ def _is_repeated(bench: Bench, executor: _CountingExecutor) -> bool:
 
 def _fail_calls(bench: Bench, executor: _CountingExecutor) -> None:
     """Let the calls of the cluster fail in some tasks."""
-    bench.cluster.set_rates({Fault.ERROR: 1.0})
-    for _ in range(_FAILURES):
+    for rates in (*[{Fault.ERROR: 1.0}] * _FAILURES, {}):
+        bench.cluster.set_rates(rates)
         if not _is_repeated(bench, executor):
             _fail_not_repeated("a call of handle.cluster")
-    bench.cluster.set_rates({})
-    if not _is_repeated(bench, executor):
-        _fail_not_repeated("a call of handle.cluster")
 
 
 def _fail_connections(subject: Subject, cluster: SmallCluster) -> None:

@@ -62,7 +62,7 @@ class Template:
 
     node: Node
     pods: Sequence[Pod]
-    _named: dict[str, "Template"] = attrs.field(factory=dict, init=False)
+    _named: dict[str, "Template"] = attrs.field(factory=dict, init=False, repr=False)
 
     def named(self, suffix: str) -> "Template":
         """Return a copy with other names, so that several fit into one cluster."""
