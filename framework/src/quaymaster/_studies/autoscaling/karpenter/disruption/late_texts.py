@@ -1,6 +1,6 @@
 """Texts of events that are rendered when they are read.
 
-Whoever reads the events of a cluster sees the last text for each node. A look at 1,000
+The events of a cluster show the last text for each node. A look at 1,000
 nodes refuses most of them, and every text takes a trial.
 """
 
