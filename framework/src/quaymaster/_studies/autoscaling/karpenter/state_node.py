@@ -23,6 +23,10 @@ from quaymaster._studies.autoscaling.karpenter.amounts import (
     requests_of,
     subtracted,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
+    eviction_cost,
+    reschedule_cost,
+)
 from quaymaster._studies.autoscaling.karpenter.labels import (
     HOSTNAME,
     INITIALIZED,
@@ -36,7 +40,10 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     condition,
     is_true,
 )
-from quaymaster._studies.autoscaling.karpenter.pods import is_daemon_pod
+from quaymaster._studies.autoscaling.karpenter.pods import (
+    is_daemon_pod,
+    is_reschedulable,
+)
 from quaymaster._studies.autoscaling.karpenter.taints import lasting_taints
 
 __all__ = ["StateNode", "state_nodes"]
@@ -179,6 +186,21 @@ class StateNode:
         """The sum of the requests of its pods of DaemonSets."""
         pods = [pod for pod in self.pods if is_daemon_pod(pod)]
         return requests_of(*pods) if pods else {}
+
+    @functools.cached_property
+    def reschedulable_pods(self) -> Sequence[Pod]:
+        """Its pods that need another place when it goes."""
+        return [pod for pod in self.pods if is_reschedulable(pod)]
+
+    @functools.cached_property
+    def reschedule_cost(self) -> float:
+        """What moving these costs."""
+        return reschedule_cost(self.reschedulable_pods)
+
+    @functools.cached_property
+    def eviction_cost(self) -> float:
+        """What the eviction of all its pods costs."""
+        return sum(map(eviction_cost, self.pods))
 
     @functools.cached_property
     def available(self) -> Amounts:
