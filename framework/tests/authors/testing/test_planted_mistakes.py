@@ -68,6 +68,8 @@ from tests.kit.planted.modes import (
     PrefersTeams,
 )
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
+from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
+from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
@@ -151,6 +153,7 @@ MISTAKES = (
     *BERTH_MISTAKES,
     *DESK_MISTAKES,
     *MODE_MISTAKES,
+    *MOUNT_MISTAKES,
     *WARD_MISTAKES,
     *WEIGHT_MISTAKES,
 )
@@ -210,6 +213,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Mounts, MOUNT_CLUSTERS),
+    (MountsWithoutAWait, MOUNT_CLUSTERS),
     (Wards, WARD_CLUSTERS),
     (Weights, WEIGHT_CLUSTERS),
     (Evicts, None),
@@ -265,6 +270,8 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Mounts",
+    "MountsWithoutAWait",
     "Wards",
     "Weights",
     "PrefersModes",
