@@ -41,18 +41,18 @@ class Calls(Plugin):
 
     def __init__(self, args: object, handle: Handle) -> None:
         super().__init__(args, handle)
-        self.asking: set[str] = set()
+        self.creating: set[str] = set()
         handle.informers.on_change(Pod, self.follow_pod)
         handle.informers.on_change(Call, self.follow_call)
 
     @hookimpl
     def post_filter(self, pod: Pod) -> Status:
         call = self.handle.informers.get(Call, pod.key)
-        if self.is_of(call, pod) or pod.key in self.asking:
+        if self.is_of(call, pod) or pod.key in self.creating:
             return CALLED
-        self.asking.add(pod.key)
+        self.creating.add(pod.key)
         self.in_background(
-            lambda: self.create(pod), lambda is_done: self.asked(pod, is_done=is_done)
+            lambda: self.create(pod), lambda is_done: self.finish(pod, is_done=is_done)
         )
         return CALLED
 
@@ -89,9 +89,9 @@ class Calls(Plugin):
         """Return the call of a pod."""
         return Call(metadata=owned_by(pod), uid_of_pod=pod.uid)
 
-    def asked(self, pod: Pod, *, is_done: bool) -> None:
+    def finish(self, pod: Pod, *, is_done: bool) -> None:
         """Take the result of a creation."""
-        self.asking.discard(pod.key)
+        self.creating.discard(pod.key)
 
     def follow_pod(self, _old: Pod | None, new: Pod | None) -> None:
         """Drop the call of a pod that has a node."""
@@ -139,9 +139,9 @@ class DeletesCallsOfGonePods(Calls):
 
 
 class AsksOnceOnly(Calls):
-    def asked(self, pod: Pod, *, is_done: bool) -> None:
+    def finish(self, pod: Pod, *, is_done: bool) -> None:
         if is_done:
-            self.asking.discard(pod.key)
+            self.creating.discard(pod.key)
 
 
 class StopsAfterAFailure(Calls):
@@ -151,8 +151,8 @@ class StopsAfterAFailure(Calls):
     def post_filter(self, pod: Pod) -> Status:
         return CALLED if self.has_failed else super().post_filter(pod)
 
-    def asked(self, pod: Pod, *, is_done: bool) -> None:
-        super().asked(pod, is_done=is_done)
+    def finish(self, pod: Pod, *, is_done: bool) -> None:
+        super().finish(pod, is_done=is_done)
         self.has_failed = not is_done
 
 
@@ -172,8 +172,8 @@ class WakesForItsOwnCallsOnly(Calls):
         self.mine: set[str] = set()
         super().__init__(args, handle)
 
-    def asked(self, pod: Pod, *, is_done: bool) -> None:
-        super().asked(pod, is_done=is_done)
+    def finish(self, pod: Pod, *, is_done: bool) -> None:
+        super().finish(pod, is_done=is_done)
         self.mine.add(pod.uid)
 
     def follow_call(self, old: Call | None, new: Call | None) -> None:

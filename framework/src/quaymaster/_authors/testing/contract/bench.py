@@ -73,7 +73,7 @@ class _BenchCluster(FaultyCluster):
         return is_left
 
     def _draw(self, fault: Fault) -> bool:
-        if self._next is not None and self._next[0] is fault:
+        if self._next is not None and self._next[0] == fault:
             number = self._next[1] - 1
             self._next = (fault, number) if number else None
             return not number
