@@ -56,6 +56,7 @@ from quaymaster_default_preemption.args import (
     max_candidates,
 )
 from quaymaster_default_preemption.facts import Outcomes
+from quaymaster_default_preemption.hopeless import Hopeless
 
 __all__ = ["DefaultPreemption"]
 
@@ -94,6 +95,7 @@ class DefaultPreemption:
         self._evictions = Evictions(handle, "DefaultPreemption")
         self._group_search = GroupSearch(handle)
         self._groups = handle.pod_groups
+        self._hopeless = Hopeless(handle)
         gate = "PodGroupPreemptionPolicy"
         self._groups_have_policies = handle.kubernetes.enabled(gate)
 
@@ -128,9 +130,16 @@ class DefaultPreemption:
         )
         if problem:
             return _prefixed(Status.unschedulable(problem))
+        hopeless = self._hopeless.find(stored, statuses)
+        if hopeless is not None:
+            # The search would have drawn it: the order of random numbers is kept.
+            self._first_of(hopeless.rows)
+            return hopeless.result
         search = self.find_candidates(state, stored, statuses)
         if not search.candidates:
-            return self._nobody_helps(search)
+            result = self._nobody_helps(search)
+            self._hopeless.note(stored, statuses, search, result)
+            return result
         candidates = self._handle.run_preemption_extenders(stored, search.candidates)
         if isinstance(candidates, Status):
             return _prefixed(candidates)
@@ -197,16 +206,20 @@ class DefaultPreemption:
             statuses: Why each node was rejected. Only Unschedulable nodes are
                 tried: on the others, evicting pods would not help.
         """
-        handle = self._handle
         rows = statuses.rows_with(Code.UNSCHEDULABLE)
         if not len(rows):
             return Search()
-        limit = max_candidates(self._args, len(rows))
+        offset, limit = self._first_of(len(rows))
+        return self._search(state, pod, rows, offset, limit)
+
+    def _first_of(self, nodes: int) -> tuple[int, int]:
+        """Return which of some nodes to try first, and how many candidates to find."""
+        limit = max_candidates(self._args, nodes)
         # The first node does not matter if all nodes are tried.
         # Another first node each time, so that the same nodes are not drained by every
         # preemptor of a large cluster.
-        offset = handle.random.randrange(len(rows)) if limit < len(rows) else 0
-        return self._search(state, pod, rows, offset, limit)
+        first = self._handle.random.randrange(nodes) if limit < nodes else 0
+        return first, limit
 
     def _search(
         self, state: CycleState, pod: Pod, rows: RowArray, first: int, limit: int
