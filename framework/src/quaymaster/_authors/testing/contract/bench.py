@@ -132,6 +132,7 @@ class Bench:
         self._begin_callbacks()
         if subject.has("start"):
             self.ask("start")
+        self.handle.seal()
 
     def _made(self) -> tuple[object, EngineHandle]:
         try:

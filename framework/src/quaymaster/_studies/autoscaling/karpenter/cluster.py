@@ -21,7 +21,6 @@ from quaymaster._studies.autoscaling.karpenter.objects import NodePool
 from quaymaster._studies.autoscaling.karpenter.pods import has_required_anti_affinity
 from quaymaster._studies.autoscaling.karpenter.state_node import (
     StateNode,
-    reused,
     state_nodes,
 )
 
@@ -77,9 +76,12 @@ class ClusterState:
             by_kind[type(each)][each.key] = each
         if not isinstance(instance_types, Mapping):
             instance_types = dict.fromkeys(by_kind[NodePool], instance_types)
-        nodes = state_nodes(by_kind, frozenset(marked), nominated or {})
-        if previous is not None:
-            nodes = [reused(each, previous.node_by_name) for each in nodes]
+        nodes = state_nodes(
+            by_kind,
+            frozenset(marked),
+            nominated or {},
+            {} if previous is None else previous.node_by_name,
+        )
         return cls(
             objects=dict(by_kind),
             nodes=nodes,

@@ -259,7 +259,11 @@ class Lifecycle:
         return {each.node: each.price for each in self.running()}
 
     def record(
-        self, obj: ApiObject, reason: str, text: str, kind: str = "Normal"
+        self,
+        obj: ApiObject,
+        reason: str,
+        text: str | Callable[[], str],
+        kind: str = "Normal",
     ) -> None:
         """Write an event of Karpenter."""
         self._cluster.record(

@@ -83,6 +83,19 @@ class _AllNodes:
                 total = self.capacity.get(node.pool, {})
                 self.capacity[node.pool] = added(total, node.capacity)
         self._domains: dict[str, Counter[str]] = {}
+        self._started = np.array(
+            [node.is_initialized for node in nodes], dtype=np.bool_
+        )
+        self._rooms: dict[object, tuple[NDArray[np.bool_], int]] = {}
+
+    def room(self, requests: Amounts) -> tuple[NDArray[np.bool_], int]:
+        """Return which nodes that have started may have room, and how many."""
+        key = tuple(requests.items())
+        room = self._rooms.get(key)
+        if room is None:
+            mask = self.table.with_room(requests) & self._started
+            room = self._rooms[key] = mask, int(np.count_nonzero(mask))
+        return room
 
     def domains(self, key: str) -> Counter[str]:
         """Return how many nodes have each value of a label; do not change it."""
@@ -125,6 +138,11 @@ class NodesOfSolve:
         mask = np.ones(len(self.facts), dtype=np.bool_)
         mask[[*self._left_out]] = False
         return mask
+
+    def may_have_room(self, requests: Amounts) -> bool:
+        """Return whether a node that has started may have room for requests."""
+        mask, count = self._nodes.room(requests)
+        return count > sum(bool(mask[place]) for place in self._left_out)
 
     def hosts(self) -> Collection[str]:
         """Return the names of the hosts."""

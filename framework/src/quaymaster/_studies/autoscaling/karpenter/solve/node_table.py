@@ -110,7 +110,7 @@ class NodeTable:
         among: NDArray[np.bool_],
     ) -> list[int]:
         """Return the places of those nodes that a pod may fit on."""
-        mask = among & self._with_room(requests)
+        mask = among & self.with_room(requests)
         if not mask.any():
             return []
         mask &= self._tolerating(tolerations)
@@ -119,7 +119,8 @@ class NodeTable:
         places: list[int] = np.flatnonzero(mask).tolist()
         return places
 
-    def _with_room(self, requests: Amounts) -> NDArray[np.bool_]:
+    def with_room(self, requests: Amounts) -> NDArray[np.bool_]:
+        """Return the nodes that may have room for requests."""
         mask = np.ones(len(self._requirements), dtype=np.bool_)
         for name, amount in requests.items():
             if amount <= 0:
