@@ -1,4 +1,4 @@
-"""The last attempts for which there was nobody to preempt.
+"""The last attempts for which there were no victims.
 
 Pods that wait for a node are tried again and again, most of them on a cluster that has
 not changed. The framework gives equal attempts the same statuses.
@@ -19,7 +19,7 @@ _MOST_KEPT: Final = 64
 
 @attrs.define(eq=False)
 class HopelessAttempt:
-    """An attempt for which there was nobody to preempt.
+    """An attempt for which there were no victims.
 
     Attributes:
         statuses: Why each node was rejected.

@@ -192,8 +192,8 @@ class Algorithm:
             return FitError(status, no_nodes=True)
         attempt = Attempt.within(state, pod, nodes, placement)
         # Mostly each pod finds a node at once: then no call is added.
-        known = self._known_unfit(attempt) if self.filters.has_unfit else None
-        feasible = self.find_feasible(attempt) if known is None else known.outcome
+        before = self._known_unfit(attempt) if self.filters.has_unfit else None
+        feasible = self.find_feasible(attempt) if before is None else before.outcome
         if self._check is not None:
             self._check.filtered(attempt, feasible)
         if isinstance(feasible, FitError):
@@ -202,7 +202,7 @@ class Algorithm:
             self._order.advance(_processed(feasible), size)
             if not self._keeps_outcome_of(attempt):
                 return self._post_filtered(attempt, feasible)
-            unfit = known or self.filters.unfit(attempt, feasible)
+            unfit = before or self.filters.unfit(attempt, feasible)
             unfit.outcome = self._post_filtered(attempt, unfit.outcome)
             return unfit.outcome
         count = feasible.count
