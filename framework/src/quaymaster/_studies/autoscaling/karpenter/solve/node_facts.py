@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from quaymaster._studies.autoscaling.karpenter.amounts import (
     Amounts,
-    added,
+    add_amounts,
     requests_of,
     subtract_from,
     subtracted,
@@ -80,8 +80,7 @@ class _AllNodes:
         self.capacity: dict[str, Amounts] = {}
         for node in nodes:
             if node.pool:
-                total = self.capacity.get(node.pool, {})
-                self.capacity[node.pool] = added(total, node.capacity)
+                add_amounts(self.capacity.setdefault(node.pool, {}), node.capacity)
         self._domains: dict[str, Counter[str]] = {}
         self._started = np.array(
             [node.is_initialized for node in nodes], dtype=np.bool_
