@@ -11,7 +11,7 @@ Mirrors ``DefaultPreemption`` (kube-scheduler 1.36.2,
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from quaymaster import (
     Change,
@@ -56,7 +56,9 @@ from quaymaster_default_preemption.args import (
     max_candidates,
 )
 from quaymaster_default_preemption.facts import Outcomes
-from quaymaster_default_preemption.hopeless import Hopeless
+
+if TYPE_CHECKING:
+    from quaymaster_default_preemption.hopeless import Hopeless
 
 __all__ = ["DefaultPreemption"]
 
@@ -95,7 +97,7 @@ class DefaultPreemption:
         self._evictions = Evictions(handle, "DefaultPreemption")
         self._group_search = GroupSearch(handle)
         self._groups = handle.pod_groups
-        self._hopeless = Hopeless(handle)
+        self._hopeless: Hopeless | None = None
         gate = "PodGroupPreemptionPolicy"
         self._groups_have_policies = handle.kubernetes.enabled(gate)
 
@@ -130,15 +132,16 @@ class DefaultPreemption:
         )
         if problem:
             return _prefixed(Status.unschedulable(problem))
-        hopeless = self._hopeless.find(stored, statuses)
-        if hopeless is not None:
+        before = self._hopeless and self._hopeless.find(stored, statuses)
+        if before is not None:
             # The search would have drawn it: the order of random numbers is kept.
-            self._first_of(hopeless.rows)
-            return hopeless.result
+            self._first_of(before.rows)
+            return before.result
         search = self.find_candidates(state, stored, statuses)
         if not search.candidates:
             result = self._nobody_helps(search)
-            self._hopeless.note(stored, statuses, search, result)
+            if search.has_no_victims:
+                self._keep(stored, statuses, search, result)
             return result
         candidates = self._handle.run_preemption_extenders(stored, search.candidates)
         if isinstance(candidates, Status):
@@ -241,6 +244,23 @@ class DefaultPreemption:
         if len(best) == 1:
             return best[0]
         return best[self._handle.random.randrange(len(best))]
+
+    def _keep(
+        self,
+        pod: Pod,
+        statuses: NodeStatuses,
+        search: Search,
+        result: PostFilterResult | Status,
+    ) -> None:
+        """Keep the result of a search, for equal attempts."""
+        if self._hopeless is None:
+            # A small simulation takes about as long as its imports.
+            from quaymaster_default_preemption.hopeless import (  # noqa: PLC0415 - above
+                Hopeless,
+            )
+
+            self._hopeless = Hopeless(self._handle)
+        self._hopeless.note(pod, statuses, len(search.statuses), result)
 
     def _nobody_helps(self, search: Search) -> PostFilterResult | Status:
         counts = search.counted()

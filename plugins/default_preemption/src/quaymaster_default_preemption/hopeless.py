@@ -9,7 +9,6 @@ from typing import Final
 import attrs
 
 from quaymaster import Handle, NodeStatuses, Pod, PostFilterResult, Status
-from quaymaster.preemption import Search
 
 __all__ = ["Hopeless", "HopelessAttempt"]
 
@@ -64,18 +63,16 @@ class Hopeless:
         self,
         pod: Pod,
         statuses: NodeStatuses,
-        search: Search,
+        rows: int,
         result: PostFilterResult | Status,
     ) -> None:
-        """Keep an attempt, if no node has any pod of lower priority.
+        """Keep an attempt for which no node has any pod of lower priority.
 
         Other searches depend on more, such as budgets.
         """
-        if not search.has_no_victims:
-            return
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
         revision = self._handle.snapshot.nodes.changes.revision
         self._kept[id(statuses)] = HopelessAttempt(
-            statuses, revision, pod.priority, len(search.statuses), result
+            statuses, revision, pod.priority, rows, result
         )
