@@ -132,7 +132,8 @@ class DefaultPreemption:
         )
         if problem:
             return _prefixed(Status.unschedulable(problem))
-        before = self._hopeless and self._hopeless.find(stored, statuses)
+        hopeless = self._hopeless
+        before = None if hopeless is None else hopeless.find(stored, statuses)
         if before is not None:
             # The search would have drawn it: the order of random numbers is kept.
             self._first_of(before.rows)
