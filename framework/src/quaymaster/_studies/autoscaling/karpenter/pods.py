@@ -115,7 +115,7 @@ def _seconds(text: str) -> float:
 
 def is_disruptable(pod: Pod, now: float) -> bool:
     """Return whether a pod lets its node go."""
-    return not is_active(pod) or not keeps_from_disruption(pod, now)
+    return not keeps_from_disruption(pod, now) or not is_active(pod)
 
 
 def is_evictable(pod: Pod, now: float) -> bool:
