@@ -466,6 +466,8 @@ class KarpenterController:
             for event in self._nodes.take()
             if event.type is WatchEventType.DELETED
         }
+        if not gone:
+            return
         for machine in [*self._lifecycle.running()]:
             if machine.node in gone and self._lifecycle.node(machine.node) is None:
                 self._lifecycle.end(machine.claim, "its node was deleted")
