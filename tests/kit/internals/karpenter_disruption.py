@@ -6,6 +6,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Blocked as BlockedNode,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     eviction_cost,
@@ -23,6 +24,7 @@ __all__ = [
     "METHODS",
     "STATIC_DRIFT",
     "BlockedNode",
+    "Candidate",
     "Command",
     "DisruptionEvent",
     "Method",

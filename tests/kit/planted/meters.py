@@ -1,11 +1,13 @@
 """A plugin with metrics, and mistakes in them."""
 
 from collections.abc import Hashable, Sequence
+from functools import cache
 
 from quaymaster import (
     Change,
     ClusterEventWithHint,
     Handle,
+    Node,
     NodeInfo,
     Pod,
     PodUse,
@@ -15,6 +17,7 @@ from quaymaster import (
     on_node,
     on_pod,
 )
+from quaymaster.scheduler import CounterMetric
 from quaymaster.testing import clusters, nodes, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
@@ -69,6 +72,52 @@ class CountsByText(Meters):
 
     def value(self, pod: Pod, *, is_loud: bool) -> str:
         return pod.labels.get(QUIET, "")
+
+
+class CountsByNode(Meters):
+    label = "node"
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        self.checks.add(node=node.name)
+        is_loud = pod.labels.get(QUIET) == "yes" != node.labels.get(QUIET)
+        return LOUD if is_loud else None
+
+
+class GaugesNodes(Meters):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.ages = handle.gauge("quiet_seconds", "Since when it is quiet.", ["node"])
+        handle.informers.on_change(Node, self.learn)
+
+    def learn(self, _old: Node | None, new: Node | None) -> None:
+        """Note when a node was seen."""
+        if new is not None:
+            self.ages.set(self.handle.clock.now(), node=new.name)
+
+
+class MakesACounterInFilter(Meters):
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        is_loud = pod.labels.get(QUIET) == "yes" != node.labels.get(QUIET)
+        if is_loud:
+            self.rejected().add()
+        return LOUD if is_loud else None
+
+    @cache  # noqa: B019 - a plugin lives as long as its profile
+    def rejected(self) -> CounterMetric:
+        """Return the counter."""
+        return self.handle.counter("rejected_total", "Rejected nodes.")
+
+
+class MakesAGaugeInATimer(Meters):
+    @hookimpl
+    def start(self) -> None:
+        self.handle.clock.call_later(60, self.tick, background=True)
+
+    def tick(self) -> None:
+        """Note the time."""
+        self.handle.gauge("ticked_seconds", "When it ticked.").set(1)
 
 
 class ObservesByUid(Meters):
@@ -144,6 +193,10 @@ METER_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsByPod, ["metrics"], OWN),
     Mistake(CountsByText, ["metrics"], OWN),
     Mistake(ObservesByUid, ["metrics"], OWN),
+    Mistake(CountsByNode, ["effects"], OWN),
+    Mistake(GaugesNodes, ["effects"], OWN),
+    Mistake(MakesACounterInFilter, ["failures"], OWN),
+    Mistake(MakesAGaugeInATimer, ["timers"], OWN),
     Mistake(SettlesUnboundPodsOnly, ["bound pods"], OWN),
     Mistake(SettlesBoundPodsOnly, ["bound pods"], OWN),
     Mistake(CountsAttemptsByAGauge, ["bound pods"], OWN),

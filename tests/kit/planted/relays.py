@@ -8,6 +8,7 @@ from quaymaster import (
     Handle,
     PermitWait,
     Pod,
+    Status,
     hookimpl,
     on_pod,
 )
@@ -45,7 +46,7 @@ class Relays(Plugin):
                 waiting.allow(self.handle.plugin_name)
 
     @hookimpl
-    def permit(self, pod: Pod) -> PermitWait | None:
+    def permit(self, pod: Pod) -> PermitWait | Status | None:
         return PermitWait(60) if self.waits(pod) else None
 
     @hookimpl
@@ -67,12 +68,20 @@ class LooksAtDeletedPodsOnly(Relays):
 
 class CountsTheWaitFromCreation(Relays):
     @hookimpl
-    def permit(self, pod: Pod) -> PermitWait | None:
+    def permit(self, pod: Pod) -> PermitWait | Status | None:
         answer, now = super().permit(pod), self.handle.clock.now()
         created = pod.metadata.creation_timestamp
-        if answer is None or created is None:
+        if not isinstance(answer, PermitWait) or created is None:
             return answer
         return PermitWait(created + answer.timeout_seconds - now)
+
+
+class WaitsForAnUnknownStage(Relays):
+    @hookimpl
+    def permit(self, pod: Pod) -> PermitWait | Status | None:
+        if self.waits(pod):
+            return Status.unschedulable("the stage before it has not begun")
+        return PermitWait(60) if self.stage(pod)[1] == "3" else None
 
 
 OWN = clusters(pods=pods({"labels": {STAGE: "1"}}, {"labels": {STAGE: "2"}}))
@@ -80,4 +89,5 @@ RELAY_MISTAKES: Sequence[Mistake] = (
     Mistake(LooksAtNewPodsOnly, ["releases"], OWN),
     Mistake(LooksAtDeletedPodsOnly, ["releases"], OWN),
     Mistake(CountsTheWaitFromCreation, ["releases"], OWN),
+    Mistake(WaitsForAnUnknownStage, ["effects"], OWN),
 )

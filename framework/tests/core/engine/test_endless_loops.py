@@ -150,6 +150,7 @@ def test_real_clock_goes_on_after_a_long_chain_of_timers(
     assert clock.run_due() >= 10_000
     assert clock.next_due() is not None
     assert "set timers with a delay" in caplog.text
+    assert "or for a time after clock.now()" in caplog.text
 
 
 def test_calls_that_post_each_other_are_an_error_in_virtual_time() -> None:

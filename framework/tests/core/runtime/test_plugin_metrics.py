@@ -231,6 +231,13 @@ def test_definitions_of_two_profiles_must_agree() -> None:
         harness_with("default-scheduler", "other", plugin=Differs)
 
 
+def test_hook_cannot_make_a_metric() -> None:
+    harness = harness_with()
+    plugin = harness.plugin(SpotPrice)
+    with pytest.raises(MetricError, match="'late': made in a hook or callback, after"):
+        plugin.handle.gauge("late", "Too late.")
+
+
 def test_another_thread_cannot_make_a_metric() -> None:
     harness = harness_with()
     problems: list[str] = []

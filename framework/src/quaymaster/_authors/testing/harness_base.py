@@ -171,6 +171,7 @@ class HarnessBase(Generic[PluginT]):
     def start(self) -> None:
         """Call the plugin's ``start``; the harness does not call it automatically."""
         self._framework.profile.lifecycle.start(_unguarded_call)
+        self._framework.handle.seal()
 
     def close(self) -> None:
         """Cancel the plugin's timers and call its ``close``; may be repeated."""

@@ -285,5 +285,7 @@ def _chain_of(timer: Timer) -> str:
     name = callback_name(timer.callback) if timer.callback is not None else "a timer"
     return (
         f"{_LONGEST_CHAIN} timers in a row were set by the timer before and were due "
-        f"at once, the last one for {name}: set timers with a delay of more than 0 s"
+        f"at once, the last one for {name}: a timer for the present moment or an "
+        "earlier one runs at once, so set timers with a delay of more than 0 s, or for "
+        "a time after clock.now()"
     )

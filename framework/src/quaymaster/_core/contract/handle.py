@@ -208,7 +208,9 @@ class Handle(Protocol):
         Args:
             nodes: The names of the nodes whose results have changed. Then only cached
                 results of ``filter`` and ``score`` for these nodes become stale, which
-                costs no more than a changed label. By default, all results do.
+                costs no more than a changed label. Those of ``sign_pod``,
+                ``pre_filter`` and ``pre_score`` stay cached, with what they have
+                written to the cycle state. By default, all results become stale.
             pods: The pods whose sort keys have changed. ``queue_sort`` is called again
                 for those in the active and the backoff queue, which get their new
                 places before the next attempt. With pods alone, no cached result
@@ -284,7 +286,8 @@ class Handle(Protocol):
                 1,000 combinations the rest is not counted.
 
         Raises:
-            MetricError: The definition is wrong, or the plugin has this metric already.
+            MetricError: The definition is wrong, the plugin has this metric already, or
+                it has started already.
             RuntimeError: The calling thread is not the scheduling thread.
         """
 
@@ -299,7 +302,8 @@ class Handle(Protocol):
             labels: The names of its labels.
 
         Raises:
-            MetricError: The definition is wrong, or the plugin has this metric already.
+            MetricError: The definition is wrong, the plugin has this metric already, or
+                it has started already.
             RuntimeError: The calling thread is not the scheduling thread.
         """
 
@@ -320,7 +324,8 @@ class Handle(Protocol):
                 from 1 ms to 16 s, for seconds.
 
         Raises:
-            MetricError: The definition is wrong, or the plugin has this metric already.
+            MetricError: The definition is wrong, the plugin has this metric already, or
+                it has started already.
             RuntimeError: The calling thread is not the scheduling thread.
         """
 

@@ -248,8 +248,13 @@ class SignPlugin(Protocol):
         its result for a node depends only on the fragment and that node, and the
         framework caches it until the node changes.
 
-        Called once for all pods that have the same spec, labels, annotations, owners
-        and status (as the pods of a Deployment do), not once per pod. The condition
+        The framework adds nothing to the fragment, not even the namespace: if results
+        depend on the namespace of the pod, the fragment has to contain
+        ``pod.namespace``.
+
+        Called once for all pods that have the same spec, namespace, labels,
+        annotations, owners and status (as the pods of a Deployment do), not once per
+        pod. The condition
         ``PodScheduled``, which failed attempts write, does not count. So the fragment
         must be a function of the rest of the pod alone. Other data (a metric, a quota,
         the time) would be frozen at the first call. A plugin that reads such data calls
@@ -299,7 +304,13 @@ class PreFilterPlugin(Protocol):
 
         Called once per attempt, in profile order. UnschedulableAndUnresolvable, or
         an empty intersection of the plugins' node sets, ends the attempt at once. After
-        Unschedulable, the remaining plugins still run.
+        Unschedulable, the remaining plugins still run. This one restricts a pod to the
+        nodes that an annotation lists::
+
+            @hookimpl
+            def pre_filter(self, pod: Pod) -> PreFilterResult | None:
+                names = pod.annotations.get("example.com/nodes")
+                return PreFilterResult(frozenset(names.split(","))) if names else None
 
         Args:
             state: This pod's scratch space; write here what ``filter`` will read.

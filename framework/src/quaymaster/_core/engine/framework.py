@@ -247,9 +247,10 @@ def begin_callbacks(frameworks: Iterable[Framework]) -> None:
 
 
 def start_plugins(frameworks: Iterable[Framework]) -> None:
-    """Call the start hooks of the plugins of some profiles."""
+    """Call the start hooks of some profiles, whose plugins then make no metrics."""
     for framework in frameworks:
         framework.profile.lifecycle.start()
+        framework.handle.seal()
 
 
 def retire(frameworks: Iterable[Framework]) -> None:

@@ -184,6 +184,10 @@ class EngineHandle:
         self.callbacks.retire()
         self._services.plugin_metrics.retire(self._clock)
 
+    def seal(self) -> None:
+        """Accept no new metrics, now that the plugins have started."""
+        self._services.plugin_metrics.seal(self._clock)
+
     def attach(self, algorithm: Algorithm) -> None:
         """Let plugins run the profile's own filters, now that all have been built."""
         self.filters.attach(algorithm)

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeAlias
+from weakref import WeakSet
 
 import attrs
 
@@ -241,6 +242,7 @@ class PluginMetrics:
         self._is_own_thread = is_own_thread
         self._families: dict[str, _Family] = {}
         self._is_paused = False
+        self._sealed: WeakSet[object] = WeakSet()
 
     def set_paused(self, is_paused: bool) -> bool:
         """Set whether the scheduler's thread counts nothing; return what it was.
@@ -265,8 +267,8 @@ class PluginMetrics:
         that replaces it.
 
         Raises:
-            MetricError: The definition is wrong, the plugin has this metric already, or
-                another profile has defined it in another way.
+            MetricError: The definition is wrong, the plugin has this metric already, it
+                has started already, or another profile has defined it in another way.
             RuntimeError: The calling thread is not the scheduler's.
         """
         if not self._is_own_thread():
@@ -275,6 +277,11 @@ class PluginMetrics:
                 "thread: make it in the constructor or in start"
             )
         problem = _problem(kind, name, description, labels, bounds)
+        if owner.generation in self._sealed:
+            problem = (
+                "made in a hook or callback, after the start of the plugin: make it in "
+                "the constructor or in start, and keep it"
+            )
         if problem:
             raise MetricError(owner.plugin, name, problem)
         definition = _Definition(
@@ -300,6 +307,14 @@ class PluginMetrics:
                 call()
         else:
             self._post(call)
+
+    def seal(self, generation: object) -> None:
+        """Accept no new metrics of plugins that have started.
+
+        Otherwise a metric would be missing until its first use, and the second use
+        would fail.
+        """
+        self._sealed.add(generation)
 
     def retire(self, generation: object) -> None:
         """Release the metrics of plugins that end; their numbers are kept."""

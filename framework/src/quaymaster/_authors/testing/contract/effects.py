@@ -1,5 +1,6 @@
 """Counts the effects of hooks on the clusters of a run; a suite may be vacuous."""
 
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -18,6 +19,7 @@ from quaymaster._authors.testing.contract.companions import (
     post_filter_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.node_series import series_by_node
 from quaymaster._authors.testing.contract.readings import has_constant_readings
 from quaymaster._authors.testing.contract.reserving import (
     first_open_node,
@@ -49,6 +51,11 @@ _READINGS: Final = (
     "seen new data: derive a class whose data change with handle.clock, as the "
     "page 'Use data from outside' of the documentation shows"
 )
+_SERIES: Final = (
+    "metric '{}' has a series for each node that has ever been there: nodes come and "
+    "go, and after 1,000 series no new ones are counted, so use a label with few "
+    "values, such as a zone or a result"
+)
 _MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40
 """The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
@@ -60,7 +67,8 @@ class VacuousContractWarning(UserWarning):
     """A hook had no effect on any cluster of a contract suite.
 
     The checks of such a hook compare nothing. Draw clusters on which the hook decides:
-    see `PluginContract.clusters`. It also warns of data from outside that never change.
+    see `PluginContract.clusters`. It also warns of data from outside that never change,
+    and of metrics whose labels have a value for each node.
     """
 
 
@@ -95,8 +103,7 @@ def vacuous_effects(subject: Subject) -> Sequence[str]:
     """Describe what was not exercised, unless there were only a few clusters."""
     if subject.effects["pods"] < _ENOUGH_PODS:
         return ()
-    readings = [_READINGS] if subject.effects["constant readings"] else []
-    return [*_vacuous_hooks(subject), *readings]
+    return [*_vacuous_hooks(subject), *sorted(subject.notes)]
 
 
 def _vacuous_hooks(subject: Subject) -> Sequence[str]:
@@ -123,17 +130,23 @@ def vacuous_text(vacuous: Sequence[str]) -> str:
     Args:
         vacuous: The hooks, see `vacuous_effects`.
     """
-    others = [each for each in vacuous if _NOMINATE in each or each == _READINGS]
-    hooks = [each for each in vacuous if each not in others]
+    hooks = [each for each in vacuous if _is_unexercised(each)]
+    others = [each for each in vacuous if each not in hooks]
     if hooks:
         others.insert(0, f"the clusters do not exercise it: {'; '.join(hooks)}")
     return "; ".join(others)
 
 
+def _is_unexercised(text: str) -> bool:
+    """Return whether a text is about a hook that other clusters would exercise."""
+    return text.partition(" ")[0] in _DESCRIPTIONS and _NOMINATE not in text
+
+
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
-    if not subject.effects["pods"]:  # once: it does not depend on the cluster
-        is_constant = has_constant_readings(subject, cluster)
-        subject.effects["constant readings"] += is_constant
+    # Once: it does not depend on the cluster.
+    if not subject.effects["pods"] and has_constant_readings(subject, cluster):
+        subject.notes.add(_READINGS)
+    subject.notes.update(map(_SERIES.format, series_by_node(subject, cluster)))
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
         _count_attempt(bench, pod)
@@ -289,8 +302,15 @@ def _permit(subject: Subject) -> tuple[str, bool]:
     rejected, waits = counts["permit rejected"], counts["permit waits"]
     pods = counted(counts["permit called"], "pod")
     text = f"rejected {rejected} of {pods} and let {waits} wait"
+    if PermitWait.__name__ in _returned(subject, "permit"):
+        return text, not waits
     # With a filter, it may only repeat its question, and nothing has changed here.
-    return text, not rejected + waits and not subject.has("filter")
+    return text, not rejected and not subject.has("filter")
+
+
+def _returned(subject: Subject, hook: str) -> str:
+    """Return the type that a hook returns, as its author has written it."""
+    return str(inspect.signature(getattr(subject.plugin, hook)).return_annotation)
 
 
 _DESCRIPTIONS: Final[dict[str, Callable[[Subject], tuple[str, bool]]]] = {

@@ -148,7 +148,7 @@ TERMINATING = Check(
 )
 CLONES = Check(
     name="clones",
-    promise="changes of a cloned cycle state do not appear in the original",
+    promise="add_pod and remove_pod change a clone() of the state, not the original",
     ask=_ask_clones,
     hooks=frozenset({"pre_filter"}),
 )

@@ -15,6 +15,7 @@ from quaymaster._authors.testing.contract.companions import (
     crowded_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.node_series import series_of
 from quaymaster._authors.testing.contract.pod_lives import live
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.stressed import relabelled
@@ -22,7 +23,6 @@ from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
 from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.errors import QuaymasterError
-from quaymaster._core.runtime.plugin_metrics import PluginMetrics, metric_prefix
 
 __all__ = ["METRICS"]
 
@@ -41,12 +41,12 @@ class _MeteredHarness(PluginHarness):
 
     def series(self) -> _Series:
         """Return the number of combinations of labels of each metric."""
-        return _series(self._plugin_metrics, self._name)
+        return series_of(self._plugin_metrics, self._name)
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
-    series = partial(_series, bench.services.plugin_metrics, subject.name)
+    series = partial(series_of, bench.services.plugin_metrics, subject.name)
     if not series():
         return  # metrics are made in the constructor or in start
     for pod in cluster.pending:
@@ -132,14 +132,6 @@ def _compare_rounds(
                 "values, and not one for each pod or each text of users"
             )
             fail("", text, copies.pods[-1], cluster.nodes)
-
-
-def _series(metrics: PluginMetrics, plugin: str) -> _Series:
-    prefix = metric_prefix(plugin)
-    return {
-        metric.name.removeprefix(prefix): len(metric.values)
-        for metric in metrics.metrics()
-    }
 
 
 METRICS: Final = Check(

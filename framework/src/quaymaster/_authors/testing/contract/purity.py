@@ -23,6 +23,6 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 
 PURITY = Check(
     name="purity",
-    promise="no hook changes its arguments, its results, or the cluster",
+    promise="no hook changes the objects that it gets or reads, or earlier results",
     ask=_ask,
 )

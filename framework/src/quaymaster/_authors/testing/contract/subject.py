@@ -81,6 +81,7 @@ class Subject:
         benches: The benches of its instances, which must be closed.
         versions_read: The versions that instances have read from their handles.
         effects: What hooks did, how often: the counts of one check.
+        notes: What else the suite warns of.
         wakes: The names of instances that have requeued pods by their handles.
         reorders: The keys of pods whose sort keys a plugin has reported as changed.
     """
@@ -92,6 +93,7 @@ class Subject:
     benches: list[Closeable] = attrs.field(factory=list, init=False)
     versions_read: set[Kubernetes] = attrs.field(factory=set, init=False)
     effects: Counter[str] = attrs.field(factory=Counter)
+    notes: set[str] = attrs.field(factory=set)
     wakes: list[str] = attrs.field(factory=list, init=False)
     reorders: set[str] = attrs.field(factory=set, init=False)
 

@@ -24,6 +24,10 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     DisruptionEvent,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import (
+    LateText,
+    LateTexts,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.loop import DisruptionLoop
 from quaymaster._studies.autoscaling.karpenter.disruption.node_explanations import (
     NodeExplanation,
@@ -89,6 +93,11 @@ __all__ = ["KarpenterController", "KarpenterSetup"]
 _DIGITS: Final = 6
 _QUIET_SECONDS: Final = 60.0
 """How much longer than its own delays it must have been quiet to be settled."""
+
+_REPORTED: Final[Mapping[str, type[ApiObject]]] = {
+    kind.kind: kind for kind in (Node, NodeClaim, NodePool)
+}
+"""The kinds of objects that events are about, by name."""
 
 _LONGEST_WAIT: Final = 1800.0
 """After how many seconds without a new outcome it is settled in any case."""
@@ -204,6 +213,7 @@ class KarpenterController:
             holds_until=self._holds_until,
             note=self._note_reasons if context.explains else None,
         )
+        self._late_texts = LateTexts()
         self._history = ReasonHistory()
         self._pod_events = PodEvents(cluster)
         # From here on: what was changed above is part of the input, and not an event.
@@ -362,6 +372,7 @@ class KarpenterController:
         """End its watches."""
         for watch in (self._pods, self._claims, self._nodes, self._pools):
             watch.stop()
+        self._reader.close()
 
     def _read_state(self) -> ClusterState:
         """Return the state of the cluster, the last one if nothing has changed."""
@@ -378,6 +389,7 @@ class KarpenterController:
         return self._cluster.resource_version, missing
 
     def _survey(self) -> Survey:
+        self._late_texts.end_look()
         return Survey(
             self._read_state(),
             self._setup.options,
@@ -402,14 +414,13 @@ class KarpenterController:
 
     def _record(self, event: DisruptionEvent) -> None:
         """Write an event to the cluster."""
-        kinds: dict[str, type[ApiObject]] = {
-            kind.kind: kind for kind in (Node, NodeClaim, NodePool)
-        }
         try:
-            obj = self._cluster.get(kinds[event.kind], event.name)
+            obj = self._cluster.get(_REPORTED[event.kind], event.name)
         except ApiError:
             return
-        self._lifecycle.record(obj, event.reason, event.message)
+        if isinstance(event.text, LateText):
+            self._late_texts.add(event.text)
+        self._lifecycle.record(obj, event.reason, event.text)
 
     def _wake(self) -> None:
         """Look at pending pods again, as a machine has come, failed or gone."""
@@ -425,7 +436,7 @@ class KarpenterController:
                 self._static_pools.look_soon()
         self._read_claims()
         self._read_nodes()
-        claims = {each.node: each.claim for each in self._lifecycle.running()}
+        claims = self._lifecycle.claims_by_node
         for event in self._pods.take():
             if event.type is WatchEventType.DELETED:
                 self._pod_events.gone(event.object.key, claims)
@@ -455,6 +466,8 @@ class KarpenterController:
             for event in self._nodes.take()
             if event.type is WatchEventType.DELETED
         }
+        if not gone:
+            return
         for machine in [*self._lifecycle.running()]:
             if machine.node in gone and self._lifecycle.node(machine.node) is None:
                 self._lifecycle.end(machine.claim, "its node was deleted")

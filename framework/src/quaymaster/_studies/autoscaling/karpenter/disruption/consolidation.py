@@ -17,9 +17,11 @@ from quaymaster._studies.autoscaling.karpenter.disruption.commands import (
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     CANDIDATE,
     UNCONSOLIDATABLE,
+    DisruptionEvent,
     Report,
     sentence,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import LateText
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
     Trial,
@@ -127,6 +129,20 @@ class Consolidation:
         Args:
             candidates: The nodes; why a single one cannot go is reported.
         """
+        if self._survey.surely_stay(candidates):
+            self._refuse(candidates, LateText(lambda: self._why_not(candidates)))
+            return None
+        return self._tried(candidates)
+
+    def _why_not(self, candidates: Sequence[Candidate]) -> str:
+        """Return why nodes that surely stay cannot go."""
+        events: list[DisruptionEvent] = []
+        command = Consolidation(self._survey, events.append)._tried(candidates)
+        assert command is None  # otherwise they might go
+        return events[0].message
+
+    def _tried(self, candidates: Sequence[Candidate]) -> Command | None:
+        """Return how nodes can go together, by a trial."""
         trial = self._survey.trial(candidates, consolidates=True)
         if trial.problems:
             self._refuse(candidates, sentence(trial.problem))
@@ -234,7 +250,7 @@ class Consolidation:
             return None
         return cheaper
 
-    def _refuse(self, candidates: Sequence[Candidate], text: str) -> None:
+    def _refuse(self, candidates: Sequence[Candidate], text: str | LateText) -> None:
         """Report why a node cannot go; nothing if there are several."""
         if len(candidates) == 1:
             report_node(self._report, candidates[0].node, UNCONSOLIDATABLE, text)

@@ -8,6 +8,8 @@ from typing import Final, TypeAlias
 
 import attrs
 
+from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import LateText
+
 __all__ = [
     "APPROVED",
     "BLOCKED",
@@ -33,13 +35,18 @@ class DisruptionEvent:
         kind: The kind of the object: ``Node``, ``NodeClaim`` or ``NodePool``.
         name: Its name.
         reason: The reason in one word.
-        message: The text.
+        text: The text, perhaps not rendered yet.
     """
 
     kind: str
     name: str
     reason: str
-    message: str
+    text: str | LateText
+
+    @property
+    def message(self) -> str:
+        """The rendered text."""
+        return self.text if isinstance(self.text, str) else self.text()
 
 
 Report: TypeAlias = Callable[[DisruptionEvent], None]

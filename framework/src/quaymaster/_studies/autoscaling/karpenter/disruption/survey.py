@@ -10,6 +10,11 @@ from typing import Final
 import attrs
 
 from quaymaster._api.objects import Pod
+from quaymaster._studies.autoscaling.karpenter.amounts import (
+    Amounts,
+    added,
+    requests_of,
+)
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
     allowed_disruptions,
@@ -19,20 +24,24 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Candidate,
     CandidateFinder,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.commands import source_price
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     BLOCKED,
     DisruptionEvent,
     Report,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import LateText
 from quaymaster._studies.autoscaling.karpenter.labels import NODE_POOL
 from quaymaster._studies.autoscaling.karpenter.objects import is_true
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
+from quaymaster._studies.autoscaling.karpenter.solve.node_facts import nodes_of_solve
 from quaymaster._studies.autoscaling.karpenter.solve.pending import (
     PodsToSchedule,
     pods_to_schedule,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.scheduler import solve
+from quaymaster._studies.autoscaling.karpenter.solve.templates import supply_of
 
 __all__ = ["Survey", "Trial"]
 
@@ -180,12 +189,7 @@ class Survey:
             candidates: The nodes.
             consolidates: Whether nodes that changed recently get no moved pods.
         """
-        moving = [
-            pod
-            for candidate in candidates
-            for pod in candidate.pods
-            if self._limits.is_currently_reschedulable(pod)
-        ]
+        moving = [pod for candidate in candidates for pod in self._moving(candidate)]
         pending, leaving = self._waiting.pending, self._waiting.leaving
         result = solve(
             self.state,
@@ -213,17 +217,53 @@ class Survey:
             problems={key: why for key, why in problems.items() if key not in unplaced},
         )
 
+    def surely_stay(self, candidates: Sequence[Candidate]) -> bool:
+        """Return whether some nodes surely cannot go together, without a trial.
+
+        False does not mean that they can go.
+        """
+        # Most nodes are full, and in a large cluster a look would otherwise make a
+        # trial for each: 96 % of 33,000 trials in two hours of a day.
+        supply = supply_of(self.state, self.options)
+        names = {candidate.name for candidate in candidates}
+        nodes = nodes_of_solve(self.state, self.options, supply, names)
+        homeless: Amounts = {}
+        for candidate in candidates:
+            for pod in self._moving(candidate):
+                requests = requests_of(pod)
+                if not nodes.may_have_room(requests):
+                    homeless = added(homeless, requests)
+        if not homeless:
+            return False
+        # These pods get no node that has started. With one that has not, or without
+        # any, the trial fails. Otherwise all of them share one new node, which must
+        # cost less.
+        price = source_price(candidates)
+        return not any(
+            template.may_hold_for_less(homeless, price) for template in supply.templates
+        )
+
+    def _moving(self, candidate: Candidate) -> Sequence[Pod]:
+        """Return the pods of a node that need another one."""
+        return [
+            pod
+            for pod in candidate.pods
+            if self._limits.is_currently_reschedulable(pod)
+        ]
+
     @functools.cached_property
     def _waiting(self) -> PodsToSchedule:
         return pods_to_schedule(self.state, self.options)
 
 
-def report_node(report: Report, node: StateNode, reason: str, message: str) -> None:
+def report_node(
+    report: Report, node: StateNode, reason: str, text: str | LateText
+) -> None:
     """Report about a node and its claim."""
     if node.node is not None:
-        report(DisruptionEvent("Node", node.node.name, reason, message))
+        report(DisruptionEvent("Node", node.node.name, reason, text))
     if node.claim is not None:
-        report(DisruptionEvent("NodeClaim", node.claim.name, reason, message))
+        report(DisruptionEvent("NodeClaim", node.claim.name, reason, text))
 
 
 def _node_text(node: StateNode) -> str:

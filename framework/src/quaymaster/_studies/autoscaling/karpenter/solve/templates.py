@@ -4,16 +4,21 @@ Mirrors ``nodeclaimtemplate.go`` and the start of ``NewScheduler``
 (sigs.k8s.io/karpenter v1.15, ``pkg/controllers/provisioning``).
 """
 
+import functools
 import operator
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 import attrs
 
 from quaymaster._api.objects import DaemonSet, Taint
+from quaymaster._studies.autoscaling.karpenter.amounts import Amounts
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
+    UNKNOWN_PRICE,
     InstanceType,
     Offering,
+    launchable,
     satisfies_min_values,
 )
 from quaymaster._studies.autoscaling.karpenter.label_rules import (
@@ -24,6 +29,7 @@ from quaymaster._studies.autoscaling.karpenter.labels import (
     INITIALIZED,
     NODE_POOL,
     REGISTERED,
+    RESERVED,
     node_class_label,
 )
 from quaymaster._studies.autoscaling.karpenter.objects import (
@@ -94,6 +100,34 @@ class PoolTemplate:
         """The name of the pool."""
         return self.pool.name
 
+    @functools.cached_property
+    def _by_floor(self) -> tuple[list[float], list[int]]:
+        """Lowest prices of types in order, and the types below each, as bits."""
+        floors = {
+            place: min(
+                (
+                    offering.price
+                    for offering in launchable(
+                        self.type_filter.index.types[place].offerings
+                    )
+                    if _may_be_launched(offering, self.requirements)
+                ),
+                default=UNKNOWN_PRICE,
+            )
+            for place in places_of(self.types)
+        }
+        places = sorted(floors, key=floors.__getitem__)
+        below = [0]
+        for place in places:
+            below.append(below[-1] | 1 << place)
+        return [floors[place] for place in places], below
+
+    def may_hold_for_less(self, requests: Amounts, price: float) -> bool:
+        """Return whether a new node may hold requests and cost less than a price."""
+        floors, below = self._by_floor
+        cheaper = below[bisect_left(floors, price)]
+        return bool(cheaper) and self.type_filter.index.have_room(requests, cheaper)
+
     @property
     def taints(self) -> Sequence[Taint]:
         """The taints of its nodes."""
@@ -125,6 +159,23 @@ class Supply:
     prefers_no_pods: bool
     left_out: Mapping[str, str]
     sources: Sequence[object]
+
+
+def _may_be_launched(offering: Offering, requirements: Requirements) -> bool:
+    """Return whether a claim of a pool may get an offering.
+
+    Args:
+        offering: The offering.
+        requirements: Those of the pool; a claim may have more.
+    """
+    # A claim with reserved capacity requires another capacity type than its pool.
+    if offering.capacity_type == RESERVED:
+        return True
+    return all(
+        own is None or own.intersects(each) or (own.is_negative and each.is_negative)
+        for each in offering.requirements
+        for own in (requirements.by_key.get(each.key),)
+    )
 
 
 def supply_of(state: ClusterState, options: KarpenterOptions) -> Supply:
