@@ -7,8 +7,7 @@ that the cloud gave to the machine.
 
 import functools
 import operator
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -23,6 +22,7 @@ from quaymaster._studies.autoscaling.karpenter.amounts import (
     requests_of,
     subtracted,
 )
+from quaymaster._studies.autoscaling.karpenter.bound_pods import BoundPods
 from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     eviction_cost,
     reschedule_cost,
@@ -251,6 +251,7 @@ class StateNode:
 
 def state_nodes(
     by_kind: Mapping[type[ApiObject], Mapping[str, ApiObject]],
+    bound: BoundPods,
     marked: frozenset[str],
     nominated: Mapping[str, float],
     previous: Mapping[str, StateNode],
@@ -259,6 +260,7 @@ def state_nodes(
 
     Args:
         by_kind: The objects, by class and key.
+        bound: The pods of each node.
         marked: Names of nodes that a disruption is about to delete.
         nominated: Until when pods are expected on nodes, by name.
         previous: The machines of an earlier state, by name. Those that are the same are
@@ -269,7 +271,6 @@ def state_nodes(
         for claim in by_kind.get(NodeClaim, {}).values()
         if isinstance(claim, NodeClaim) and claim.status.provider_id
     }
-    bound = _pods_by_node(by_kind.get(Pod, {}).values())
 
     def machine(
         node: Node | None, claim: NodeClaim | None, pods: Sequence[Pod]
@@ -289,7 +290,7 @@ def state_nodes(
         if not isinstance(node, Node) or not _is_tracked(node):
             continue
         claim = claims.pop(node.spec.provider_id or node.name, None)
-        machines.append(machine(node, claim, bound.get(node.name, ())))
+        machines.append(machine(node, claim, bound.on(node.name)))
     machines += [machine(None, claim, ()) for claim in claims.values()]
     return machines
 
@@ -303,9 +304,12 @@ def _is_same(
     return (
         before.node is node
         and (before.claim is claim or before.claim == claim)
-        and len(before.pods) == len(pods)
-        and all(map(operator.is_, before.pods, pods))
+        and (before.pods is pods or _are_identical(before.pods, pods))
     )
+
+
+def _are_identical(left: Sequence[Pod], right: Sequence[Pod]) -> bool:
+    return len(left) == len(right) and all(map(operator.is_, left, right))
 
 
 def _is_tracked(node: Node) -> bool:
@@ -315,11 +319,3 @@ def _is_tracked(node: Node) -> bool:
     if not node.spec.provider_id:
         return False
     return bool(node.labels.get(INSTANCE_TYPE) or node.labels.get(INITIALIZED))
-
-
-def _pods_by_node(pods: Iterable[ApiObject]) -> Mapping[str, Sequence[Pod]]:
-    bound: dict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        if isinstance(pod, Pod) and pod.node_name and not pod.is_finished:
-            bound[pod.node_name].append(pod)
-    return bound

@@ -33,7 +33,16 @@ from quaymaster._studies.autoscaling.karpenter.pods import (
     is_disruptable,
 )
 
-__all__ = ["Blocked", "Candidate", "CandidateFinder", "listed_price", "type_of"]
+__all__ = [
+    "Blocked",
+    "Candidate",
+    "CandidateFinder",
+    "listed_price",
+    "type_of",
+]
+
+_BALANCED: Final = "Balanced"
+"""A consolidation policy."""
 
 _MULTIPLE: Final = "eviction does not support multiple PDBs"
 
@@ -76,6 +85,11 @@ class Candidate:
     def ratio(self) -> float:
         """The price for each unit of cost; nodes with more go first."""
         return self.price / self.reschedule_cost
+
+    @property
+    def is_in_balanced_pool(self) -> bool:
+        """Whether its pool has the consolidation policy Balanced."""
+        return self.pool.spec.disruption.consolidation_policy == _BALANCED
 
     @property
     def is_empty(self) -> bool:
