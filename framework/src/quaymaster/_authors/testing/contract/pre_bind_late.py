@@ -103,7 +103,7 @@ def _ask_of(
     run.forget()
     executor.is_held = False
     pod, node_name = second
-    if pod is not first[0]:
+    if pod.uid != first[0].uid:
         bench.remove(first[0])
         bench.add(pod)
     if node_name not in open_nodes(bench, pod):
