@@ -96,6 +96,8 @@ from tests.kit.planted.racks import (
     Requeues,
 )
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
+from tests.kit.planted.ranks import OWN as RANK_CLUSTERS
+from tests.kit.planted.ranks import RANK_MISTAKES, CountsRanks, Ranks
 from tests.kit.planted.relays import OWN as RELAY_CLUSTERS
 from tests.kit.planted.relays import RELAY_MISTAKES, Relays
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
@@ -152,6 +154,7 @@ MISTAKES = (
     *DESK_MISTAKES,
     *MODE_MISTAKES,
     *WARD_MISTAKES,
+    *RANK_MISTAKES,
     *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -212,6 +215,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersAName, MODE_CLUSTERS),
     (Wards, WARD_CLUSTERS),
     (Weights, WEIGHT_CLUSTERS),
+    (Ranks, RANK_CLUSTERS),
+    (CountsRanks, RANK_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -267,6 +272,8 @@ COSTLY = (
     "CountsDesks",
     "Wards",
     "Weights",
+    "Ranks",
+    "CountsRanks",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
