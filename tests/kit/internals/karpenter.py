@@ -1,5 +1,6 @@
 """What tests see of Karpenter."""
 
+from quaymaster._studies.autoscaling.karpenter.bound_pods import BoundPods
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
@@ -38,6 +39,7 @@ from quaymaster._studies.autoscaling.karpenter.template_hash import template_has
 __all__ = [
     "KWOK_RESTRICTED_DOMAINS",
     "KWOK_WELL_KNOWN_LABELS",
+    "BoundPods",
     "ClusterState",
     "InstanceType",
     "KarpenterOptions",

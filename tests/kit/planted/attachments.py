@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from quaymaster import ApiObject, Handle, Pod, PreBindWait, Status, hookimpl
 from quaymaster.cluster import AlreadyExistsError, ApiError, Verb, Write
-from quaymaster.objects import ObjectMeta
 from quaymaster.testing import clusters, pods
-from tests.kit.planted.mistake import Mistake, Plugin
+from tests.kit.planted.mistake import Mistake, Plugin, owned_by
 
 __all__ = ["ATTACHMENT_MISTAKES", "OWN", "Attaches", "Polls"]
 
@@ -62,7 +61,7 @@ class Attaches(Plugin):
 
     def create(self, pod: Pod) -> None:
         """Create the attachment."""
-        metadata = ObjectMeta(name=pod.name, namespace=pod.namespace)
+        metadata = owned_by(pod)
         new = Attachment(metadata=metadata, uid_of_pod=pod.uid)
         self.handle.cluster.create(new)
 

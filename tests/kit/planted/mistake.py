@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import attrs
 from hypothesis.strategies import SearchStrategy
 
-from quaymaster import Handle
+from quaymaster import Handle, Pod
+from quaymaster.objects import ObjectMeta, OwnerReference
 from quaymaster.testing import SmallCluster
 
-__all__ = ["Mistake", "Plugin"]
+__all__ = ["Mistake", "Plugin", "owned_by"]
 
 
 class Plugin:
@@ -31,3 +32,9 @@ class Mistake:
     plugin: type
     checks: Sequence[str]
     clusters: SearchStrategy[SmallCluster] | None = None
+
+
+def owned_by(pod: Pod) -> ObjectMeta:
+    """Return the metadata of an object of the pod's name, which goes with the pod."""
+    owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid)
+    return ObjectMeta(name=pod.name, namespace=pod.namespace, owner_references=(owner,))

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from quaymaster import ApiObject, Handle, Pod, PreBindWait, Status, hookimpl
 from quaymaster.cluster import AlreadyExistsError, ApiError, NotFoundError, Verb, Write
-from quaymaster.objects import ObjectMeta
 from quaymaster.testing import clusters, pods
-from tests.kit.planted.mistake import Mistake, Plugin
+from tests.kit.planted.mistake import Mistake, Plugin, owned_by
 
 __all__ = ["OWN", "PASS_MISTAKES", "Passes", "PassesUntilDeleted"]
 
@@ -179,11 +178,19 @@ class TakesPassesOfItsPod(Passes):
 
 
 class TakesPassesOfItsNode(Passes):
-    """Takes the pass for the node, of whatever pod of the name it is."""
+    """Takes the pass for the node, of whatever pod of the name it is.
+
+    Its passes have no owner, so they outlive their pods.
+    """
 
     def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
         stored = self.stored(pod)
-        if stored is None or stored.node != node_name:
+        if stored is None:
+            new = new_pass(pod, node_name)
+            metadata = replace(new.metadata, owner_references=())
+            self.handle.cluster.create(replace(new, metadata=metadata))
+            return self.wait(pod, node_name)
+        if stored.node != node_name:
             return super().prepared(pod, node_name)
         return None
 
@@ -324,7 +331,7 @@ def is_of(current: Pass, pod: Pod, node_name: str) -> bool:
 
 def new_pass(pod: Pod, node_name: str) -> Pass:
     """Return a pass that is not granted yet."""
-    metadata = ObjectMeta(name=pod.name, namespace=pod.namespace)
+    metadata = owned_by(pod)
     return Pass(metadata=metadata, uid_of_pod=pod.uid, node=node_name)
 
 

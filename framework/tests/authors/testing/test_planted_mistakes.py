@@ -30,6 +30,8 @@ from tests.kit.planted.berths import (
     OpensLate,
 )
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
+from tests.kit.planted.calls import CALL_MISTAKES, Calls, DeletesCallsOfGonePods, Notes
+from tests.kit.planted.calls import OWN as CALL_CLUSTERS
 from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
 from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
@@ -147,6 +149,7 @@ MISTAKES = (
     *TICKET_MISTAKES,
     *ATTACHMENT_MISTAKES,
     *PASS_MISTAKES,
+    *CALL_MISTAKES,
     *CURFEW_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
@@ -189,6 +192,9 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Polls, ATTACHMENT_CLUSTERS),
     (Passes, PASS_CLUSTERS),
     (PassesUntilDeleted, PASS_CLUSTERS),
+    (Calls, None),
+    (DeletesCallsOfGonePods, None),
+    (Notes, CALL_CLUSTERS),
     (Berths, BERTH_CLUSTERS),
     (OpensLate, BERTH_CLUSTERS),
     (FewBerths, SHIPS_ON_NODES),
@@ -262,6 +268,8 @@ COSTLY = (
     "Polls",
     "Passes",
     "PassesUntilDeleted",
+    "Calls",
+    "DeletesCallsOfGonePods",
     "Deadlines",
     "Disks",
     "Berths",

@@ -12,7 +12,7 @@ from quaymaster.autoscaling import (
     ClusterAutoscalerSetup,
     GroupSettings,
 )
-from quaymaster.objects import Deployment, Quantity
+from quaymaster.objects import Deployment, Quantity, Taint
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_deployment, make_node, make_pod
 
@@ -112,6 +112,44 @@ def test_empty_nodes_are_removed_after_ten_minutes() -> None:
     assert before == 4
     assert all(600 < (life.removed or 0) < 700 for life in lives)
     assert {life.removed_for for life in lives} == {"empty"}
+
+
+def test_node_with_a_startup_taint_waits_as_an_unready_one() -> None:
+    options = ClusterAutoscalerOptions(
+        startup_taints=("boot",),
+        scale_down_unneeded_time=30,
+        scale_down_unready_time=300,
+    )
+    node = make_node(
+        name="old-0",
+        labels=MEMBER,
+        capacity={"cpu": "2", "memory": "8Gi"},
+        taints=[Taint(key="boot", effect="NoSchedule")],
+    )
+    setup = ClusterAutoscalerSetup(groups=(small(),), options=options)
+    with Simulation([node], autoscaler=setup) as simulation:
+        simulation.settle()
+        [life] = controller_of(simulation).nodes()
+    assert life.removed is not None
+    assert 300 < life.removed < 400
+
+
+@pytest.mark.parametrize(
+    ("is_enforced", "reasons"),
+    [
+        (False, {"MaxNodesTotalReached", "NotTriggerScaleUp"}),
+        (True, {"MaxNodesTotalReached"}),
+    ],
+    ids=["each pod gets an event", "smallest sizes are enforced"],
+)
+def test_full_cluster_is_reported(is_enforced: bool, reasons: set[str]) -> None:
+    options = ClusterAutoscalerOptions(
+        max_nodes_total=1, enforce_node_group_min_size=is_enforced
+    )
+    with started(pods=3, options=options) as simulation:
+        simulation.run_until(30)
+        events = controller_of(simulation).events
+    assert {event.reason for event in events} == reasons
 
 
 def test_group_keeps_its_smallest_size() -> None:

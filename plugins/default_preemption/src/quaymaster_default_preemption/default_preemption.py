@@ -11,7 +11,7 @@ Mirrors ``DefaultPreemption`` (kube-scheduler 1.36.2,
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from quaymaster import (
     Change,
@@ -57,6 +57,9 @@ from quaymaster_default_preemption.args import (
 )
 from quaymaster_default_preemption.facts import Outcomes
 
+if TYPE_CHECKING:
+    from quaymaster_default_preemption.hopeless import Hopeless
+
 __all__ = ["DefaultPreemption"]
 
 _OUTCOMES: Final = StateKey[Outcomes]("ExplainDefaultPreemption")
@@ -94,6 +97,7 @@ class DefaultPreemption:
         self._evictions = Evictions(handle, "DefaultPreemption")
         self._group_search = GroupSearch(handle)
         self._groups = handle.pod_groups
+        self._hopeless: Hopeless | None = None
         gate = "PodGroupPreemptionPolicy"
         self._groups_have_policies = handle.kubernetes.enabled(gate)
 
@@ -128,9 +132,18 @@ class DefaultPreemption:
         )
         if problem:
             return _prefixed(Status.unschedulable(problem))
+        hopeless = self._hopeless
+        before = None if hopeless is None else hopeless.find(stored, statuses)
+        if before is not None:
+            # The search would have drawn it: the order of random numbers is kept.
+            self._first_of(before.rows)
+            return before.result
         search = self.find_candidates(state, stored, statuses)
         if not search.candidates:
-            return self._nobody_helps(search)
+            result = self._nobody_helps(search)
+            if search.has_no_victims:
+                self._keep(stored, statuses, search, result)
+            return result
         candidates = self._handle.run_preemption_extenders(stored, search.candidates)
         if isinstance(candidates, Status):
             return _prefixed(candidates)
@@ -197,16 +210,20 @@ class DefaultPreemption:
             statuses: Why each node was rejected. Only Unschedulable nodes are
                 tried: on the others, evicting pods would not help.
         """
-        handle = self._handle
         rows = statuses.rows_with(Code.UNSCHEDULABLE)
         if not len(rows):
             return Search()
-        limit = max_candidates(self._args, len(rows))
+        offset, limit = self._first_of(len(rows))
+        return self._search(state, pod, rows, offset, limit)
+
+    def _first_of(self, nodes: int) -> tuple[int, int]:
+        """Return which of some nodes to try first, and how many candidates to find."""
+        limit = max_candidates(self._args, nodes)
         # The first node does not matter if all nodes are tried.
         # Another first node each time, so that the same nodes are not drained by every
         # preemptor of a large cluster.
-        offset = handle.random.randrange(len(rows)) if limit < len(rows) else 0
-        return self._search(state, pod, rows, offset, limit)
+        first = self._handle.random.randrange(nodes) if limit < nodes else 0
+        return first, limit
 
     def _search(
         self, state: CycleState, pod: Pod, rows: RowArray, first: int, limit: int
@@ -228,6 +245,23 @@ class DefaultPreemption:
         if len(best) == 1:
             return best[0]
         return best[self._handle.random.randrange(len(best))]
+
+    def _keep(
+        self,
+        pod: Pod,
+        statuses: NodeStatuses,
+        search: Search,
+        result: PostFilterResult | Status,
+    ) -> None:
+        """Keep the result of a search, for equal attempts."""
+        if self._hopeless is None:
+            # A small simulation takes about as long as its imports.
+            from quaymaster_default_preemption.hopeless import (  # noqa: PLC0415 - above
+                Hopeless,
+            )
+
+            self._hopeless = Hopeless(self._handle)
+        self._hopeless.note(pod, statuses, len(search.statuses), result)
 
     def _nobody_helps(self, search: Search) -> PostFilterResult | Status:
         counts = search.counted()

@@ -16,7 +16,7 @@ from quaymaster._core.config.model import RANDOM
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
-from quaymaster._core.cycle.decisions import Decision, Feasible, FitError
+from quaymaster._core.cycle.decisions import Decision, Feasible, FitError, Unfit
 from quaymaster._core.cycle.extending import ExtenderStation
 from quaymaster._core.cycle.filtering import Filters, FilterStation, PlainFilters
 from quaymaster._core.cycle.nominated import NominatedPods, Nominator
@@ -109,6 +109,7 @@ class Algorithm:
             self._is_scored or extenders.filters or self.ties_broken_by != RANDOM
         )
         self._looks_at_all = self._compares and percentage >= _ALL
+        self._keeps_unfit = self._looks_at_all and not extenders
         self._check: Check | None = None
         self._chosen: int | None = None
         self._placement: RowArray | None = None
@@ -190,14 +191,20 @@ class Algorithm:
             status = Status.unresolvable("no nodes available to schedule pods")
             return FitError(status, no_nodes=True)
         attempt = Attempt.within(state, pod, nodes, placement)
-        feasible = self.find_feasible(attempt)
+        # Mostly each pod finds a node at once: then no call is added.
+        before = self._known_unfit(attempt) if self.filters.has_unfit else None
+        feasible = self.find_feasible(attempt) if before is None else before.outcome
         if self._check is not None:
             self._check.filtered(attempt, feasible)
         if isinstance(feasible, FitError):
             # Also after a failure, so that every node gets its turn: upstream's
             # ``nextStartNodeIndex`` in ``findNodesThatFitPod``.
             self._order.advance(_processed(feasible), size)
-            return self._post_filtered(attempt, feasible)
+            if not self._keeps_outcome_of(attempt):
+                return self._post_filtered(attempt, feasible)
+            unfit = before or self.filters.unfit(attempt, feasible)
+            unfit.outcome = self._post_filtered(attempt, unfit.outcome)
+            return unfit.outcome
         count = feasible.count
         evaluated = count + feasible.diagnosis.processed()
         # Upstream returns the nominated node before it moves its start index.
@@ -352,11 +359,28 @@ class Algorithm:
             return FitError(_NO_FIT, diagnosis)
         return Feasible(left.passed, count, diagnosis, answered=left.answered)
 
+    def _known_unfit(self, attempt: Attempt) -> Unfit | None:
+        """Return how an equal attempt has failed, if nothing has changed since."""
+        if not self._keeps_outcome_of(attempt):
+            return None
+        return self.filters.known_unfit(attempt)
+
+    def _keeps_outcome_of(self, attempt: Attempt) -> bool:
+        """Whether equal attempts look at all nodes, in the same way."""
+        return (
+            self._keeps_unfit
+            and attempt.placement is None
+            and not attempt.pod.status.nominated_node_name
+        )
+
     def _post_filtered(self, attempt: Attempt, no_fit: FitError) -> FitError:
         diagnosis = no_fit.diagnosis
         if diagnosis is None or not self.post_filter:
             return no_fit
         result = self.post_filter.run(attempt.state, attempt.pod, diagnosis)
+        # Identity: an equal attempt has ended with the same result.
+        if result is no_fit.post_filter:
+            return no_fit
         status = result.status
         diagnosis.post_filter_message = status.message if status else result.message
         return replace(no_fit, nominating=result.nominating, post_filter=result)

@@ -13,7 +13,7 @@ from quaymaster._core.state.arrays import Rows
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.node_table import NodeTable
 
-__all__ = ["CLEAR_NOMINATION", "Decision", "Feasible", "FitError"]
+__all__ = ["CLEAR_NOMINATION", "Decision", "Feasible", "FitError", "Unfit"]
 
 CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
 
@@ -55,8 +55,8 @@ class Decision(msgspec.Struct, eq=False):
     diagnosis: Diagnosis
 
 
-class FitError(msgspec.Struct, frozen=True, eq=False):
-    """An attempt found no node for a pod.
+class FitError(msgspec.Struct, frozen=True, eq=False, weakref=True):
+    """An attempt found no node for a pod; equal attempts may share it.
 
     Attributes:
         status: Unschedulable, or the Error that ended the attempt.
@@ -71,3 +71,17 @@ class FitError(msgspec.Struct, frozen=True, eq=False):
     nominating: NominatingInfo | None = CLEAR_NOMINATION
     no_nodes: bool = False
     post_filter: PostFilterResult | None = None
+
+
+class Unfit(msgspec.Struct, eq=False):
+    """How attempts on all nodes end that have found none.
+
+    Attributes:
+        outcome: The outcome, with the result of the last PostFilter.
+        revision: The revision of the node table; -1 if the outcome is not kept.
+        skipped: The filters that skipped the pod.
+    """
+
+    outcome: FitError
+    revision: int = -1
+    skipped: frozenset[str] = frozenset()

@@ -347,6 +347,15 @@ class Diagnosis(msgspec.Struct, eq=False):
             text += f" {self.post_filter_message}"
         return text, reasons
 
+    def is_equal_to(self, other: "Diagnosis") -> bool:
+        """Whether both consist of the same objects, as far as they are cached.
+
+        Equal diagnoses may differ in it. The message of PostFilter is not compared.
+        """
+        summary = self._last_summary
+        # Identity: a summary is shared by attempts that end with the same rejections.
+        return summary is not None and summary is other._summary()
+
     def _summary(self) -> Summary | None:
         """Return what equal attempts share; None if more than batches was rejected."""
         # Identity: only PreFilter replaces the default object.

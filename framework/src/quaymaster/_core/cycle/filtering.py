@@ -17,6 +17,7 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import FitError, Unfit
 from quaymaster._core.cycle.filter_call import FilterCall
 from quaymaster._core.cycle.nominated import Ahead, NominatedPods, nominated_ahead
 from quaymaster._core.cycle.pre_filter import PreFilterOutcome, PreFilterStation
@@ -31,7 +32,27 @@ _POD_USES = tuple(PodUse)
 
 
 class Filters(Protocol):
-    """Finds the nodes that can run a pod, by calling every plugin or with a memo."""
+    """Finds the nodes that can run a pod, by calling every plugin or with a memo.
+
+    Attributes:
+        has_unfit: Whether the outcome of any attempt is kept; see `known_unfit`.
+    """
+
+    has_unfit: bool
+
+    def known_unfit(self, attempt: Attempt, /) -> Unfit | None:
+        """Return how an attempt on all nodes ends, if an equal one has found no node.
+
+        Then the state is the same as after `prepare` and `passing`, which need not be
+        called. The diagnosis of the attempt stays empty: the outcome has its own.
+        """
+
+    def unfit(self, attempt: Attempt, outcome: FitError, /) -> Unfit:
+        """Keep how an attempt on all nodes has ended, for equal attempts.
+
+        Returns:
+            The outcome; that of an earlier attempt, if no verdict has changed since.
+        """
 
     def prepare(self, attempt: Attempt, /) -> PreFilterOutcome:
         """Run PreFilter."""
@@ -246,11 +267,20 @@ class PlainFilters:
     Attributes:
         station: The Filter plugins.
         nominated: The pods to leave room for.
+        has_unfit: Always False.
     """
 
     def __init__(self, station: FilterStation, nominated: NominatedPods) -> None:
         self.station = station
         self.nominated = nominated
+        self.has_unfit = False
+
+    def known_unfit(self, _attempt: Attempt) -> None:
+        """Return None: no outcome is kept."""
+
+    def unfit(self, _attempt: Attempt, outcome: FitError) -> Unfit:
+        """Return the outcome, which is not kept."""
+        return Unfit(outcome)
 
     def prepare(self, attempt: Attempt) -> PreFilterOutcome:
         """See `Filters.prepare`."""

@@ -5,7 +5,6 @@ Mirrors ``RunPostFilterPlugins`` (Kubernetes v1.36,
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from quaymaster._api.objects import Pod
@@ -28,6 +27,9 @@ __all__ = ["PostFilterStation"]
 _UNRESOLVABLE: Final = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 _NOOP: Final = NominatingMode.NOOP
 
+# Chosen, not measured: waiting pods of a few kinds have fewer answers at a time.
+_MOST_KEPT: Final = 256
+
 
 class PostFilterStation:
     """Calls ``post_filter`` of one profile's plugins."""
@@ -39,6 +41,7 @@ class PostFilterStation:
             for call in calls
             if "explain_post_filter" in call.hooks
         ]
+        self._rejections: dict[tuple[tuple[str, ...], str, int], PostFilterResult] = {}
 
     def __bool__(self) -> bool:
         return bool(self._calls)
@@ -46,7 +49,10 @@ class PostFilterStation:
     def run(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
     ) -> PostFilterResult:
-        """Run the plugins until one succeeds or fails with an Error."""
+        """Run the plugins until one succeeds or fails with an Error.
+
+        Equal rejections are the same object.
+        """
         nominating: NominatingInfo | None = None
         reasons: list[str] = []
         rejector = ""
@@ -69,7 +75,25 @@ class PostFilterStation:
                 nominating = own
             reasons.extend(status.reasons)
             rejector = rejector or plugin
-        return PostFilterResult(_rejection(tuple(reasons), rejector), nominating)
+        return self._rejection(tuple(reasons), rejector, nominating)
+
+    def _rejection(
+        self,
+        reasons: tuple[str, ...],
+        rejector: str,
+        nominating: NominatingInfo | None,
+    ) -> PostFilterResult:
+        """Return the result of plugins that could not help: the same one for equals."""
+        # Not by the nomination itself, which may be unhashable in a plugin. The kept
+        # result refers to it, so that no other one gets its identity.
+        key = reasons, rejector, id(nominating)
+        result = self._rejections.get(key)
+        if result is None:
+            if len(self._rejections) >= _MOST_KEPT:
+                self._rejections.clear()
+            status = Status(Code.UNSCHEDULABLE, reasons, rejector)
+            result = self._rejections[key] = PostFilterResult(status, nominating)
+        return result
 
     def explain(
         self, state: CycleState, pod: Pod, node: NodeInfo, diagnosis: Diagnosis
@@ -81,12 +105,6 @@ class PostFilterStation:
             if not isinstance(answer, Status):
                 facts += answer
         return tuple(facts)
-
-
-@lru_cache(maxsize=256)
-def _rejection(reasons: tuple[str, ...], rejector: str) -> Status:
-    """Return the status of plugins that could not help; mostly they cannot again."""
-    return Status(Code.UNSCHEDULABLE, reasons, rejector)
 
 
 def _result_of(

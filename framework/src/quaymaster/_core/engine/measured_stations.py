@@ -10,6 +10,7 @@ from quaymaster._core.contract.results import PostFilterResult
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.algorithm import Algorithm
 from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import FitError, Unfit
 from quaymaster._core.cycle.diagnosis import Diagnosis
 from quaymaster._core.cycle.filtering import Filters
 from quaymaster._core.cycle.post_filter import PostFilterStation
@@ -63,6 +64,13 @@ class _TimedFilters:
     def __init__(self, inner: Filters, times: PointTimes) -> None:
         self._inner = inner
         self._times = times
+        self.has_unfit = False
+
+    def known_unfit(self, _attempt: Attempt) -> None:
+        """Return None: each extension point is measured."""
+
+    def unfit(self, attempt: Attempt, outcome: FitError) -> Unfit:
+        return self._inner.unfit(attempt, outcome)
 
     def prepare(self, attempt: Attempt) -> PreFilterOutcome:
         return self._times.take(

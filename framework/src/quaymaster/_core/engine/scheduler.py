@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from random import Random
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
@@ -30,7 +31,7 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.options import SchedulerOptions
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.algorithm import Algorithm
-from quaymaster._core.cycle.decisions import Decision
+from quaymaster._core.cycle.decisions import Decision, FitError
 from quaymaster._core.cycle.scoring import Ties
 from quaymaster._core.engine.assembly import assemble
 from quaymaster._core.engine.failure import Failure, FailureKind, failure_of
@@ -142,6 +143,8 @@ class Scheduler:
         self._binding = engine.binding
         self._progress = engine.progress
         self._measured = engine.measured
+        # Equal attempts share their outcome.
+        self._failures: WeakKeyDictionary[FitError, Failure] = WeakKeyDictionary()
         self.past_attempts = engine.history
         self._groups = self._group_cycle()
 
@@ -423,7 +426,10 @@ class Scheduler:
                 if self._measured is not None:
                     self._measured.preempted()
                 reports.broken_contract(pod, outcome.post_filter.status)
-            return failure_of(outcome)
+            failure = self._failures.get(outcome)
+            if failure is None:
+                failure = self._failures[outcome] = failure_of(outcome)
+            return failure
         except VerificationError:
             # The user asked for verification to find this, so the whole run ends.
             raise

@@ -76,8 +76,8 @@ class FilterPlan:
         # have rejected rows. `RememberedScores` caches the best of exactly these rows.
         remembered = rows if rows is attempt.rows else None
         revision = nodes.changes.revision
-        # Identity: cached Skips are the same object from pod to pod.
-        if skipped is not self._skipped:
+        # Identity first: pods of a template have the same object of cached Skips.
+        if skipped is not self._skipped and skipped != self._skipped:
             self._unskipped = self._left_by(skipped)
             # A plugin may have assigned a mutable set, which could change later.
             self._skipped = skipped if type(skipped) is frozenset else None

@@ -8,6 +8,7 @@ import numpy as np
 
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import FitError, Unfit
 from quaymaster._core.cycle.filtering import FilterStation, PlainFilters
 from quaymaster._core.cycle.nominated import Ahead, NominatedPods
 from quaymaster._core.cycle.pre_filter import ALL_NODES, PreFilterOutcome
@@ -33,6 +34,9 @@ class RememberedFilters:
         station: The plain station, called for answers that are not cached.
         nominated: The pods to leave room for.
         signatures: The memos by signature.
+
+    Attributes:
+        has_unfit: Whether any attempt has found no node, and its outcome was kept.
     """
 
     def __init__(
@@ -42,6 +46,65 @@ class RememberedFilters:
         self._nominated = nominated
         self._plain = PlainFilters(station, nominated)
         self._signatures = signatures
+        self.has_unfit = False
+
+    def known_unfit(self, attempt: Attempt) -> Unfit | None:
+        """See `Filters.known_unfit`."""
+        memo = self._signatures.of(attempt)
+        unfit = None if memo is None else memo.unfit
+        if memo is None or unfit is None:
+            return None
+        if unfit.revision != attempt.nodes.changes.revision:
+            return None
+        answers = self._complete_answers(memo)
+        if answers is None or answers.skips != unfit.skipped:
+            return None
+        if self._nominated.ahead(attempt.pod, attempt.rows):
+            return None
+        answers.write(attempt.state)
+        attempt.state.skip_filter_plugins = answers.skips
+        return unfit
+
+    def unfit(self, attempt: Attempt, outcome: FitError) -> Unfit:
+        """See `Filters.unfit`."""
+        memo = self._signatures.of(attempt)
+        if memo is None or not self._is_from_memos(attempt, memo, outcome):
+            return Unfit(outcome)
+        skipped = attempt.state.skip_filter_plugins
+        revision = attempt.nodes.changes.revision
+        unfit = memo.unfit
+        if unfit is None:
+            unfit = memo.unfit = Unfit(outcome, revision, skipped)
+            self.has_unfit = True
+            return unfit
+        unfit.revision, unfit.skipped = revision, skipped
+        if not _are_equal(unfit.outcome, outcome):
+            unfit.outcome = outcome
+        return unfit
+
+    def _is_from_memos(
+        self, attempt: Attempt, memo: SignatureMemo, outcome: FitError
+    ) -> bool:
+        """Whether an equal attempt on the same nodes ends the same way."""
+        answers, plan = self._complete_answers(memo), memo.filters
+        skipped = attempt.state.skip_filter_plugins
+        return (
+            answers is not None
+            and plan is not None
+            and outcome.diagnosis is not None
+            and outcome.diagnosis.is_filtered
+            and answers.skips == skipped
+            and plan.revision == attempt.nodes.changes.revision
+            and plan.remembers_all(skipped)
+            and not self._nominated.ahead(attempt.pod, attempt.rows)
+        )
+
+    def _complete_answers(self, memo: SignatureMemo) -> RecordedAnswers | None:
+        """Return the recorded answers of PreFilter, if no plugin has to be called."""
+        skips, answers = self._signatures.skips, memo.pre_filter
+        if skips is not None and skips.pre_filter is not None:
+            answers = skips.pre_filter
+        return None if answers is None or answers.calls else answers
 
     def prepare(self, attempt: Attempt) -> PreFilterOutcome:
         """See `Filters.prepare`."""
@@ -163,3 +226,11 @@ class RememberedFilters:
             memo_of = partial(signatures.shared.filter_memo, signatures.fragments(memo))
             memo.filters = FilterPlan(calls, memo.plugins, memo_of)
         return memo.filters
+
+
+def _are_equal(outcome: FitError, other: FitError) -> bool:
+    """Whether two attempts have rejected the same nodes with the same verdicts."""
+    diagnosis, others = outcome.diagnosis, other.diagnosis
+    if diagnosis is None or others is None:
+        return False
+    return diagnosis.is_equal_to(others)

@@ -14,11 +14,12 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Pod, PodSpec, PodStatus, SpecKey
+from quaymaster._api.objects import ObjectMeta, Pod, PodSpec, PodStatus, SpecKey
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse, Scope
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
+from quaymaster._core.cycle.decisions import Unfit
 from quaymaster._core.cycle.score_call import ScoreCall
 from quaymaster._core.memo.cached_skips import CachedSkips
 from quaymaster._core.memo.filter_plan import FilterPlan
@@ -62,6 +63,7 @@ class SignatureMemo:
         skipping: The plugins that signed the pod, and of which only Skips are cached.
         pre_filter: The answers at PreFilter.
         filters: The verdicts on each node.
+        unfit: How the last attempt ended that found no node; None before it.
         pre_score: The answers at PreScore.
         scores: The scores of each node.
         live_scores: The Score plugins that are called for every pod.
@@ -72,6 +74,7 @@ class SignatureMemo:
     skipping: frozenset[str]
     pre_filter: RecordedAnswers | None = None
     filters: FilterPlan | None = None
+    unfit: Unfit | None = None
     pre_score: RecordedAnswers | None = None
     scores: ScoreMemo | None = None
     live_scores: Sequence[ScoreCall] = ()
@@ -185,15 +188,27 @@ class Signatures:
         A pending pod is tried again and again, and other pods share its spec: with 500
         pending pods, to sign each of them again took a sixth of a failing attempt.
         """
-        uid, traits = pod.metadata.uid, _traits(pod)
+        uid, traits = pod.metadata.uid, None
         # First: with an annotation of its own, a pod differs from the last one of its
         # spec. Not by `get`: most pods are tried once, and have no entry.
         if uid in self._pods:
             kept = self._pods[uid]
             # Identity: an equal spec may have another signature only if a plugin breaks
             # the rules, but to compare specs takes longer than to sign the pod.
-            if kept.spec() is pod.spec and self._still_holds(kept.signed, traits):
-                return kept.signed
+            if kept.spec() is pod.spec:
+                # Identity: often not even the condition has changed since the last try.
+                is_same = (
+                    kept.metadata is pod.metadata
+                    and kept.status is pod.status
+                    and kept.node_name == pod.node_name
+                )
+                if is_same and self._is_current(kept.signed):
+                    return kept.signed
+                traits = _traits(pod)
+                if self._still_holds(kept.signed, traits):
+                    self._keep(pod, kept.signed)
+                    return kept.signed
+        traits = traits or _traits(pod)
         last = self._last.of(pod)
         signed = last.signed
         if signed is not None and self._still_holds(signed, traits):
@@ -207,18 +222,19 @@ class Signatures:
         return signed
 
     def _still_holds(self, signed: "_Signed", traits: tuple[object, ...]) -> bool:
-        return (
-            signed.traits == traits
-            and signed.forgotten == self._forgotten
-            and signed.memo() is not None
-        )
+        return signed.traits == traits and self._is_current(signed)
+
+    def _is_current(self, signed: "_Signed") -> bool:
+        return signed.forgotten == self._forgotten and signed.memo() is not None
 
     def _keep(self, pod: Pod, signed: "_Signed") -> None:
         pods, uid = self._pods, pod.metadata.uid
         if uid not in pods and len(pods) >= _MOST_PODS:
             del pods[next(iter(pods))]
         # Weak: a spec is freed with its last pod.
-        pods[uid] = _SignedPod(weakref.ref(pod.spec), signed)
+        pods[uid] = _SignedPod(
+            weakref.ref(pod.spec), pod.metadata, pod.status, pod.node_name, signed
+        )
 
     def outdated(self, attempt: Attempt) -> Iterator[str]:
         """Yield an error for each cached fragment that the plugin no longer returns."""
@@ -313,14 +329,20 @@ class _Signed(msgspec.Struct, eq=False):
 
 
 class _SignedPod(msgspec.Struct, eq=False):
-    """A version of a pod with its signature.
+    """The last version of a pod, in its parts, with its signature.
 
     Attributes:
         spec: Returns its spec, or None if it was freed.
+        metadata: Its metadata.
+        status: Its status.
+        node_name: The name of its node, or empty.
         signed: The signature.
     """
 
     spec: Callable[[], PodSpec | None]
+    metadata: ObjectMeta
+    status: PodStatus
+    node_name: str
     signed: _Signed
 
 

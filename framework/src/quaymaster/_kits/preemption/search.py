@@ -87,6 +87,14 @@ class Search:
     statuses: Mapping[str, Status] = attrs.field(factory=dict)
 
     @property
+    def has_no_victims(self) -> bool:
+        """Whether it ended at once, since no node has any pod of lower priority.
+
+        Then it depends on nothing but the nodes and the priorities of their pods.
+        """
+        return isinstance(self.statuses, SameStatus)
+
+    @property
     def errors(self) -> Sequence[str]:
         """The messages of errors, each once."""
         texts = (status.message for status in self.counted() if status.is_error)

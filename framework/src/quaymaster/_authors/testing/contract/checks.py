@@ -13,10 +13,12 @@ from quaymaster._authors.testing.contract.bound_pods import BOUND_PODS
 from quaymaster._authors.testing.contract.check import Check
 from quaymaster._authors.testing.contract.choices import CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
+from quaymaster._authors.testing.contract.earlier_objects import EARLIER_OBJECTS
 from quaymaster._authors.testing.contract.effects import EFFECTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
 from quaymaster._authors.testing.contract.evicting import EVICTING
 from quaymaster._authors.testing.contract.facts import FACTS
+from quaymaster._authors.testing.contract.failed_writes import FAILED_WRITES
 from quaymaster._authors.testing.contract.failures import FAILURES
 from quaymaster._authors.testing.contract.group_gates import GROUP_GATES
 from quaymaster._authors.testing.contract.groups import (
@@ -32,6 +34,7 @@ from quaymaster._authors.testing.contract.imagined_pods import (
 )
 from quaymaster._authors.testing.contract.interleaving import INTERLEAVING
 from quaymaster._authors.testing.contract.leaks import LEAKS
+from quaymaster._authors.testing.contract.left_objects import LEFT_OBJECTS
 from quaymaster._authors.testing.contract.memory import MEMORY
 from quaymaster._authors.testing.contract.metrics import METRICS
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
@@ -57,6 +60,7 @@ from quaymaster._authors.testing.contract.skips import (
     SKIPS,
 )
 from quaymaster._authors.testing.contract.sort_keys import SORT_KEYS
+from quaymaster._authors.testing.contract.successors import SUCCESSORS
 from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
 from quaymaster._authors.testing.contract.surroundings import OTHER_PROCESS
 from quaymaster._authors.testing.contract.ties import TIES
@@ -125,6 +129,10 @@ CHECKS: Final[Mapping[str, Check]] = {
         POD_ENDINGS,
         BOUND_PODS,
         PRE_BIND,
+        FAILED_WRITES,
+        EARLIER_OBJECTS,
+        LEFT_OBJECTS,
+        SUCCESSORS,
         WAITING_PODS,
         RELEASES,
         NAMESPACES,

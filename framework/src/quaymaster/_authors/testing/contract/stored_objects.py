@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._api.objects.status import with_status
 from quaymaster._authors.testing.fixed_objects import FixedObjects
+from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._base.errors import ObjectError
 from quaymaster._core.contract.cluster import (
     AlreadyExistsError,
@@ -80,7 +81,7 @@ class StoredObjects:
         try:
             self.get(type(obj), obj.key)
         except NotFoundError:
-            return self._store(obj, obj)
+            return self._store(_with_uid(obj), obj)
         raise AlreadyExistsError(f"{_place_of(obj)} exists already")
 
     def update(self, obj: ObjT) -> ObjT:
@@ -142,6 +143,13 @@ class StoredObjects:
         new = replace(obj, metadata=metadata)
         self._written[type(obj), obj.key] = new
         return new
+
+
+def _with_uid(obj: ObjT) -> ObjT:
+    """Return an object with a uid, as an API server stores it."""
+    metadata = obj.metadata
+    uid = metadata.uid or make_uid(type(obj), metadata.name, metadata.namespace)
+    return replace(obj, metadata=replace(metadata, uid=uid))
 
 
 def _place_of(obj: ApiObject) -> str:

@@ -19,7 +19,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlaci
 from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import (
     TO_BE_DELETED,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
 from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
     Unremovable,
     UnremovableReason,
@@ -39,16 +38,13 @@ class Removable:
         node: The node.
         drain: Its pods.
         is_risky: Whether a disruption budget allows its pods to go only one by one.
-        is_ready: Whether it is ready: kept, since each loop asks for it.
+        is_ready: Whether it is ready; a node with a startup taint is not.
     """
 
     node: Node
     drain: Drain
     is_risky: bool = False
-    is_ready: bool = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self.is_ready = is_ready(self.node)
+    is_ready: bool = True
 
 
 class RemovalTrial:

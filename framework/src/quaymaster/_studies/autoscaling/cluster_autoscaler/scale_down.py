@@ -269,6 +269,7 @@ class ScaleDownPlanner:
                 self._note(name, result, until)
                 continue
             result.is_risky = not budgets.allow_at_once(result.drain.moving)
+            result.is_ready = self._seen.nodes[name].is_ready
             destinations.removed.add(name)
             budgets.use(result.drain.moving)
             unneeded[name] = Unneeded(result, before.since if before else now)

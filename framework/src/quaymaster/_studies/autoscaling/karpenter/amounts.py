@@ -24,6 +24,7 @@ __all__ = [
     "NODES",
     "ONE_NODE",
     "Amounts",
+    "add_amounts",
     "added",
     "amount_text",
     "amounts_of",
@@ -107,6 +108,12 @@ def added(left: Amounts, right: Amounts) -> Amounts:
     for name, amount in right.items():
         total[name] = total.get(name, 0) + amount
     return total
+
+
+def add_amounts(total: Amounts, amounts: Amounts) -> None:
+    """Add amounts in place."""
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
 
 
 def subtracted(left: Amounts, right: Amounts) -> Amounts:

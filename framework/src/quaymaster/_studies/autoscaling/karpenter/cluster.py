@@ -13,6 +13,7 @@ import attrs
 from quaymaster._api.objects import DaemonSet, Node, Pod, PodDisruptionBudget
 from quaymaster._api.objects.meta import ApiObject
 from quaymaster._studies.autoscaling.karpenter.amounts import Amounts, added
+from quaymaster._studies.autoscaling.karpenter.bound_pods import BoundPods
 from quaymaster._studies.autoscaling.karpenter.disruption_limits import (
     DisruptionLimits,
 )
@@ -21,7 +22,6 @@ from quaymaster._studies.autoscaling.karpenter.objects import NodePool
 from quaymaster._studies.autoscaling.karpenter.pods import has_required_anti_affinity
 from quaymaster._studies.autoscaling.karpenter.state_node import (
     StateNode,
-    reused,
     state_nodes,
 )
 
@@ -77,9 +77,47 @@ class ClusterState:
             by_kind[type(each)][each.key] = each
         if not isinstance(instance_types, Mapping):
             instance_types = dict.fromkeys(by_kind[NodePool], instance_types)
-        nodes = state_nodes(by_kind, frozenset(marked), nominated or {})
-        if previous is not None:
-            nodes = [reused(each, previous.node_by_name) for each in nodes]
+        pods = [pod for pod in by_kind[Pod].values() if isinstance(pod, Pod)]
+        return cls.from_kinds(
+            by_kind,
+            BoundPods(pods),
+            instance_types,
+            now=now,
+            marked=marked,
+            nominated=nominated or {},
+            previous=previous,
+        )
+
+    @classmethod
+    def from_kinds(
+        cls,
+        by_kind: Mapping[type[ApiObject], Mapping[str, ApiObject]],
+        bound: BoundPods,
+        instance_types: Mapping[str, Sequence[InstanceType]],
+        *,
+        now: float,
+        marked: Iterable[str],
+        nominated: Mapping[str, float],
+        previous: "ClusterState | None",
+    ) -> "ClusterState":
+        """Make the state of a cluster whose objects are sorted already.
+
+        Args:
+            by_kind: Its objects by class and key, which do not change later.
+            bound: The pods of each node.
+            instance_types: What the cloud offers to each pool.
+            now: The time, in seconds since the epoch.
+            marked: See `from_objects`, as for the others.
+            nominated: Until when pods are expected on nodes, by name.
+            previous: An earlier state of the cluster, or None.
+        """
+        nodes = state_nodes(
+            by_kind,
+            bound,
+            frozenset(marked),
+            nominated,
+            {} if previous is None else previous.node_by_name,
+        )
         return cls(
             objects=dict(by_kind),
             nodes=nodes,

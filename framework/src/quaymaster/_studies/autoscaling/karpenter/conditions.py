@@ -4,9 +4,10 @@ Mirrors ``pkg/controllers/nodeclaim/disruption`` and
 ``pkg/controllers/nodeclaim/podevents`` (sigs.k8s.io/karpenter v1.15).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod, Time
@@ -18,6 +19,10 @@ from quaymaster._studies.autoscaling.karpenter.claim_objects import (
 )
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.disruption.drift import drift_reason
+from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import (
+    condition_holds_until,
+)
+from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodePool,
@@ -33,6 +38,35 @@ _DRIFTED: Final = "Drifted"
 _EVENT_SECONDS: Final = 10.0
 
 
+@attrs.frozen
+class _Checked:
+    """A machine whose claim has the conditions that it should have.
+
+    Attributes:
+        node: The machine.
+        pool: Its pool.
+        types: The types of the pool.
+        until: When time may change the conditions.
+    """
+
+    node: StateNode
+    pool: NodePool
+    types: Sequence[InstanceType]
+    until: float
+
+    def holds(
+        self,
+        node: StateNode,
+        pool: NodePool,
+        types: Sequence[InstanceType],
+        now: float,
+    ) -> bool:
+        """Return whether nothing has changed since."""
+        # Identity: what has changed is another object.
+        is_same = self.node is node and self.pool is pool and self.types is types
+        return is_same and now < self.until
+
+
 class ClaimConditions:
     """Writes the conditions ``Consolidatable`` and ``Drifted``.
 
@@ -44,6 +78,7 @@ class ClaimConditions:
     def __init__(self, cluster: InMemoryCluster, options: KarpenterOptions) -> None:
         self._cluster = cluster
         self._options = options
+        self._checked: dict[str, _Checked] = {}
 
     def refresh(self, state: ClusterState) -> bool:
         """Write the conditions that have changed; return whether any has."""
@@ -59,11 +94,19 @@ class ClaimConditions:
         pool = state.pools.get(node.pool)
         if node.claim is None or pool is None or node.is_deleted:
             return None
+        types = state.instance_types.get(pool.name, ())
+        before = self._checked.get(node.name)
+        if before is not None and before.holds(node, pool, types, state.now):
+            return None
         stored = self._cluster.get(NodeClaim, node.claim.name)
         changed = self._consolidatable(stored, node, pool, state.now)
         changed = self._drifted(changed, node.claim, pool, state)
         # Identity: the functions return the same claim if nothing changes.
-        return None if changed is stored else changed
+        if changed is not stored:
+            return changed
+        until = condition_holds_until(node, pool, state.now)
+        self._checked[node.name] = _Checked(node, pool, types, until)
+        return None
 
     def _consolidatable(
         self, stored: NodeClaim, node: StateNode, pool: NodePool, now: float

@@ -372,6 +372,7 @@ class KarpenterController:
         """End its watches."""
         for watch in (self._pods, self._claims, self._nodes, self._pools):
             watch.stop()
+        self._reader.close()
 
     def _read_state(self) -> ClusterState:
         """Return the state of the cluster, the last one if nothing has changed."""
@@ -435,7 +436,7 @@ class KarpenterController:
                 self._static_pools.look_soon()
         self._read_claims()
         self._read_nodes()
-        claims = {each.node: each.claim for each in self._lifecycle.running()}
+        claims = self._lifecycle.claims_by_node
         for event in self._pods.take():
             if event.type is WatchEventType.DELETED:
                 self._pod_events.gone(event.object.key, claims)
@@ -465,6 +466,8 @@ class KarpenterController:
             for event in self._nodes.take()
             if event.type is WatchEventType.DELETED
         }
+        if not gone:
+            return
         for machine in [*self._lifecycle.running()]:
             if machine.node in gone and self._lifecycle.node(machine.node) is None:
                 self._lifecycle.end(machine.claim, "its node was deleted")

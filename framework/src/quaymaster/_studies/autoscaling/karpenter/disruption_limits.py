@@ -77,9 +77,10 @@ class DisruptionLimits:
         )
 
     def _blocking(self, pod: Pod, *, fully: bool) -> Sequence[str]:
-        if not is_evictable(pod, self._now):
-            return ()
+        # Most pods have no budget.
         limits = self._selecting(pod)
+        if not limits or not is_evictable(pod, self._now):
+            return ()
         if len(limits) > 1:
             return [limit.budget.key for limit in limits]
         for limit in limits:

@@ -54,6 +54,7 @@ class Lifecycle:
     Attributes:
         machines: The machine of each claim; the last one if a name came again.
         all_machines: All machines that ever were, in the order of their orders.
+        claims_by_node: The claim of each machine that exists, by the name of its node.
     """
 
     def __init__(
@@ -70,6 +71,8 @@ class Lifecycle:
         self._changed = changed
         self.machines: dict[str, Machine] = {}
         self.all_machines: list[Machine] = []
+        self._running: dict[str, Machine] = {}
+        self.claims_by_node: dict[str, str] = {}
         self._launching: set[str] = set()
 
     @property
@@ -80,13 +83,11 @@ class Lifecycle:
     @property
     def is_starting(self) -> bool:
         """Whether a machine is on its way."""
-        return any(
-            each.ready is None and each.ended is None for each in self.machines.values()
-        )
+        return any(each.ready is None for each in self.running())
 
     def running(self) -> Iterator[Machine]:
         """Yield the machines that exist."""
-        return (each for each in self.machines.values() if each.ended is None)
+        return iter(self._running.values())
 
     def adopt(self, claim: NodeClaim, node: Node | None, price: float | None) -> None:
         """Take over a machine that was there from the beginning."""
@@ -135,6 +136,8 @@ class Lifecycle:
 
     def _add(self, machine: Machine) -> None:
         self.machines[machine.claim] = machine
+        self._running[machine.claim] = machine
+        self.claims_by_node[machine.node] = machine.claim
         self.all_machines.append(machine)
 
     def _launch(self, name: str, solved: ProposedClaim) -> None:
@@ -220,6 +223,8 @@ class Lifecycle:
         machine = self.machines.get(name)
         if machine is not None and machine.ended is None:
             machine.ended = self._clock.now()
+            self._running.pop(name, None)
+            self.claims_by_node.pop(machine.node, None)
             machine.removed_for = machine.removed_for or reason
         node = self.node(machine.node) if machine is not None else None
         if node is not None:

@@ -61,12 +61,13 @@ def is_pending(pod: Pod) -> bool:
 
 def is_provisionable(pod: Pod) -> bool:
     """Return whether a pod needs a node: no scheduler has found one for it."""
+    # Most pods have a node.
     return (
-        any(
+        not pod.node_name
+        and any(
             condition.type == "PodScheduled" and condition.reason == "Unschedulable"
             for condition in pod.status.conditions
         )
-        and not pod.node_name
         and not pod.status.nominated_node_name
         and not is_daemon_pod(pod)
         and not is_static_pod(pod)
@@ -114,7 +115,7 @@ def _seconds(text: str) -> float:
 
 def is_disruptable(pod: Pod, now: float) -> bool:
     """Return whether a pod lets its node go."""
-    return not is_active(pod) or not keeps_from_disruption(pod, now)
+    return not keeps_from_disruption(pod, now) or not is_active(pod)
 
 
 def is_evictable(pod: Pod, now: float) -> bool:

@@ -7,8 +7,7 @@ that the cloud gave to the machine.
 
 import functools
 import operator
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -23,6 +22,11 @@ from quaymaster._studies.autoscaling.karpenter.amounts import (
     requests_of,
     subtracted,
 )
+from quaymaster._studies.autoscaling.karpenter.bound_pods import BoundPods
+from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
+    eviction_cost,
+    reschedule_cost,
+)
 from quaymaster._studies.autoscaling.karpenter.labels import (
     HOSTNAME,
     INITIALIZED,
@@ -36,10 +40,13 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     condition,
     is_true,
 )
-from quaymaster._studies.autoscaling.karpenter.pods import is_daemon_pod
+from quaymaster._studies.autoscaling.karpenter.pods import (
+    is_daemon_pod,
+    is_reschedulable,
+)
 from quaymaster._studies.autoscaling.karpenter.taints import lasting_taints
 
-__all__ = ["StateNode", "reused", "state_nodes"]
+__all__ = ["StateNode", "state_nodes"]
 
 _TRUE: Final = "true"
 
@@ -67,12 +74,12 @@ class StateNode:
         """Whether Karpenter has made it."""
         return self.claim is not None
 
-    @property
+    @functools.cached_property
     def is_registered(self) -> bool:
         """Whether the node has joined the cluster."""
         return self._has_label(REGISTERED)
 
-    @property
+    @functools.cached_property
     def is_initialized(self) -> bool:
         """Whether the node is ready for pods."""
         return self._has_label(INITIALIZED)
@@ -115,12 +122,12 @@ class StateNode:
         assert self.claim is not None  # a state node has one of them
         return self.claim.status.provider_id
 
-    @property
+    @functools.cached_property
     def host_name(self) -> str:
         """The value of its label for the host name, or its name."""
         return self.labels.get(HOSTNAME) or self.name
 
-    @property
+    @functools.cached_property
     def pool(self) -> str:
         """The name of its pool, or empty."""
         return self.labels.get(NODE_POOL, "")
@@ -140,7 +147,7 @@ class StateNode:
             return lasting_taints(taints, claim.spec.startup_taints)
         return taints
 
-    @property
+    @functools.cached_property
     def is_rebooting(self) -> bool:
         """Whether the machine is being restarted."""
         return self.claim is not None and is_true(
@@ -181,11 +188,26 @@ class StateNode:
         return requests_of(*pods) if pods else {}
 
     @functools.cached_property
+    def reschedulable_pods(self) -> Sequence[Pod]:
+        """Its pods that need another place when it goes."""
+        return [pod for pod in self.pods if is_reschedulable(pod)]
+
+    @functools.cached_property
+    def reschedule_cost(self) -> float:
+        """What moving these costs."""
+        return reschedule_cost(self.reschedulable_pods)
+
+    @functools.cached_property
+    def eviction_cost(self) -> float:
+        """What the eviction of all its pods costs."""
+        return sum(map(eviction_cost, self.pods))
+
+    @functools.cached_property
     def available(self) -> Amounts:
         """What its pods leave."""
         return subtracted(self.allocatable, self.pod_requests)
 
-    @property
+    @functools.cached_property
     def is_deleted(self) -> bool:
         """Whether it has been deleted."""
         if self.claim is not None:
@@ -229,55 +251,65 @@ class StateNode:
 
 def state_nodes(
     by_kind: Mapping[type[ApiObject], Mapping[str, ApiObject]],
+    bound: BoundPods,
     marked: frozenset[str],
     nominated: Mapping[str, float],
+    previous: Mapping[str, StateNode],
 ) -> list[StateNode]:
     """Return the machines of a cluster.
 
     Args:
         by_kind: The objects, by class and key.
+        bound: The pods of each node.
         marked: Names of nodes that a disruption is about to delete.
         nominated: Until when pods are expected on nodes, by name.
+        previous: The machines of an earlier state, by name. Those that are the same are
+            used again, with what they have computed.
     """
     claims = {
         claim.status.provider_id: claim
         for claim in by_kind.get(NodeClaim, {}).values()
         if isinstance(claim, NodeClaim) and claim.status.provider_id
     }
-    bound = _pods_by_node(by_kind.get(Pod, {}).values())
-    state_nodes = []
+
+    def machine(
+        node: Node | None, claim: NodeClaim | None, pods: Sequence[Pod]
+    ) -> StateNode:
+        made = None if node is None else previous.get(node.name)
+        if made is None and claim is not None:
+            made = previous.get(claim.name)
+        if made is None or not _is_same(made, node, claim, pods):
+            made = StateNode(node=node, claim=claim, pods=pods)
+        is_marked, until = made.name in marked, nominated.get(made.name, 0.0)
+        if made.marked == is_marked and made.nominated_until == until:
+            return made
+        return attrs.evolve(made, marked=is_marked, nominated_until=until)
+
+    machines = []
     for node in by_kind.get(Node, {}).values():
         if not isinstance(node, Node) or not _is_tracked(node):
             continue
         claim = claims.pop(node.spec.provider_id or node.name, None)
-        pods = bound.get(node.name, ())
-        state_nodes.append(StateNode(node=node, claim=claim, pods=pods))
-    state_nodes += [StateNode(claim=claim) for claim in claims.values()]
-    return [
-        attrs.evolve(
-            each,
-            marked=each.name in marked,
-            nominated_until=nominated.get(each.name, 0.0),
-        )
-        for each in state_nodes
-    ]
+        machines.append(machine(node, claim, bound.on(node.name)))
+    machines += [machine(None, claim, ()) for claim in claims.values()]
+    return machines
 
 
-def reused(node: StateNode, previous: Mapping[str, StateNode]) -> StateNode:
-    """Return the node of an earlier state if it is the same, with what it computed."""
-    before = previous.get(node.name)
-    # Identity: an object of the cluster that has changed is another object.
-    if (
-        before is not None
-        and before.node is node.node
-        and before.claim == node.claim
-        and before.marked == node.marked
-        and before.nominated_until == node.nominated_until
-        and len(before.pods) == len(node.pods)
-        and all(map(operator.is_, before.pods, node.pods))
-    ):
-        return before
-    return node
+def _is_same(
+    before: StateNode, node: Node | None, claim: NodeClaim | None, pods: Sequence[Pod]
+) -> bool:
+    """Return whether a machine has the same objects as before."""
+    # Identity: an object of the cluster that has changed is another object. Claims of
+    # the input get new copies with the times of the simulation.
+    return (
+        before.node is node
+        and (before.claim is claim or before.claim == claim)
+        and (before.pods is pods or _are_identical(before.pods, pods))
+    )
+
+
+def _are_identical(left: Sequence[Pod], right: Sequence[Pod]) -> bool:
+    return len(left) == len(right) and all(map(operator.is_, left, right))
 
 
 def _is_tracked(node: Node) -> bool:
@@ -287,11 +319,3 @@ def _is_tracked(node: Node) -> bool:
     if not node.spec.provider_id:
         return False
     return bool(node.labels.get(INSTANCE_TYPE) or node.labels.get(INITIALIZED))
-
-
-def _pods_by_node(pods: Iterable[ApiObject]) -> Mapping[str, Sequence[Pod]]:
-    bound: dict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        if isinstance(pod, Pod) and pod.node_name and not pod.is_finished:
-            bound[pod.node_name].append(pod)
-    return bound

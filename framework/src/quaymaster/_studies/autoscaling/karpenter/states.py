@@ -5,7 +5,7 @@ Their times are moved back by the difference between that date and the time of t
 if that is unknown, claims are new, and no pod has come or gone for long.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -25,6 +25,8 @@ from quaymaster._api.objects import (
 )
 from quaymaster._api.objects.meta import ApiObject
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.contract.cluster import Watch, WatchEvent, WatchEventType
+from quaymaster._studies.autoscaling.karpenter.bound_pods import BoundPods
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.objects import (
@@ -149,10 +151,22 @@ class StateReader:
         types: Callable[[float], Mapping[str, Sequence[InstanceType]]],
         past: Past,
     ) -> None:
-        self._cluster = cluster
+        self._clock = cluster.clock
         self._types = types
         self._past = past
         self._last: ClusterState | None = None
+        version = cluster.resource_version
+        # A cluster of thousands of pods is read some times a minute, and few of them
+        # have changed.
+        self._objects: dict[type[ApiObject], dict[str, ApiObject]] = {
+            kind: {obj.key: past.corrected(obj) for obj in cluster.list(kind).items}
+            for kind in _KINDS
+        }
+        self._watches: Mapping[type[ApiObject], Watch[ApiObject]] = {
+            kind: cluster.watch(kind, version, _ignore) for kind in _KINDS
+        }
+        pods = self._objects[Pod].values()
+        self._bound = BoundPods(pod for pod in pods if isinstance(pod, Pod))
 
     def state(
         self, marked: Collection[str], nominated: Mapping[str, float]
@@ -163,9 +177,14 @@ class StateReader:
             marked: The names of nodes that are about to go.
             nominated: Until when pods are expected on nodes, by name.
         """
-        now = self._cluster.clock.now()
-        self._last = ClusterState.from_objects(
-            self._objects(),
+        for kind, watch in self._watches.items():
+            changes = watch.take()
+            if changes:
+                self._apply(kind, changes)
+        now = self._clock.now()
+        self._last = ClusterState.from_kinds(
+            self._objects,
+            self._bound,
             self._types(now),
             now=now,
             marked=marked,
@@ -174,7 +193,27 @@ class StateReader:
         )
         return self._last
 
-    def _objects(self) -> Iterator[ApiObject]:
-        for kind in _KINDS:
-            for obj in self._cluster.list(kind).items:
-                yield self._past.corrected(obj)
+    def close(self) -> None:
+        """End its watches."""
+        for watch in self._watches.values():
+            watch.stop()
+
+    def _apply(
+        self, kind: type[ApiObject], changes: Sequence[WatchEvent[ApiObject]]
+    ) -> None:
+        # Earlier states keep the objects that they have.
+        objects = self._objects[kind] = self._objects[kind].copy()
+        for change in changes:
+            key = change.object.key
+            if change.type is WatchEventType.DELETED:
+                objects.pop(key, None)
+                if kind is Pod:
+                    self._bound.drop(key)
+                continue
+            obj = objects[key] = self._past.corrected(change.object)
+            if isinstance(obj, Pod):
+                self._bound.put(obj)
+
+
+def _ignore() -> None:
+    """Do nothing: changes are read when a state is."""

@@ -5,7 +5,7 @@ Mirrors ``pkg/controllers/disruption/balanced.go`` and ``pkg/state/cost/cost.go`
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -30,7 +30,6 @@ from quaymaster._studies.autoscaling.karpenter.labels import (
 )
 
 __all__ = [
-    "BALANCED",
     "PoolTotals",
     "Score",
     "Verdict",
@@ -38,9 +37,6 @@ __all__ = [
     "pool_totals",
     "verdict_on",
 ]
-
-BALANCED: Final = "Balanced"
-"""The consolidation policy."""
 
 _PRICED: Final = (INSTANCE_TYPE, CAPACITY_TYPE, ZONE, NODE_POOL)
 """The labels that a claim needs to count in the price of its pool."""
@@ -138,12 +134,10 @@ def _claim_price(state: ClusterState, node: StateNode) -> float:
 
 
 def may_pass(candidate: Candidate, totals: Mapping[str, PoolTotals]) -> bool:
-    """Return whether the pool of a node would accept its deletion without a new node.
+    """Return whether a Balanced pool would let a node go without a new one.
 
     A replacement never scores higher.
     """
-    if candidate.pool.spec.disruption.consolidation_policy != BALANCED:
-        return True
     total = totals.get(candidate.pool.name)
     if total is None or total.cost <= 0:
         return True
@@ -166,18 +160,25 @@ class Verdict:
         return all(score.is_approved for score in self.scores.values())
 
 
-def verdict_on(command: Command, totals: Mapping[str, PoolTotals]) -> Verdict:
-    """Return what the Balanced pools of a command say to it."""
+def verdict_on(
+    command: Command, totals: Callable[[], Mapping[str, PoolTotals]]
+) -> Verdict:
+    """Return what the Balanced pools of a command say to it.
+
+    Args:
+        command: The command.
+        totals: Returns the sums over pools.
+    """
     scores: dict[str, Score] = {}
     pools = pool_names(command.candidates)
     savings, price = command.savings, source_price(command.candidates)
     for name in pools:
         members = [each for each in command.candidates if each.pool.name == name]
-        if members[0].pool.spec.disruption.consolidation_policy != BALANCED:
+        if not members[0].is_in_balanced_pool:
             continue
         share = _share(members, price) if len(pools) > 1 else 1.0
         disruption = sum(each.reschedule_cost for each in members)
-        total = totals.get(name, PoolTotals(0.0, 0.0))
+        total = totals().get(name, PoolTotals(0.0, 0.0))
         scores[name] = _score(savings * share, disruption, total)
     return Verdict(scores)
 

@@ -15,7 +15,6 @@ from quaymaster._api.objects import Pod
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     BASE_COST,
-    eviction_cost,
     lifetime_remaining,
     reschedule_cost,
 )
@@ -32,10 +31,18 @@ from quaymaster._studies.autoscaling.karpenter.pods import (
     DO_NOT_DISRUPT,
     is_daemon_pod,
     is_disruptable,
-    is_reschedulable,
 )
 
-__all__ = ["Blocked", "Candidate", "CandidateFinder", "listed_price", "type_of"]
+__all__ = [
+    "Blocked",
+    "Candidate",
+    "CandidateFinder",
+    "listed_price",
+    "type_of",
+]
+
+_BALANCED: Final = "Balanced"
+"""A consolidation policy."""
 
 _MULTIPLE: Final = "eviction does not support multiple PDBs"
 
@@ -80,6 +87,11 @@ class Candidate:
         return self.price / self.reschedule_cost
 
     @property
+    def is_in_balanced_pool(self) -> bool:
+        """Whether its pool has the consolidation policy Balanced."""
+        return self.pool.spec.disruption.consolidation_policy == _BALANCED
+
+    @property
     def is_empty(self) -> bool:
         """Whether no pod makes it costly to remove."""
         return self.reschedule_cost <= BASE_COST
@@ -108,21 +120,13 @@ class CandidateFinder:
     Args:
         state: The cluster.
         busy: The names of nodes that are being disrupted.
-        reads_deletion_cost: See `eviction_cost`.
     """
 
-    def __init__(
-        self,
-        state: ClusterState,
-        *,
-        busy: Collection[str] = (),
-        reads_deletion_cost: bool = True,
-    ) -> None:
+    def __init__(self, state: ClusterState, *, busy: Collection[str] = ()) -> None:
         self._state = state
         self._limits = state.disruption_limits
         self._now = state.now
         self._busy = busy
-        self._reads_deletion_cost = reads_deletion_cost
 
     def candidate(
         self, node: StateNode, *, ignores_pods: bool = False
@@ -163,33 +167,24 @@ class CandidateFinder:
     def cost_of(self, node: StateNode) -> float:
         """Return what moving the pods of any node would cost."""
         return reschedule_cost(
-            (p for p in node.pods if not p.is_finished and not is_daemon_pod(p)),
-            reads_deletion_cost=self._reads_deletion_cost,
+            p for p in node.pods if not p.is_finished and not is_daemon_pod(p)
         )
 
     def _made(self, node: StateNode, claim: NodeClaim, pool: NodePool) -> Candidate:
         labels = node.labels
         instance_type = type_of(self._state, pool.name, labels)
-        # The cost of disruption is of all pods, and the others below are of those that
-        # need another node.
-        cost = sum(
-            eviction_cost(pod, reads_deletion_cost=self._reads_deletion_cost)
-            for pod in node.pods
-        )
         age = self._now - (claim.metadata.creation_timestamp or self._now)
-        pods = [pod for pod in node.pods if is_reschedulable(pod)]
         return Candidate(
             node=node,
             claim=claim,
             pool=pool,
             instance_type=instance_type,
-            pods=pods,
+            pods=node.reschedulable_pods,
             price=listed_price(instance_type, labels),
-            disruption_cost=cost
+            # Of all pods; the other cost is of those that need another node.
+            disruption_cost=node.eviction_cost
             * lifetime_remaining(age, claim.spec.expire_after_seconds),
-            reschedule_cost=reschedule_cost(
-                pods, reads_deletion_cost=self._reads_deletion_cost
-            ),
+            reschedule_cost=node.reschedule_cost,
         )
 
     def _node_problem(self, node: StateNode) -> str:

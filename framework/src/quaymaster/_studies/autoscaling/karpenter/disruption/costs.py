@@ -22,17 +22,14 @@ _HIGHEST: Final = 10.0
 _INT32: Final = 2**31
 
 
-def eviction_cost(pod: Pod, *, reads_deletion_cost: bool = True) -> float:
+def eviction_cost(pod: Pod) -> float:
     """Return what the eviction of a pod costs, from -10 to 10; a plain one costs 1.
 
-    Args:
-        pod: The pod.
-        reads_deletion_cost: Whether the annotation of ReplicaSets counts if the pod has
-            none of Karpenter; it does unless Karpenter manages these itself.
+    The annotation of ReplicaSets counts if the pod has none of Karpenter.
     """
     cost = BASE_COST
     text = pod.annotations.get(_COST)
-    if text is None and reads_deletion_cost:
+    if text is None:
         text = pod.annotations.get(_DELETION_COST)
     number = None if text is None else parse_int64(text)
     if number is not None and -_INT32 <= number < _INT32:
@@ -42,11 +39,11 @@ def eviction_cost(pod: Pod, *, reads_deletion_cost: bool = True) -> float:
     return min(max(cost, -_HIGHEST), _HIGHEST)
 
 
-def reschedule_cost(pods: Iterable[Pod], *, reads_deletion_cost: bool = True) -> float:
+def reschedule_cost(pods: Iterable[Pod]) -> float:
     """Return what moving the pods of a node costs; cheap pods give no discount."""
     cost = BASE_COST
     for pod in pods:
-        cost += max(0.0, eviction_cost(pod, reads_deletion_cost=reads_deletion_cost))
+        cost += max(0.0, eviction_cost(pod))
     return cost
 
 

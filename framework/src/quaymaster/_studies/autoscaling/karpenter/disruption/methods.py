@@ -4,6 +4,7 @@ Mirrors ``pkg/controllers/disruption/controller.go``, ``emptiness.go`` and
 ``singlenodeconsolidation.go`` (sigs.k8s.io/karpenter v1.15).
 """
 
+import functools
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
@@ -69,16 +70,20 @@ class Look:
     Attributes:
         eligible: The nodes that it considers.
         budgets: How many more nodes of each pool may be disrupted.
-        totals: The sums over pools; empty without eligible nodes.
         command: What it would do, or None.
         others: Further commands that begin at the same time.
     """
 
     eligible: Sequence[Candidate]
     budgets: Mapping[str, int]
-    totals: Mapping[str, PoolTotals]
     command: Command | None
     others: Sequence[Command] = ()
+    _totals: Callable[[], Mapping[str, PoolTotals]] = dict
+
+    @property
+    def totals(self) -> Mapping[str, PoolTotals]:
+        """The sums over pools; empty without eligible nodes."""
+        return self._totals()
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -86,11 +91,16 @@ class _Task:
     """What a method works with."""
 
     survey: Survey
+    candidates: Sequence[Candidate]
     eligible: Sequence[Candidate]
     budgets: Mapping[str, int]
-    totals: Mapping[str, PoolTotals]
     report: Report
     chance: random.Random | None
+
+    # Only pools of the policy Balanced need the sums, which are over all nodes.
+    @functools.cached_property
+    def totals(self) -> Mapping[str, PoolTotals]:
+        return pool_totals(self.survey.state, self.candidates, self.survey.finder)
 
     @property
     def consolidation(self) -> Consolidation:
@@ -127,27 +137,26 @@ class Method:
         Args:
             survey: The cluster.
             report: Gets events.
-            chance: Draws the order of pools; None for that of their names.
+            chance: Draws the order of pools; None for that of their best nodes.
         """
         survey.report_blocked(report, ignores_pods=self.ignores_pods)
         candidates = survey.candidates(ignores_pods=self.ignores_pods)
         eligible = [each for each in candidates if self._is_eligible(each, report)]
         budgets = survey.budgets(self.reason, report)
         if not eligible:
-            return Look(eligible=(), budgets=budgets, totals={}, command=None)
-        totals = pool_totals(survey.state, candidates, survey.finder)
+            return Look(eligible=(), budgets=budgets, command=None)
         task = _Task(
             survey=survey,
+            candidates=candidates,
             eligible=eligible,
             budgets=budgets,
-            totals=totals,
             report=report,
             chance=chance,
         )
         return Look(
             eligible=eligible,
             budgets=budgets,
-            totals=totals,
+            totals=lambda: task.totals,
             command=self._command(task),
             others=self._others(task) if self._others is not None else (),
         )
@@ -174,10 +183,12 @@ def interleaved(
 
     Upstream leaves the order of pools to chance.
     """
+    # Without chance the pool of the first node goes first. Upstream reads a Go map,
+    # and a small one begins most often with what was put into it first.
     by_pool: dict[str, list[Candidate]] = {}
     for candidate in in_order(candidates):
         by_pool.setdefault(candidate.pool.name, []).append(candidate)
-    names = sorted(by_pool)
+    names = [*by_pool]
     if chance is not None:
         chance.shuffle(names)
     most = max(map(len, by_pool.values()), default=0)
@@ -206,7 +217,7 @@ def _multi_node(task: _Task) -> Command | None:
     return multi_node_command(
         within_budgets(in_order(task.eligible), task.budgets),
         task.consolidation,
-        task.totals,
+        lambda: task.totals,
         task.report,
         task.survey.options.well_known_labels,
     )
@@ -217,7 +228,7 @@ def _single_node(task: _Task) -> Command | None:
     for candidate in interleaved(task.eligible, task.chance):
         if not task.budgets.get(candidate.pool.name):
             continue
-        if not may_pass(candidate, task.totals):
+        if candidate.is_in_balanced_pool and not may_pass(candidate, task.totals):
             continue
         command = consolidation.command([candidate])
         if command is not None and _is_approved(command, task):
@@ -226,7 +237,7 @@ def _single_node(task: _Task) -> Command | None:
 
 
 def _is_approved(command: Command, task: _Task) -> bool:
-    verdict = verdict_on(command, task.totals)
+    verdict = verdict_on(command, lambda: task.totals)
     [candidate] = command.candidates
     score = verdict.scores.get(candidate.pool.name)
     if score is not None and score.is_approved:

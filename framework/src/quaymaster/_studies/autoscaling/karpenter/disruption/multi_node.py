@@ -5,7 +5,7 @@ Mirrors ``pkg/controllers/disruption/multinodeconsolidation.go``
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -53,7 +53,7 @@ def within_budgets(
 def multi_node_command(
     candidates: Sequence[Candidate],
     consolidation: Consolidation,
-    totals: Mapping[str, PoolTotals],
+    totals: Callable[[], Mapping[str, PoolTotals]],
     report: Report,
     well_known: frozenset[str],
 ) -> Command | None:
@@ -65,7 +65,7 @@ def multi_node_command(
     Args:
         candidates: The nodes within budgets, in order.
         consolidation: Tries to do without them.
-        totals: The sums over pools.
+        totals: Returns the sums over pools.
         report: Gets events.
         well_known: Labels that each new node may have.
     """

@@ -8,12 +8,13 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.disruption.budgets import next_change
 from quaymaster._studies.autoscaling.karpenter.disruption.drift import NEW_SECONDS
+from quaymaster._studies.autoscaling.karpenter.objects import NodePool
 from quaymaster._studies.autoscaling.karpenter.pods import disruption_allowed_at
 
-__all__ = ["conditions_hold_until", "look_holds_until"]
+__all__ = ["condition_holds_until", "conditions_hold_until", "look_holds_until"]
 
 _MARGIN: Final = 0.001
 """Seconds by which sums of times may differ from what a rule compares."""
@@ -26,6 +27,17 @@ def conditions_hold_until(state: ClusterState) -> float:
         state: The cluster.
     """
     return _first(state.now, _changes_of_claims(state))
+
+
+def condition_holds_until(node: StateNode, pool: NodePool, now: float) -> float:
+    """Return when time alone may change the conditions of a claim; infinite for never.
+
+    Args:
+        node: The machine of the claim.
+        pool: Its pool.
+        now: The time.
+    """
+    return _first(now, _changes_of_claim(node, pool))
 
 
 def look_holds_until(state: ClusterState, calendar_offset: float) -> float:
@@ -58,8 +70,11 @@ def _changes(state: ClusterState, calendar_offset: float) -> Iterator[float | No
 
 def _changes_of_claims(state: ClusterState) -> Iterator[float | None]:
     for node in state.nodes:
-        claim = node.claim
-        if claim is not None:
-            yield node.consolidate_after_end(state.pools.get(node.pool))
-            birth = claim.metadata.creation_timestamp
-            yield None if birth is None else birth + NEW_SECONDS
+        yield from _changes_of_claim(node, state.pools.get(node.pool))
+
+
+def _changes_of_claim(node: StateNode, pool: NodePool | None) -> Iterator[float | None]:
+    if node.claim is not None:
+        yield node.consolidate_after_end(pool)
+        birth = node.claim.metadata.creation_timestamp
+        yield None if birth is None else birth + NEW_SECONDS

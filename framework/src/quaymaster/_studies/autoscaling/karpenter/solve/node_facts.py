@@ -4,6 +4,7 @@ Mirrors ``NewExistingNode`` and ``calculateExistingNodeClaims`` (sigs.k8s.io/kar
 v1.15, ``pkg/controllers/provisioning/scheduling``).
 """
 
+import functools
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from quaymaster._studies.autoscaling.karpenter.amounts import (
     Amounts,
-    added,
+    add_amounts,
     requests_of,
     subtract_from,
     subtracted,
@@ -27,7 +28,10 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirements,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.daemon_groups import DaemonPods
-from quaymaster._studies.autoscaling.karpenter.solve.node_table import NodeTable
+from quaymaster._studies.autoscaling.karpenter.solve.node_table import (
+    NodeTable,
+    rounded_down,
+)
 from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply
 from quaymaster._studies.autoscaling.karpenter.solve.topology_filter import NodeFilter
 from quaymaster._studies.autoscaling.karpenter.solve.volumes import has_claims
@@ -55,6 +59,11 @@ class NodeFacts:
     volume_limits: Mapping[str, int]
     has_volumes: bool
 
+    @functools.cached_property
+    def rounded_free(self) -> Mapping[str, int]:
+        """What is free, as tables of nodes have it."""
+        return rounded_down(self.free)
+
 
 class _AllNodes:
     """All nodes that stay, those that have started first, then by name."""
@@ -75,13 +84,12 @@ class _AllNodes:
         self.table = NodeTable(
             [each.requirements for each in self.facts],
             [each.node.taints for each in self.facts],
-            [each.free for each in self.facts],
+            [each.rounded_free for each in self.facts],
         )
         self.capacity: dict[str, Amounts] = {}
         for node in nodes:
             if node.pool:
-                total = self.capacity.get(node.pool, {})
-                self.capacity[node.pool] = added(total, node.capacity)
+                add_amounts(self.capacity.setdefault(node.pool, {}), node.capacity)
         self._domains: dict[str, Counter[str]] = {}
         self._started = np.array(
             [node.is_initialized for node in nodes], dtype=np.bool_

@@ -4,7 +4,7 @@ A table keeps the labels, taints and free resources of nodes as columns. What it
 out is surely impossible; what it leaves is checked one by one.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
 )
 from quaymaster._studies.autoscaling.karpenter.taints import tolerates_all
 
-__all__ = ["NodeTable"]
+__all__ = ["NodeTable", "rounded_down"]
 
 ValueT = TypeVar("ValueT", bound=Hashable)
 
@@ -65,14 +65,14 @@ class NodeTable:
     Args:
         requirements: The labels of each node.
         taints: Its taints.
-        free: Its free resources.
+        free: Its free resources, as `rounded_down`.
     """
 
     def __init__(
         self,
         requirements: Sequence[Requirements],
         taints: Sequence[Sequence[Taint]],
-        free: Sequence[Amounts],
+        free: Sequence[Mapping[str, int]],
     ) -> None:
         self._origin: NodeTable | None = None
         self._requirements = requirements
@@ -83,9 +83,7 @@ class NodeTable:
         self._tolerated: dict[tuple[Toleration, ...], list[bool]] = {}
         names = {name for amounts in free for name in amounts}
         self._free = {
-            name: np.array(
-                [_milli(amounts.get(name, 0)) for amounts in free], dtype=np.int64
-            )
+            name: np.array([amounts.get(name, 0) for amounts in free], dtype=np.int64)
             for name in names
         }
 
@@ -171,6 +169,11 @@ class NodeTable:
             own = requirements.by_key.get(key)
             if own != before.by_key.get(key):
                 codes.replace(place, own)
+
+
+def rounded_down(amounts: Amounts) -> Mapping[str, int]:
+    """Return amounts in thousandths, so that comparisons of them hold."""
+    return {name: _milli(amount) for name, amount in amounts.items()}
 
 
 def _milli(amount: int) -> int:

@@ -1,0 +1,152 @@
+"""Pods that fit nowhere: equal attempts on an unchanged cluster share their outcome."""
+
+import pytest
+
+from quaymaster import (
+    Handle,
+    NodeStatuses,
+    Pod,
+    PodUse,
+    PostFilterResult,
+    Status,
+    hookimpl,
+)
+from tests.kit.internals.cycle import FitError
+from tests.memo.world import Full, Preparing, Recording, World, kind
+
+
+class Helping(Recording):
+    """Records for whom it was called, and what it read."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.result: PostFilterResult | None = PostFilterResult(Status.unschedulable())
+        self.seen: list[object] = []
+
+    @hookimpl
+    def post_filter(self, pod: Pod, statuses: NodeStatuses) -> PostFilterResult | None:
+        self.calls.append(pod.name)
+        self.seen.append([statuses[name].reasons for name in ("n0", "n1")])
+        return self.result
+
+
+class Live(Recording):
+    """Rejects every node, and signs no pod."""
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> None:
+        return None
+
+    @hookimpl
+    def filter(self) -> Status | None:
+        self.calls.append("filter")
+        return Status.unschedulable("never")
+
+
+class Still(Recording):
+    """Rejects closed nodes, whatever pods run there."""
+
+    pod_use = PodUse.NONE
+
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        return None
+
+
+def a_full_world(*plugins: type) -> World:
+    world = World(Full, *plugins, nodes=2)
+    for node in ("n0", "n1"):
+        world.bind("a", node)
+    return world
+
+
+def unfit(world: World, pod: Pod) -> FitError:
+    outcome = world.attempt(pod)
+    assert isinstance(outcome, FitError)
+    return outcome
+
+
+def test_equal_attempts_share_their_outcome_until_a_node_changes() -> None:
+    world = a_full_world()
+    first = unfit(world, kind("a"))
+    assert unfit(world, kind("a", name="other")) is first
+    world.set_node("n0", labels={"new": ""})
+    assert world.message(kind("a")) == "0/2 nodes are available: 2 has a."
+    world.unbind("n0")
+    assert world.fits(kind("a")) == ["n0"]
+    world.bind("b", "n0")
+    assert world.fits(kind("a")) == ["n0"]
+    world.bind("a", "n0")
+    assert unfit(world, kind("a")) is not first
+
+
+def test_an_outcome_is_shared_if_a_change_leaves_all_verdicts() -> None:
+    world = a_full_world()
+    first = unfit(world, kind("a"))
+    assert first.diagnosis is not None
+    first.diagnosis.message()
+    world.bind("b", "n1")
+    world.calls("Full")
+    assert unfit(world, kind("a")) is first
+    assert world.calls("Full") == ["n1"]
+
+
+def test_pods_of_other_kinds_and_new_nodes_have_outcomes_of_their_own() -> None:
+    world = a_full_world()
+    first = unfit(world, kind("a"))
+    world.bind("b", "n0")
+    world.bind("b", "n1")
+    assert unfit(world, kind("b")) is not first
+    world.set_node("n2")
+    assert world.fits(kind("a")) == ["n2"]
+    world.bind("a", "n2")
+    assert world.message(kind("a")) == "0/3 nodes are available: 3 has a."
+
+
+def test_post_filter_is_called_in_every_attempt_with_equal_statuses() -> None:
+    world = a_full_world(Helping)
+    first = unfit(world, kind("a", name="x"))
+    assert unfit(world, kind("a", name="y")) is first
+    helping = world.plugin("Helping")
+    assert isinstance(helping, Helping)
+    assert helping.seen == [[("has a",), ("has a",)]] * 2
+    helping.result = PostFilterResult(Status.unschedulable("no idea"))
+    later = unfit(world, kind("a", name="x"))
+    assert later.post_filter is not None
+    assert later.post_filter.status == Status.unschedulable("no idea").with_plugin(
+        "Helping"
+    )
+    helping.result = None
+    assert unfit(world, kind("a", name="x")).post_filter == PostFilterResult()
+    assert world.calls("Helping") == ["x", "x", "x", "y"]
+
+
+@pytest.mark.parametrize("others", [(), (Still,)], ids=["alone", "beside a still one"])
+def test_a_filter_without_a_signature_is_called_in_every_attempt(
+    others: tuple[type, ...],
+) -> None:
+    world = World(*others, Live, nodes=2)
+    first = unfit(world, kind("a"))
+    assert world.calls("Live") == ["filter", "filter"]
+    assert unfit(world, kind("a")) is not first
+    assert world.calls("Live") == ["filter", "filter"]
+
+
+def test_a_pod_leaves_room_for_a_nomination_after_equal_attempts() -> None:
+    world = World(Full, nodes=1)
+    world.bind("a", "n0")
+    first = unfit(world, kind("a"))
+    world.nominate("b", "n0")
+    assert unfit(world, kind("a")) is not first
+    assert world.message(kind("b")) == "0/1 nodes are available: 1 has b."
+
+
+def test_the_values_of_pre_filter_are_there_after_equal_attempts() -> None:
+    world = a_full_world(Preparing)
+    preparing = world.plugin("Preparing")
+    assert isinstance(preparing, Preparing)
+    preparing.value = "prepared"
+    for _ in range(3):
+        unfit(world, kind("a"))
+        assert world.state[Preparing.key] == "prepared"
+    assert world.calls("Preparing") == ["a"]
