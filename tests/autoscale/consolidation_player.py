@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from tests.autoscale.cases import Tree
 from tests.autoscale.solve_player import claim_tree, options_of, state_of
-from tests.kit.internals.karpenter import KarpenterOptions
+from tests.kit.internals.karpenter import KarpenterOptions, as_created
 from tests.kit.internals.karpenter_disruption import (
     METHODS,
     STATIC_DRIFT,
@@ -79,7 +79,8 @@ def _command(command: Command, options: KarpenterOptions) -> Tree:
     }
     if command.replacements:
         claims = command.replacements
-        tree["replacements"] = [claim_tree(claim, options) for claim in claims]
+        created = [as_created(claim, options) for claim in claims]
+        tree["replacements"] = [claim_tree(claim, options) for claim in created]
     if command.moves:
         tree["moves"] = {
             node: sorted(pod.key for pod in pods)

@@ -23,7 +23,6 @@ _UNHEALTHY: Final = "the record lacks since when nodes are missing"
 _CLAIMS: Final = "the record lacks the claims of the pods"
 _DEVICES: Final = "devices are not a measure of utilisation here"
 _EQUAL: Final = "upstream draws among nodes that save as much for each disruption"
-_POOLS: Final = "upstream draws the pool that single nodes are tried of first"
 
 NOT_CHECKED: Final[Mapping[str, str]] = {
     "ca11-0032": _TIE,
@@ -31,9 +30,7 @@ NOT_CHECKED: Final[Mapping[str, str]] = {
     "k7-0182-03-consolidate": _EQUAL,
     "k7-0213-03-consolidate": _EQUAL,
     "k7-0252-03-consolidate": _EQUAL,
-    "k7-0302-03-consolidate": _POOLS,
     "k7-0342-03-consolidate": _EQUAL,
-    "k7-0392-04-consolidate": _POOLS,
     "call-c5e5a15c047ffd1d": _LIMIT,
     "call-f145f0717d5e4d5d": _LIMIT,
 }

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from quaymaster import ApiObject, Handle, Pod, Status, hookimpl
+from quaymaster import ApiObject, Handle, NodeInfo, Pod, Status, hookimpl
 from quaymaster.cluster import AlreadyExistsError, ApiError, Verb, Write
 from quaymaster.objects import ObjectMeta
 from quaymaster.testing import clusters, pods
@@ -253,6 +253,26 @@ class Notes(Plugin):
         """Take the result."""
 
 
+class NotesTheLabelsOfANode(Notes):
+    node: NodeInfo | None = None
+
+    @hookimpl
+    def reserve(self, node_name: str) -> None:
+        self.node = self.handle.snapshot.get(node_name)
+
+    def create(self, pod: Pod) -> bool:
+        return self.is_noted(pod) and super().create(pod)
+
+    def is_noted(self, pod: Pod) -> bool:
+        """Return whether a pod is noted."""
+        return self.node is not None and "quiet" not in self.node.labels
+
+
+class NotesPodsBesideOthers(NotesTheLabelsOfANode):
+    def is_noted(self, pod: Pod) -> bool:
+        return self.node is not None and len(self.node.pods) > 1
+
+
 class StopsNoting(Notes):
     is_broken = False
 
@@ -277,6 +297,8 @@ CALL_MISTAKES: Sequence[Mistake] = (
     Mistake(StopsAfterAFailure, ["failed writes"]),
     Mistake(DropsOnceOnly, ["failed writes"]),
     Mistake(StopsNoting, ["failed writes"], OWN),
+    Mistake(NotesTheLabelsOfANode, ["timers"], OWN),
+    Mistake(NotesPodsBesideOthers, ["timers"], OWN),
     Mistake(WakesForItsOwnCallsOnly, ["earlier objects"]),
     Mistake(DropsItsOwnCallsOnly, ["earlier objects"]),
     Mistake(CallsHaveNoOwner, ["left objects"]),

@@ -134,6 +134,24 @@ def test_node_with_a_startup_taint_waits_as_an_unready_one() -> None:
     assert 300 < life.removed < 400
 
 
+@pytest.mark.parametrize(
+    ("is_enforced", "reasons"),
+    [
+        (False, {"MaxNodesTotalReached", "NotTriggerScaleUp"}),
+        (True, {"MaxNodesTotalReached"}),
+    ],
+    ids=["each pod gets an event", "smallest sizes are enforced"],
+)
+def test_full_cluster_is_reported(is_enforced: bool, reasons: set[str]) -> None:
+    options = ClusterAutoscalerOptions(
+        max_nodes_total=1, enforce_node_group_min_size=is_enforced
+    )
+    with started(pods=3, options=options) as simulation:
+        simulation.run_until(30)
+        events = controller_of(simulation).events
+    assert {event.reason for event in events} == reasons
+
+
 def test_group_keeps_its_smallest_size() -> None:
     with started(small(least=2), nodes=4) as simulation:
         simulation.settle()

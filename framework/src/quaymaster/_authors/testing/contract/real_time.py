@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import date, datetime
 from pathlib import PurePath
 from types import FrameType
@@ -26,6 +26,7 @@ from quaymaster._authors.testing.contract.replacing import replacing
 from quaymaster._authors.testing.contract.subject import HOOKS
 from quaymaster._core.engine.handle import EngineHandle
 from quaymaster._core.engine.object_callbacks import PluginInformers
+from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.snapshot import Snapshot
 
 __all__ = ["RealTimeUse", "RealTimeWatch"]
@@ -104,6 +105,9 @@ _NOT_ON_WORKERS: Final[Mapping[str, str]] = {
 }
 """What belongs to the scheduling thread: a method -> what a plugin uses by it."""
 
+_NODE_DATA: Final = ("node", "pods")
+"""The attributes of `NodeInfo` that a plugin reads most."""
+
 _FILE_READERS: Final = frozenset({"io", "_io"})
 _NOT_BY_PLUGINS: Final = frozenset(
     {"importlib", "_frozen_importlib_external", "linecache", "tokenize", "inspect"}
@@ -156,6 +160,7 @@ class RealTimeWatch:
         before = sys.getprofile()
         with (
             self._watching_connections(is_offline),
+            self._watching_nodes(),
             stopping_blocking_calls(self._plugin, self._note),
         ):
             sys.setprofile(self._see)
@@ -186,6 +191,30 @@ class RealTimeWatch:
             replacing(socket, "getaddrinfo", resolve_here),
         ):
             yield
+
+    @contextmanager
+    def _watching_nodes(self) -> Iterator[None]:
+        """Note workers that read a node which a hook has kept from the snapshot."""
+        with ExitStack() as stack:
+            for name in _NODE_DATA:
+                stack.enter_context(replacing(NodeInfo, name, self._noted(name)))
+            yield
+
+    def _noted(self, name: str) -> property:
+        """Return an attribute of nodes that notes the workers which read it."""
+        slot = vars(NodeInfo)[name]
+
+        def read(info: NodeInfo) -> object:
+            frame: FrameType | None = sys._getframe(1)
+            while frame is not None and module_of(frame) == NodeInfo.__module__:
+                frame = frame.f_back
+            own = frame if frame is not None and self._frames.is_own(frame) else None
+            if own is not None and self._frames.is_on_worker(own):
+                self._note(own, f"uses NodeInfo.{name} on a worker", _SCHEDULER)
+            value: object = slot.__get__(info)
+            return value
+
+        return property(read, slot.__set__)
 
     def _note_connection(self, frame: FrameType) -> None:
         if threading.get_ident() == self._thread:

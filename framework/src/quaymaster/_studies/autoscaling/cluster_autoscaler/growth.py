@@ -145,7 +145,9 @@ class Growth:
             self.report(WARNING, "MaxNodesTotalReached", text, None)
         if is_full and not is_forced:
             text = "max total nodes in cluster reached"
-            self._report_unhelped([(pod, text) for pod in pods])
+            # As upstream: growth to the smallest sizes replaces this status in a loop.
+            if not self.options.enforce_node_group_min_size:
+                self._report_unhelped([(pod, text) for pod in pods])
             if self.log is not None:
                 text = f"the cluster has its largest size, {counted(limit, 'node')}"
                 self.log.note_remark(pods, text, now)

@@ -275,7 +275,10 @@ class NodeOverlay(ApiObject, frozen=True, kw_only=True):
 
 def condition(conditions: tuple[Condition, ...], kind: str) -> Condition | None:
     """Return the condition of a type, or None."""
-    return next((each for each in conditions if each.type == kind), None)
+    for each in conditions:
+        if each.type == kind:
+            return each
+    return None
 
 
 def is_true(conditions: tuple[Condition, ...], kind: str) -> bool:

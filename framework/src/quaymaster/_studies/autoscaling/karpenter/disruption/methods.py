@@ -137,7 +137,7 @@ class Method:
         Args:
             survey: The cluster.
             report: Gets events.
-            chance: Draws the order of pools; None for that of their names.
+            chance: Draws the order of pools; None for that of their best nodes.
         """
         survey.report_blocked(report, ignores_pods=self.ignores_pods)
         candidates = survey.candidates(ignores_pods=self.ignores_pods)
@@ -183,10 +183,12 @@ def interleaved(
 
     Upstream leaves the order of pools to chance.
     """
+    # Without chance the pool of the first node goes first. Upstream reads a Go map,
+    # and a small one begins most often with what was put into it first.
     by_pool: dict[str, list[Candidate]] = {}
     for candidate in in_order(candidates):
         by_pool.setdefault(candidate.pool.name, []).append(candidate)
-    names = sorted(by_pool)
+    names = [*by_pool]
     if chance is not None:
         chance.shuffle(names)
     most = max(map(len, by_pool.values()), default=0)
