@@ -32,7 +32,7 @@ def test_a_day_has_the_same_course_if_each_attempt_is_made_by_itself() -> None:
     [profile] = config.profiles
     points = dict(profile.plugins)
     points["filter"] += (EnabledPlugin(name="Unsigned"),)
-    config = attrs.evolve(config, profiles=[attrs.evolve(profile, plugins=points)])
+    config = attrs.evolve(config, profiles=(attrs.evolve(profile, plugins=points),))
     shared, apart = DAY.play(), DAY.play(config, registry)
     assert shared.attempts > 500
     assert (shared.attempts, shared.course) == (apart.attempts, apart.course)
