@@ -100,6 +100,8 @@ from tests.kit.planted.racks import (
     Requeues,
 )
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
+from tests.kit.planted.ranks import OWN as RANK_CLUSTERS
+from tests.kit.planted.ranks import RANK_MISTAKES, CountsRanks, Ranks
 from tests.kit.planted.relays import OWN as RELAY_CLUSTERS
 from tests.kit.planted.relays import RELAY_MISTAKES, Relays
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
@@ -158,6 +160,7 @@ MISTAKES = (
     *MODE_MISTAKES,
     *MOUNT_MISTAKES,
     *WARD_MISTAKES,
+    *RANK_MISTAKES,
     *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -223,6 +226,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (MountsWithoutAWait, MOUNT_CLUSTERS),
     (Wards, WARD_CLUSTERS),
     (Weights, WEIGHT_CLUSTERS),
+    (Ranks, RANK_CLUSTERS),
+    (CountsRanks, RANK_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -282,6 +287,8 @@ COSTLY = (
     "MountsWithoutAWait",
     "Wards",
     "Weights",
+    "Ranks",
+    "CountsRanks",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
