@@ -70,6 +70,8 @@ from tests.kit.planted.modes import (
     PrefersTeams,
 )
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
+from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
+from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.pipes import OWN as PIPE_CLUSTERS
@@ -158,6 +160,7 @@ MISTAKES = (
     *BERTH_MISTAKES,
     *DESK_MISTAKES,
     *MODE_MISTAKES,
+    *MOUNT_MISTAKES,
     *WARD_MISTAKES,
     *RANK_MISTAKES,
     *PIPE_MISTAKES,
@@ -222,6 +225,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Mounts, MOUNT_CLUSTERS),
+    (MountsWithoutAWait, MOUNT_CLUSTERS),
     (Wards, WARD_CLUSTERS),
     (Weights, WEIGHT_CLUSTERS),
     (Ranks, RANK_CLUSTERS),
@@ -282,6 +287,8 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Mounts",
+    "MountsWithoutAWait",
     "Wards",
     "Weights",
     "Ranks",
