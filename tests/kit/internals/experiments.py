@@ -4,6 +4,7 @@ import functools
 
 from quaymaster._studies.experiments import used_code
 from quaymaster._studies.experiments.claims import Claims
+from quaymaster._studies.experiments.driving import drive
 from quaymaster._studies.experiments.fingerprints import Fingerprints, code_of
 from quaymaster._studies.experiments.student import t_quantile, two_sided_p
 from quaymaster._studies.experiments.summary import Summary, summarise
@@ -17,6 +18,7 @@ __all__ = [
     "Fingerprints",
     "Summary",
     "SwfInput",
+    "drive",
     "forget_code",
     "results_table",
     "summarise",

@@ -14,6 +14,7 @@ from quaymaster import (
     NodeTable,
     NodeVerdicts,
     Pod,
+    QueueingHint,
     Rows,
     Scope,
     Status,
@@ -59,6 +60,12 @@ def most_left_on(node: NodeInfo, parts: Sequence[tuple[int, int]]) -> list[int]:
     return [max(left_on(node, parts), default=-1)]
 
 
+def after_pod(pod: Pod, _old: Pod, new: Pod | None) -> QueueingHint:
+    """Queue a pod after its own updates, and once others are gone."""
+    is_gone = new is None or new.uid == pod.uid
+    return QueueingHint.QUEUE if is_gone else QueueingHint.SKIP
+
+
 class Gpus(Plugin):
     """Correct: a pod gets a part of one device."""
 
@@ -75,7 +82,7 @@ class Gpus(Plugin):
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         updates = Change.ADD | Change.UPDATE_NODE_ANNOTATION
-        return [on_node(updates), on_pod.assigned(Change.DELETE)]
+        return [on_node(updates), on_pod(Change.DELETE | Change.UPDATE)]
 
     def _free(self, node: NodeInfo) -> list[int]:
         parts = (part_of(pod) for pod in node.pods.values())
@@ -164,7 +171,29 @@ class TwinWithGreater(Gpus):
 class ForgetsThatPodsGo(Gpus):
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        return [on_node(Change.ADD | Change.UPDATE_NODE_ANNOTATION)]
+        updates = Change.ADD | Change.UPDATE_NODE_ANNOTATION
+        return [on_node(updates), on_pod(Change.UPDATE)]
+
+
+class ForgetsAnnotations(Gpus):
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        updates = Change.ADD | Change.UPDATE_NODE_ANNOTATION
+        return [on_node(updates), on_pod(Change.DELETE | Change.UPDATE_POD_LABEL)]
+
+
+class ForgetsTheAnnotationsOfTheWaiting(Gpus):
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        updates = Change.ADD | Change.UPDATE_NODE_ANNOTATION
+        return [on_node(updates), on_pod.assigned(Change.DELETE | Change.UPDATE)]
+
+
+class ForgetsTheAnnotationsOfTheRunning(Gpus):
+    @hookimpl
+    def events_to_register(self) -> Sequence[ClusterEventWithHint]:
+        updates = Change.ADD | Change.UPDATE_NODE_ANNOTATION
+        return [on_node(updates), on_pod(Change.DELETE | Change.UPDATE, after_pod)]
 
 
 class LeaksInUnreserve(Gpus):
@@ -252,6 +281,9 @@ GPU_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsInFilter, ["determinism"], OWN),
     Mistake(TwinWithGreater, ["twin"], OWN),
     Mistake(ForgetsThatPodsGo, ["events"], OWN),
+    Mistake(ForgetsAnnotations, ["events"], OWN),
+    Mistake(ForgetsTheAnnotationsOfTheWaiting, ["events"], OWN),
+    Mistake(ForgetsTheAnnotationsOfTheRunning, ["events"], OWN),
     Mistake(LeaksInUnreserve, ["unreserve"], OWN),
     Mistake(ScoresByTheWallClock, ["determinism"], OWN),
     Mistake(ScoresByTheClock, ["time"], OWN),

@@ -47,29 +47,34 @@ class Seats(Plugin):
         self.taken = self.ledger.taken
         handle.informers.on_change(Pod, self.follow)
 
+    def owner(self, pod: Pod) -> str:
+        """Return the key of a pod in the ledger."""
+        return pod.uid
+
     def follow(self, old: Pod | None, new: Pod | None) -> None:
         """Read a change of a pod."""
         if old is not None and (new is None or new.uid != old.uid):
-            self.taken.pop(old.uid, None)
+            self.taken.pop(self.owner(old), None)
         if new is not None and new.node_name:
-            self.taken[new.uid] = 0 if new.is_finished else _seats(new)
+            self.taken[self.owner(new)] = 0 if new.is_finished else _seats(new)
 
     @hookimpl
     def pre_filter(self, pod: Pod) -> Status | None:
         need = _seats(pod)
-        if not need or self.ledger.taken_by_others(pod.uid) + need <= MOST:
+        others = self.ledger.taken_by_others(self.owner(pod))
+        if not need or others + need <= MOST:
             return None
         return Status.unresolvable("all seats are taken")
 
     @hookimpl
     def reserve(self, pod: Pod) -> None:
-        self.taken[pod.uid] = _seats(pod)
+        self.taken[self.owner(pod)] = _seats(pod)
 
     @hookimpl
     def unreserve(self, pod: Pod) -> None:
         stored = self.handle.informers.get(Pod, pod.key)
         if stored is None or stored.uid != pod.uid or not stored.node_name:
-            self.taken.pop(pod.uid, None)
+            self.taken.pop(self.owner(pod), None)
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -173,6 +178,25 @@ class SharesNothing(Seats):
         self.taken = self.ledger.taken
 
 
+class KeepsSeatsByName(Seats):
+    def owner(self, pod: Pod) -> str:
+        return pod.key
+
+
+class LeavesSeatsOfReplacedPods(Seats):
+    """Frees seats for its own pod only, and reads no deletions of waiting pods."""
+
+    def follow(self, old: Pod | None, new: Pod | None) -> None:
+        if new is not None or (old is not None and old.node_name):
+            super().follow(old, new)
+
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        stored = self.handle.informers.get(Pod, pod.key)
+        if stored is None or stored.uid == pod.uid:
+            super().unreserve(pod)
+
+
 OWN = clusters(pods=pods({"labels": {SEATS: "1"}}, {"labels": {SEATS: "2"}}))
 SEAT_MISTAKES: Sequence[Mistake] = (
     Mistake(KeepsTheFirstLimit, ["shared state"], OWN),
@@ -184,4 +208,6 @@ SEAT_MISTAKES: Sequence[Mistake] = (
     Mistake(ForgetsPodsWhoseAnswerWasLost, ["pod endings"], OWN),
     Mistake(CountsFirstLabels, ["pod endings"], OWN),
     Mistake(SharesNothing, ["pod endings"], OWN),
+    Mistake(KeepsSeatsByName, ["pod endings"], OWN),
+    Mistake(LeavesSeatsOfReplacedPods, ["pod endings"], OWN),
 )

@@ -70,6 +70,8 @@ from tests.kit.planted.modes import (
     PrefersTeams,
 )
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
+from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
+from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
@@ -98,6 +100,8 @@ from tests.kit.planted.racks import (
     Requeues,
 )
 from tests.kit.planted.racks import OWN as RACK_CLUSTERS
+from tests.kit.planted.ranks import OWN as RANK_CLUSTERS
+from tests.kit.planted.ranks import RANK_MISTAKES, CountsRanks, Ranks
 from tests.kit.planted.relays import OWN as RELAY_CLUSTERS
 from tests.kit.planted.relays import RELAY_MISTAKES, Relays
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
@@ -154,7 +158,9 @@ MISTAKES = (
     *BERTH_MISTAKES,
     *DESK_MISTAKES,
     *MODE_MISTAKES,
+    *MOUNT_MISTAKES,
     *WARD_MISTAKES,
+    *RANK_MISTAKES,
     *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -216,8 +222,12 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Mounts, MOUNT_CLUSTERS),
+    (MountsWithoutAWait, MOUNT_CLUSTERS),
     (Wards, WARD_CLUSTERS),
     (Weights, WEIGHT_CLUSTERS),
+    (Ranks, RANK_CLUSTERS),
+    (CountsRanks, RANK_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -273,8 +283,12 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Mounts",
+    "MountsWithoutAWait",
     "Wards",
     "Weights",
+    "Ranks",
+    "CountsRanks",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

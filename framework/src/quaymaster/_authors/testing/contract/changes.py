@@ -22,11 +22,10 @@ from quaymaster._core.registry.access import USUAL_KINDS
 
 __all__ = [
     "Step",
-    "annotation_steps",
+    "distinct",
     "is_declared",
     "is_of",
     "object_steps",
-    "own_annotation_steps",
     "own_steps",
     "running_steps",
     "steps",
@@ -136,37 +135,16 @@ def running_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
         relabelled = [replace(metadata, labels=new) for new in ({}, *labels)]
         updates = [replace(pod, metadata=new) for new in relabelled]
         updates.append(replace(pod, spec=_scaled_down(pod.spec)))
-        for updated in _distinct(updates):
+        for updated in distinct(updates):
             if updated != pod:
                 yield Step(old=pod, new=updated)
-
-
-def annotation_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
-    """Yield updates of the annotations of the pods that run on nodes."""
-    annotations = [pod.metadata.annotations for pod in (*cluster.pods, *other.pods)]
-    for pod in cluster.pods:
-        for new in _distinct([{}, *annotations]):
-            if new != pod.metadata.annotations:
-                metadata = replace(pod.metadata, annotations=new)
-                yield Step(old=pod, new=replace(pod, metadata=metadata))
 
 
 def own_steps(cluster: SmallCluster, other: SmallCluster, pod: Pod) -> Iterator[Step]:
     """Yield updates of a waiting pod, each with one property of another one."""
     rivals = (*cluster.pending, *other.pending)
     updates = [updated for rival in rivals for updated in _updates_of(pod, rival)]
-    yield from (Step(old=pod, new=updated) for updated in _distinct(updates))
-
-
-def own_annotation_steps(
-    cluster: SmallCluster, other: SmallCluster, pod: Pod
-) -> Iterator[Step]:
-    """Yield updates of a waiting pod's annotations, to those of others or to none."""
-    rivals = (*cluster.pending, *other.pending)
-    for new in _distinct([{}, *(rival.metadata.annotations for rival in rivals)]):
-        if new != pod.metadata.annotations:
-            metadata = replace(pod.metadata, annotations=new)
-            yield Step(old=pod, new=replace(pod, metadata=metadata))
+    yield from (Step(old=pod, new=updated) for updated in distinct(updates))
 
 
 def _steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
@@ -207,7 +185,7 @@ def _declared_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step
                 for rival in rivals
                 if type(rival) is type(old)
             ]
-            changed = [new for new in _distinct(updates) if new != old]
+            changed = [new for new in distinct(updates) if new != old]
             yield from (Step(old=old, new=new) for new in changed[:_MOST_UPDATES])
 
 
@@ -228,12 +206,12 @@ def _node_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step]:
             rival for rival in (*cluster.nodes, *other.nodes) if rival is not node
         ]
         updated = [new for rival in rivals for new in _node_updates(node, rival)]
-        yield from (Step(old=node, new=new) for new in _distinct(updated))
+        yield from (Step(old=node, new=new) for new in distinct(updated))
     names = {node.name for node in cluster.nodes}
     yield from (Step(new=node) for node in other.nodes if node.name not in names)
 
 
-def _distinct(objects: Sequence[_T]) -> Sequence[_T]:
+def distinct(objects: Sequence[_T]) -> Sequence[_T]:
     return [obj for at, obj in enumerate(objects) if obj not in objects[:at]]
 
 

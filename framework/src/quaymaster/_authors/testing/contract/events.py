@@ -5,13 +5,16 @@ from collections.abc import Mapping
 import attrs
 
 from quaymaster._api.objects import Node, Pod
+from quaymaster._authors.testing.contract.annotation_changes import (
+    own_annotation_steps,
+    running_annotation_steps,
+    written_annotations,
+)
 from quaymaster._authors.testing.contract.answers import Answers, answers
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import (
     Step,
-    annotation_steps,
     is_of,
-    own_annotation_steps,
     own_steps,
     steps,
 )
@@ -23,7 +26,7 @@ from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.victim_events import ask_held_back
 from quaymaster._base.raised import describe_exception
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint, QueueingHint
-from quaymaster._core.contract.declarations import PodUse, opens_gates_itself
+from quaymaster._core.contract.declarations import PodUse
 from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
 
@@ -41,12 +44,19 @@ def _events(bench: Bench) -> tuple[ClusterEventWithHint, ...]:
 def _ask_hints(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
     waiting = [
-        step for pod in cluster.pending for step in own_steps(cluster, other, pod)
+        step
+        for pod in cluster.pending
+        for step in (
+            *own_steps(cluster, other, pod),
+            *own_annotation_steps(cluster, other, pod, ()),
+        )
     ]
+    running = running_annotation_steps(cluster, other, ())
+    changes = [*steps(cluster, other, subject.objects), *waiting, *running]
     for registered in _events(bench):
         if registered.hint is None:
             continue
-        for step in (*steps(cluster, other, subject.objects), *waiting):
+        for step in changes:
             event = registered.event
             is_meant = is_of(event.resource, step.subject) and any(
                 event.matches(change) for change in step.events(subject.kubernetes)
@@ -87,6 +97,7 @@ def _is_found(registered: ClusterEventWithHint, pod: Pod, step: Step) -> bool:
 
 
 def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
+    written = written_annotations(subject, cluster)
     for pod in cluster.pending:
         # A new instance, as after the change: attempts for other pods are not changes.
         before = answers(Bench(subject, cluster), pod)
@@ -94,16 +105,13 @@ def _ask_events(subject: Subject, cluster: SmallCluster, other: SmallCluster) ->
             continue
         for step in steps(cluster, other, subject.objects):
             _ask_step(subject, cluster, pod, before, step)
-        own = [*own_steps(cluster, other, pod)]
-        # Of other plugins, the queue tries a rejected pod again after some minutes.
-        if opens_gates_itself(subject.plugin) and _rejects(before.pre_enqueue):
-            own += own_annotation_steps(cluster, other, pod)
-        for step in own:
+        for step in (
+            *own_steps(cluster, other, pod),
+            *own_annotation_steps(cluster, other, pod, written),
+        ):
             _ask_step(subject, cluster, step.updated(pod), before, step)
-        # Only a plugin knows which annotations of running pods may change.
-        for step in annotation_steps(cluster, other):
-            if _is_followed(Bench(subject, cluster), step):
-                _ask_step(subject, cluster, pod, before, step)
+        for step in running_annotation_steps(cluster, other, written):
+            _ask_step(subject, cluster, pod, before, step)
 
 
 def _ask_all(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
@@ -184,15 +192,6 @@ def _open_nodes(bench: Bench, actual: Answers) -> set[str]:
         names &= actual.pre_filter.node_names
     failed = {name for name, score in actual.score.items() if isinstance(score, Status)}
     return names - failed
-
-
-def _is_followed(bench: Bench, step: Step) -> bool:
-    """Return whether the plugin registers an event of a change."""
-    return any(
-        registered.event.matches(event)
-        for registered in _events(bench)
-        for event in step.events(bench.subject.kubernetes)
-    )
 
 
 def _is_woken(bench: Bench, pod: Pod, step: Step) -> bool:

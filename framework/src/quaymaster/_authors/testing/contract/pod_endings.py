@@ -12,6 +12,7 @@ from quaymaster._authors.testing.contract.attempts import copies_of, place
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.replaced_pods import ask_replaced
 from quaymaster._authors.testing.contract.reserving import (
     binding_difference,
     first_open_node,
@@ -76,6 +77,8 @@ def _ask_of(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
         bench = _prepared(subject, cluster, copies[:count])
         if bench is not None:
             ask(bench, last, following)
+    if subject.has("reserve"):
+        ask_replaced(subject, cluster, copies, count)
 
 
 def _ask_endings(

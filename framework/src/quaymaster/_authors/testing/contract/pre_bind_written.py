@@ -17,7 +17,7 @@ from quaymaster._authors.testing.contract.binding_runs import (
 from quaymaster._authors.testing.contract.check import fail
 from quaymaster._core.contract.status import Status
 
-__all__ = ["Earlier", "ask_written"]
+__all__ = ["Earlier", "ask_written", "mentions"]
 
 _MakeBench: TypeAlias = Callable[[], Bench]
 
@@ -79,12 +79,12 @@ def ask_written(
 
 def _has(obj: ApiObject, text: str, other: str) -> bool:
     """Return whether an object has one text, and does not have another."""
-    written = json.dumps(to_wire(obj), default=str)
-    return _is_in(text, written) and not _is_in(other, written)
+    return mentions(obj, text) and not mentions(obj, other)
 
 
-def _is_in(word: str, text: str) -> bool:
-    """Return whether a text has a word, which is not part of a longer one."""
+def mentions(obj: ApiObject, word: str) -> bool:
+    """Return whether an object has a word, which is not part of a longer one."""
+    text = json.dumps(to_wire(obj), default=str)
     return any(
         not before[-1:].isalnum() and not after[:1].isalnum()
         for before, after in pairwise(text.split(word))

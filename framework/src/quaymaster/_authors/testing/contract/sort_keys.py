@@ -15,7 +15,10 @@ from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.stressed import ODD_NUMBERS, with_texts
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.uptime import with_times
-from quaymaster._authors.testing.contract.waiting_keys import ask_while_waiting
+from quaymaster._authors.testing.contract.waiting_keys import (
+    ask_beside_objects,
+    ask_while_waiting,
+)
 from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._base.raised import describe_exception
@@ -42,6 +45,7 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
         if again < key or key < again:
             fail("queue_sort", f"{key!r}, then {again!r} for the same queued pod", pod)
     ask_while_waiting(bench, cluster, queued)
+    ask_beside_objects(Bench(subject, cluster), cluster, other, queued)
 
 
 def _with_odd_texts(

@@ -201,6 +201,7 @@ class ClusterAutoscalerController:
         self._state: object = None
         self._machines: Mapping[str, bool] = {}
         self._machines_at = -1
+        self._will_read = False
         self._pods = context.cluster.watch(
             Pod, context.cluster.resource_version, self._pod_changed
         )
@@ -331,9 +332,13 @@ class ClusterAutoscalerController:
 
     def _pod_changed(self) -> None:
         """Look at once if a pod has become unschedulable."""
+        if self._will_read:
+            return
+        self._will_read = True
         self._clock.call_at(self._clock.now(), self._read_pods, background=True)
 
     def _read_pods(self) -> None:
+        self._will_read = False
         now, events = self._clock.now(), self._pods.take()
         if any(has_become_unschedulable(event.object, now) for event in events):
             self._run_in(_LOOP_SECONDS)
