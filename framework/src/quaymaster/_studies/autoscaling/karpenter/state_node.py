@@ -320,6 +320,7 @@ def _is_same(
 
 
 def _are_identical(left: Sequence[Pod], right: Sequence[Pod]) -> bool:
+    # Identity: a list that has not changed is the same object.
     return left is right or (
         len(left) == len(right) and all(map(operator.is_, left, right))
     )
