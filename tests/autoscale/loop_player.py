@@ -219,7 +219,7 @@ def _text(unremovable: Unremovable) -> str:
 
 
 def _options(case: dict[str, Any]) -> ClusterAutoscalerOptions:
-    limits = {
+    limits: dict[str, Any] = {
         {"cpu": "cores_total", "memory": "memory_total"}[name]: (least, most)
         for name, (least, most) in case["limits"].items()
     }
