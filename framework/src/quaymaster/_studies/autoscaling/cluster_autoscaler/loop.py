@@ -31,6 +31,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
     NORMAL,
+    PRIORITIES,
     STATUS,
     WARNING,
     AutoscalerEvent,
@@ -126,10 +127,11 @@ class ClusterAutoscaler:
         self._states = GroupStates(cloud, options)
         prices = {name: each.price_per_hour for name, each in cloud.groups.items()}
         price = PriceExpander(prices, pod_prices or PodPrices(), self._cluster_size)
-        expanders = expanders_of(options.expander, priorities, price)
         self.log: ScaleUpLog | None = None
         if explains:
-            why, start = ExpanderReasons(expanders), cluster.clock.now()
+            # Explanations ask the expanders again, so these report nothing.
+            silent = expanders_of(options.expander, priorities, price)
+            why, start = ExpanderReasons(silent), cluster.clock.now()
             self.log = ScaleUpLog(cloud, self._states, self.trial, why, start)
         drainability = self.drainability = Drainability(options, self._find)
         self.down = ScaleDownPlanner(
@@ -148,6 +150,9 @@ class ClusterAutoscaler:
         self.events: list[AutoscalerEvent] = []
         self.buffers = Buffers(cluster, options, self._find, self._report)
         self.requests = Requests(cluster, self.trial, options, self._find, self._report)
+        expanders = expanders_of(
+            options.expander, priorities, price, self._warn_of_priorities
+        )
         planner = ScaleUpPlanner(
             self.trial,
             cloud,
@@ -313,6 +318,10 @@ class ClusterAutoscaler:
         regarding = STATUS if obj is None else f"{obj.kind}/{obj.name}"
         now = self._cluster.clock.now()
         self.events.append(AutoscalerEvent(now, regarding, kind, reason, message, obj))
+
+    def _warn_of_priorities(self, reason: str, message: str) -> None:
+        now = self._cluster.clock.now()
+        self.events.append(AutoscalerEvent(now, PRIORITIES, WARNING, reason, message))
 
     def _counts(self, pod: Pod) -> bool:
         return pod.priority >= self._options.expendable_pods_priority_cutoff
