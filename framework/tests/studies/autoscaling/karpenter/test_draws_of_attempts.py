@@ -3,12 +3,16 @@
 import attrs
 import pytest
 
-from tests.kit.internals.karpenter import ClusterState, pods_to_schedule, solve
+from tests.kit.internals.karpenter import (
+    ClusterState,
+    InstanceType,
+    pods_to_schedule,
+    solve,
+)
 from tests.kit.karpenter import (
     OPTIONS,
     TYPES,
     ZONE,
-    InstanceType,
     make_pod,
     make_pool,
     spread_of,
