@@ -4,6 +4,7 @@ Mirrors ``scheduler.go`` (sigs.k8s.io/karpenter v1.15,
 ``pkg/controllers/provisioning/scheduling``).
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import attrs
@@ -224,14 +225,18 @@ class _Scheduler:
         """Place all pods that can be placed, in rounds."""
         queue = PodQueue(self._pods, lambda pod: self._data[pod.uid].requests)
         refusals: dict[str, Refusal] = {}
+        failures: Counter[str] = Counter()
         while (pod := queue.pop()) is not None:
+            self._chance.attempt = failures[pod.key]
             refusal = self._place(pod)
             if refusal is None:
                 refusals.pop(pod.key, None)
                 continue
             refusals[pod.key] = refusal
+            failures[pod.key] += 1
             self._set(pod)
             queue.push(pod)
+        self._chance.attempt = 0
         return self._result(refusals)
 
     def claim_of(self, template: PoolTemplate) -> ProposedClaim | Refusal:
