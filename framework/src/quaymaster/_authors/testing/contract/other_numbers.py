@@ -24,7 +24,7 @@ _FACTORS: Final = (0, 2, 100)
 
 
 def with_other_numbers(cluster: SmallCluster) -> Iterator[SmallCluster]:
-    """Yield variants of a cluster: with other numbers of its waiting pods, or objects.
+    """Yield variants of a cluster: other numbers of waiting pods, nodes, or objects.
 
     These are the numbers in labels and annotations, and in objects of kinds that a
     plugin declares.
@@ -36,6 +36,9 @@ def with_other_numbers(cluster: SmallCluster) -> Iterator[SmallCluster]:
         pending = tuple(_multiplied(pod, factor) for pod in cluster.pending)
         if pending != cluster.pending:
             yield attrs.evolve(cluster, pending=pending)
+        nodes = tuple(_multiplied(node, factor) for node in cluster.nodes)
+        if nodes != cluster.nodes:
+            yield attrs.evolve(cluster, nodes=nodes)
         objects = tuple(_multiplied(obj, factor) for obj in cluster.objects)
         if objects != cluster.objects:
             yield attrs.evolve(cluster, objects=objects)
