@@ -155,18 +155,22 @@ class Cloud:
             if not self._fails(instance):
                 self._launch(instance)
 
-    def decrease(self, group: str, by: int) -> None:
+    def decrease(self, group: str, by: int) -> str:
         """Cancel orders of nodes that are not in the cluster yet, the latest first.
 
         As clouds do, it changes nothing if there are not so many.
+
+        Returns:
+            Why it changed nothing; empty if it did.
         """
         waiting = [each for each in self.unregistered.values() if each.group == group]
         # Cloud providers refuse to cancel more than they have not delivered yet.
         if by > len(waiting):
-            return
+            return "attempt to delete existing nodes"
         self.sizes[group] -= by
         for instance in waiting[::-1][:by]:
             self._remove(instance.name, "it did not register in time")
+        return ""
 
     def lose(self, node: str, reason: str) -> None:
         """Note that a node of a group was deleted by others; the group is smaller.

@@ -20,7 +20,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     in_order,
 )
 
-__all__ = ["GroupStates", "Readiness", "Request"]
+__all__ = ["GroupStates", "Readiness", "Request", "TimedOut"]
 
 
 @attrs.define
@@ -66,6 +66,21 @@ class Request:
 
 
 @attrs.frozen
+class TimedOut:
+    """A scale-up whose nodes did not come in time.
+
+    Attributes:
+        group: The group.
+        age: How long ago it was ordered last, in seconds.
+        refusal: Why the cloud did not cancel its nodes; empty if it did.
+    """
+
+    group: str
+    age: float
+    refusal: str
+
+
+@attrs.frozen
 class _WrongSize:
     nodes: int
     target: int
@@ -92,16 +107,20 @@ class GroupStates:
         self._readiness: Mapping[str, Readiness] = {}
         self._unready = 0
         self._nodes = 0
+        # As upstream, a loop works with the sizes that it has read at its start, also
+        # after it has cancelled or deleted machines.
+        self._targets: Mapping[str, int] = {**cloud.sizes}
         self._missing_since: dict[str, float] = {}
         self._wrong_sizes: dict[str, _WrongSize] = {}
 
-    def update(self, seen: SeenCluster, now: float) -> Sequence[tuple[str, float]]:
+    def update(self, seen: SeenCluster, now: float) -> Sequence[TimedOut]:
         """Look at the nodes, and end the requests that are fulfilled or too old.
 
         Returns:
-            The groups whose request was too old, with its age.
+            The requests that were too old.
         """
         self._nodes = len(seen.nodes)
+        self.read_sizes()
         self._count(seen, now)
         self.backoff.forget_old(now)
         late = [*self._end_requests(now)]
@@ -144,20 +163,24 @@ class GroupStates:
         age = age_of(node.metadata.creation_timestamp, now)
         return age >= self._options.max_node_startup_time
 
-    def _end_requests(self, now: float) -> Iterable[tuple[str, float]]:
+    def read_sizes(self) -> None:
+        """Read the target sizes again; for use after groups were resized."""
+        self._targets = {**self._cloud.sizes}
+
+    def _end_requests(self, now: float) -> Iterable[TimedOut]:
         for group, request in [*self.requests.items()]:
             if self.upcoming_in(group) <= 0:
                 del self.requests[group]
             elif request.time + self._options.max_node_provision_time < now:
-                yield group, now - request.time
                 self.backoff.fail(group, now)
-                self._cloud.decrease(group, request.increase)
+                refusal = self._cloud.decrease(group, request.increase)
                 del self.requests[group]
+                yield TimedOut(group, now - request.time, refusal)
 
     def _note_wrong_sizes(self, now: float) -> None:
         sizes: dict[str, _WrongSize] = {}
         for group, readiness in self._readiness.items():
-            target, nodes = self._cloud.sizes[group], readiness.registered
+            target, nodes = self._targets[group], readiness.registered
             missing = len(readiness.unregistered) + len(readiness.long_unregistered)
             if target - missing <= nodes <= target:
                 continue
@@ -189,6 +212,7 @@ class GroupStates:
         request = self.requests.setdefault(group, Request(0, now))
         request.increase += more
         request.time = now
+        self.read_sizes()
 
     def old_unregistered(self) -> Mapping[str, Sequence[str]]:
         """Return the machines that should have been nodes long ago, by group."""
@@ -207,7 +231,7 @@ class GroupStates:
 
     def is_group_healthy(self, group: str) -> bool:
         """Return whether a group lacks few nodes."""
-        options, target = self._options, self._cloud.sizes[group]
+        options, target = self._options, self._targets[group]
         readiness = self._readiness.get(group)
         request = self.requests.get(group)
         least = target - (request.increase if request else 0)
@@ -221,7 +245,7 @@ class GroupStates:
     def upcoming_in(self, group: str) -> int:
         """Return how many nodes of a group are expected to become ready."""
         readiness = self._readiness.get(group)
-        target = self._cloud.sizes[group]
+        target = self._targets[group]
         return target if readiness is None else target - readiness.settled
 
     def upcoming(self, now: float) -> Mapping[str, tuple[int, Sequence[str]]]:

@@ -44,7 +44,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.expander_reasons import 
 from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
     expanders_of,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
+from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import (
+    GroupStates,
+    TimedOut,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.growth import Growth
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -238,10 +241,8 @@ class ClusterAutoscaler:
         templates = self._templates.of_groups(
             self._seen, self._cluster.list(DaemonSet).items, now
         )
-        for group, age in self._states.update(self._seen, now):
-            length = format_duration(timedelta(seconds=age))
-            text = f"Nodes added to group {group} failed to register within {length}"
-            self._report(WARNING, "ScaleUpTimedOut", text, None)
+        for late in self._states.update(self._seen, now):
+            self._report_late(late)
         self._delete_old_machines()
         if not self._states.is_healthy:
             self.down.clear()
@@ -262,11 +263,24 @@ class ClusterAutoscaler:
     def _cluster_size(self) -> int:
         return len(self._cluster.list(Node).items)
 
+    def _report_late(self, late: TimedOut) -> None:
+        length = format_duration(timedelta(seconds=late.age))
+        text = f"Nodes added to group {late.group} failed to register within {length}"
+        self._report(WARNING, "ScaleUpTimedOut", text, None)
+        if late.refusal:
+            text = (
+                f"Failed to decrease target size for group {late.group} "
+                f"after scale-up timeout: {late.refusal}"
+            )
+            self._report(WARNING, "FailedToRevertScaleUp", text, None)
+
     def _delete_old_machines(self) -> None:
         """Delete machines that should have been nodes long ago."""
         for group, names in self._states.old_unregistered().items():
             size, least = self._cloud.sizes[group], self._cloud.groups[group].min_size
-            late = [*names][: max(0, size - least)]
+            # The end of a scale-up may have cancelled some of them in this loop.
+            there = [name for name in names if self._cloud.group_of(name) is not None]
+            late = there[: max(0, size - least)]
             if late and self._cloud.groups[group].zero_or_max:
                 # All nodes of such a group or none: a part of it is of no use.
                 late = [
@@ -313,6 +327,7 @@ class ClusterAutoscaler:
             empty, with_pods = self.down.removable_now(deletions, now)
             if self._deletions.start(empty, with_pods, self.down.utilization.get):
                 self._last_deletion = now
+                self._states.read_sizes()
         self._soft_taints.update(self._seen, starting, self.down.unneeded, now)
 
     def _report(
