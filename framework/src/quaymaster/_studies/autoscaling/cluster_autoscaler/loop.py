@@ -4,6 +4,7 @@ Mirrors ``core/static_autoscaler.go``.
 """
 
 from collections.abc import Mapping, Sequence, Set
+from datetime import timedelta
 from random import Random
 from typing import Final
 
@@ -15,6 +16,7 @@ from quaymaster._api.objects import (
     PodDisruptionBudget,
 )
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.duration import format_duration
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.registry.registry import PluginRegistry
@@ -237,7 +239,8 @@ class ClusterAutoscaler:
             self._seen, self._cluster.list(DaemonSet).items, now
         )
         for group, age in self._states.update(self._seen, now):
-            text = f"Nodes added to group {group} failed to register within {age:g}s"
+            length = format_duration(timedelta(seconds=age))
+            text = f"Nodes added to group {group} failed to register within {length}"
             self._report(WARNING, "ScaleUpTimedOut", text, None)
         self._delete_old_machines()
         if not self._states.is_healthy:
