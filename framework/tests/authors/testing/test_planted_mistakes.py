@@ -74,6 +74,8 @@ from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
 from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
+from tests.kit.planted.peers import OWN as PEER_CLUSTERS
+from tests.kit.planted.peers import PEER_MISTAKES, Peers, PeersWithTimers
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
 from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices, ReadsFloats
 from tests.kit.planted.projects import OWN as PROJECT_CLUSTERS
@@ -159,6 +161,7 @@ MISTAKES = (
     *DESK_MISTAKES,
     *MODE_MISTAKES,
     *MOUNT_MISTAKES,
+    *PEER_MISTAKES,
     *WARD_MISTAKES,
     *RANK_MISTAKES,
     *WEIGHT_MISTAKES,
@@ -222,6 +225,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Peers, PEER_CLUSTERS),
+    (PeersWithTimers, PEER_CLUSTERS),
     (Mounts, MOUNT_CLUSTERS),
     (MountsWithoutAWait, MOUNT_CLUSTERS),
     (Wards, WARD_CLUSTERS),
@@ -283,6 +288,8 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Peers",
+    "PeersWithTimers",
     "Mounts",
     "MountsWithoutAWait",
     "Wards",
