@@ -45,6 +45,7 @@ class _Course:
         is_there: Whether the other pod exists in the end.
         bind: Gives it its node then; None if it has none.
         is_new: Whether it does not exist at the beginning.
+        is_followed: Whether the plugin has to follow pods to notice it.
     """
 
     what: str
@@ -52,6 +53,7 @@ class _Course:
     is_there: bool = False
     bind: Callable[[Bench, Pod], object] | None = None
     is_new: bool = False
+    is_followed: bool = False
 
 
 def ask_departures(subject: Subject, cluster: SmallCluster) -> None:
@@ -80,6 +82,10 @@ def _ask_of(
     subject: Subject, cluster: SmallCluster, pod: Pod, other: Pod, course: _Course
 ) -> None:
     bench = _bench(subject, cluster, other)
+    # Another scheduler binds pods of a group only if a user wants that: a plugin that
+    # does not follow pods loses time then, and no more.
+    if course.is_followed and Pod not in bench.handle.callbacks.kinds:
+        return
     if not course.is_new:
         bench.add(other)
     change = course.begin(bench, other)
@@ -234,6 +240,7 @@ _CREATED: Final = _Course(
     begin=_learn_of_bind,
     bind=_bind_elsewhere,
     is_new=True,
+    is_followed=True,
 )
 _OF_RUNNING: Final[Sequence[_Course]] = (_DELETED, _CREATED)
 _OF_PENDING: Final[Sequence[_Course]] = (
@@ -249,6 +256,7 @@ _OF_PENDING: Final[Sequence[_Course]] = (
         begin=_learn_of_bind,
         is_there=True,
         bind=_bind_elsewhere,
+        is_followed=True,
     ),
     _CREATED,
 )
