@@ -1,9 +1,9 @@
 """Plays recorded loops of the cluster autoscaler."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeVar
 
+import attrs
 from msgspec.structs import replace
 
 from quaymaster import ApiObject, Node, Pod
@@ -18,6 +18,7 @@ from tests.kit.internals.autoscaling import (
     ClusterAutoscalerOptions,
     ScaledGroup,
     Unremovable,
+    read_flags,
     with_defaults,
 )
 
@@ -65,9 +66,10 @@ class _Player:
             config,
             registry,
             _options(case),
+            priorities=dict(case["priorities"]) if "priorities" in case else None,
             evict=self._evict,
         )
-        self._evictions: list[Any] = []
+        self._seen_events = 0
 
     def play(self, step: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
         """Play a step, and return the state after it."""
@@ -78,11 +80,11 @@ class _Player:
             self._delete(key)
         for key, alias in (recorded.get("bound") or {}).items():
             self._bind(key, alias)
-        events = len(self._autoscaler.events)
         if step.get("run"):
             self._autoscaler.run_once()
             self._clock.run_due()
-        down, new = self._autoscaler.down, self._autoscaler.events[events:]
+        down, new = self._autoscaler.down, self._autoscaler.events[self._seen_events :]
+        self._seen_events += len(new)
         reasons = down.unremovable.reasons
         return {
             "t": recorded["t"],
@@ -217,22 +219,8 @@ def _text(unremovable: Unremovable) -> str:
 
 
 def _options(case: dict[str, Any]) -> ClusterAutoscalerOptions:
-    settings: dict[str, Any] = {}
-    for flag in case["flags"]:
-        name, _, text = flag.removeprefix("--").partition("=")
-        settings[name.replace("-", "_")] = _value(text)
-    if "expander" in settings:
-        settings["expander"] = tuple(str(settings["expander"]).split(","))
-    for name, (least, most) in case["limits"].items():
-        settings[{"cpu": "cores_total", "memory": "memory_total"}[name]] = (least, most)
-    return ClusterAutoscalerOptions(**settings)
-
-
-def _value(text: str) -> object:
-    if text in ("true", "false"):
-        return text == "true"
-    if match := re.fullmatch(r"([\d.]+)([smh])", text):
-        return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
-    if re.fullmatch(r"-?\d+", text):
-        return int(text)
-    return float(text) if re.fullmatch(r"\d+\.\d+", text) else text
+    limits: dict[str, Any] = {
+        {"cpu": "cores_total", "memory": "memory_total"}[name]: (least, most)
+        for name, (least, most) in case["limits"].items()
+    }
+    return attrs.evolve(read_flags(case["flags"]), **limits)

@@ -7,10 +7,19 @@ import pytest
 
 from tests.autoscale.call_player import CALLS
 from tests.autoscale.cases import DATA, Tree, family_of, read_cases, recordings
-from tests.autoscale.conformance import differences
-from tests.autoscale.listed import NOT_CHECKED, why_not_played
+from tests.autoscale.conformance import answer_to, differences
+from tests.autoscale.listed import EVENTS_NOT_CHECKED, NOT_CHECKED, why_not_played
+from tests.autoscale.loop_differences import loop_differences
 
 FAMILIES: Final = ("balance", "down", "down-drain", "life", "up", "up-limits")
+WIDE_FAMILIES: Final = (
+    "budgets",
+    "node-limits",
+    "other-flags",
+    "owners",
+    "priorities",
+    "startup-taints",
+)
 
 
 def cases_of(file: str, family: str) -> list[Tree]:
@@ -50,6 +59,14 @@ def test_cases_have_the_loops_of_the_real_autoscaler(family: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("family", WIDE_FAMILIES)
+def test_wide_cases_have_the_loops_of_the_real_autoscaler(family: str) -> None:
+    lines = cases_of("ca-wide-loops.jsonl.gz", family)
+    assert lines
+    assert unlike(lines) == []
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", CALLS)
 def test_functions_return_what_the_real_ones_do(name: str) -> None:
     assert unlike(calls_of(name)[::8]) == []
@@ -67,3 +84,15 @@ def test_listed_cases_differ() -> None:
     listed = [line for line in stored if line["case"]["id"] in NOT_CHECKED]
     assert len(listed) == len(NOT_CHECKED)
     assert [line for line in listed if not list(differences(line))] == []
+
+
+@pytest.mark.long
+def test_listed_events_differ() -> None:
+    lines = {
+        line["case"]["id"]: line for line in read_cases(DATA / "ca-loops.jsonl.gz")
+    }
+    for name in EVENTS_NOT_CHECKED:
+        theirs = lines[name]["answer"]["loops"]
+        ours = answer_to(lines[name])["loops"]
+        pairs = zip(theirs, ours, strict=True)
+        assert [text for pair in pairs for text in loop_differences(*pair)], name

@@ -29,6 +29,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
     Expander,
     Expansion,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.flags import read_flags
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
@@ -98,6 +99,7 @@ __all__ = [
     "estimate",
     "has_become_unschedulable",
     "in_order",
+    "read_flags",
     "utilization_of",
     "with_defaults",
 ]

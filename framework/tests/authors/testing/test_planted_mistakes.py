@@ -76,6 +76,8 @@ from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.peers import OWN as PEER_CLUSTERS
 from tests.kit.planted.peers import PEER_MISTAKES, Peers, PeersWithTimers
+from tests.kit.planted.pipes import OWN as PIPE_CLUSTERS
+from tests.kit.planted.pipes import PIPE_MISTAKES, Pipes
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
 from tests.kit.planted.prices import PRICE_MISTAKES, STOP, Prices, ReadsFloats
 from tests.kit.planted.projects import OWN as PROJECT_CLUSTERS
@@ -164,6 +166,7 @@ MISTAKES = (
     *PEER_MISTAKES,
     *WARD_MISTAKES,
     *RANK_MISTAKES,
+    *PIPE_MISTAKES,
     *WEIGHT_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -232,6 +235,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Wards, WARD_CLUSTERS),
     (Weights, WEIGHT_CLUSTERS),
     (Ranks, RANK_CLUSTERS),
+    (Pipes, PIPE_CLUSTERS),
     (CountsRanks, RANK_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
@@ -295,6 +299,7 @@ COSTLY = (
     "Wards",
     "Weights",
     "Ranks",
+    "Pipes",
     "CountsRanks",
     "PrefersModes",
     "PrefersTeams",

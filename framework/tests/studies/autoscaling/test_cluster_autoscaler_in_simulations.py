@@ -152,6 +152,35 @@ def test_full_cluster_is_reported(is_enforced: bool, reasons: set[str]) -> None:
     assert {event.reason for event in events} == reasons
 
 
+@pytest.mark.parametrize(
+    ("priorities", "reasons"),
+    [
+        (None, []),
+        ({10: ["small"]}, []),
+        (
+            {10: ["large"]},
+            ["PriorityConfigMapNotMatchedGroup", "PriorityConfigMapNoGroupMatched"],
+        ),
+    ],
+    ids=["no priorities", "a priority", "a priority of other groups"],
+)
+def test_group_without_a_priority_is_reported(
+    priorities: dict[int, list[str]] | None, reasons: list[str]
+) -> None:
+    setup = ClusterAutoscalerSetup(
+        groups=(small(),),
+        options=ClusterAutoscalerOptions(expander=("priority",)),
+        priorities=priorities,
+    )
+    pod = make_pod(name="web", requests={"cpu": "900m"})
+    with Simulation([pod], autoscaler=setup) as simulation:
+        simulation.run_until(30)
+        events = controller_of(simulation).events
+    assert "TriggeredScaleUp" in {event.reason for event in events}
+    warnings = [event.reason for event in events if event.type == "Warning"]
+    assert warnings == reasons
+
+
 def test_group_keeps_its_smallest_size() -> None:
     with started(small(least=2), nodes=4) as simulation:
         simulation.settle()

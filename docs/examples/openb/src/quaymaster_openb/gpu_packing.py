@@ -19,7 +19,7 @@ from quaymaster import (
 )
 from quaymaster.columns import constant
 
-from quaymaster_openb.gpus import COUNT, FULL, GpuRequest, Gpus
+from quaymaster_openb.gpus import COUNT, FULL, GpuRequest, Gpus, count_of
 
 __all__ = ["GpuPackingScore"]
 
@@ -65,7 +65,7 @@ class GpuPackingScore:
         wanted, left = GpuRequest.of(pod), self._gpus.left.of(nodes)[rows]
         if wanted is None:
             return constant(0, len(left))
-        gpus = nodes.label(COUNT).map(_count, rows)
+        gpus = nodes.label(COUNT).map(count_of, rows)
         empty = (left == FULL).sum(axis=1)
         taken = np.sort(np.where(left >= wanted.milli, left, _NONE), axis=1)
         taken = taken[:, : wanted.count]
@@ -76,7 +76,3 @@ class GpuPackingScore:
             [np.maximum(33 - empty, empty), np.maximum(50 - used_up, 33)],
             np.maximum(100 - percents // 10, 50),
         )
-
-
-def _count(text: str | None) -> int:
-    return int(text) if text is not None and text.isdecimal() else 0

@@ -97,7 +97,8 @@ class GpuShare:
 
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
-        return [on_pod(Change.DELETE), on_node(Change.ADD | Change.UPDATE_NODE_LABEL)]
+        changes = Change.ADD | Change.UPDATE_NODE_LABEL
+        return [on_pod(Change.DELETE | Change.UPDATE), on_node(changes)]
 
     def choose(
         self, pod: Pod, wanted: GpuRequest, node: NodeInfo, left: Sequence[int]

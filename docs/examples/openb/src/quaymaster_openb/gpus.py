@@ -11,7 +11,17 @@ import attrs
 from quaymaster import Handle, NodeInfo, Pod
 from quaymaster.columns import PodColumn
 
-__all__ = ["COUNT", "FULL", "INDEX", "MILLI", "MODEL", "MOST", "GpuRequest", "Gpus"]
+__all__ = [
+    "COUNT",
+    "FULL",
+    "INDEX",
+    "MILLI",
+    "MODEL",
+    "MOST",
+    "GpuRequest",
+    "Gpus",
+    "count_of",
+]
 
 COUNT: Final = "alibabacloud.com/gpu-count"
 """A pod's annotation: how many GPUs it wants; a node's label: how many it has."""
@@ -26,11 +36,12 @@ INDEX: Final = "alibabacloud.com/gpu-index"
 """A pod's annotation: the numbers of the GPUs that it has, ``2-3``."""
 
 FULL: Final = 1000
-_MOST_DIGITS: Final = 18
 """A whole GPU, in thousandths."""
 
 MOST: Final = 8
 """How many GPUs a node has at most."""
+
+_MOST_DIGITS: Final = 18
 
 
 @attrs.frozen
@@ -81,6 +92,11 @@ class Gpus:
         return self.left.on(node)
 
 
+def count_of(label: str | None) -> int:
+    """Return how many GPUs a node has, by its label `COUNT`."""
+    return min(_number(label), MOST)
+
+
 def _held_by(pod: Pod) -> tuple[int, Sequence[int]] | None:
     """The thousandths that a pod has of each GPU, and which; None if it has none."""
     index, wanted = pod.annotations.get(INDEX), GpuRequest.of(pod)
@@ -92,7 +108,7 @@ def _held_by(pod: Pod) -> tuple[int, Sequence[int]] | None:
 
 
 def _left_on(node: NodeInfo, held: Sequence[tuple[int, Sequence[int]]]) -> list[int]:
-    left = [FULL] * min(_number(node.labels.get(COUNT)), MOST)
+    left = [FULL] * count_of(node.labels.get(COUNT))
     for milli, gpus in held:
         for gpu in gpus:
             if gpu < len(left):

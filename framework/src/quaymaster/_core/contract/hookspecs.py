@@ -218,9 +218,10 @@ class EnqueueExtensions(Protocol):
         """List the events, each with an optional queueing hint.
 
         Called once, when the profile is built. It is for plugins that reject pods: by
-        ``pre_enqueue``, ``pre_filter``, ``filter``, ``reserve`` or ``permit``. The
-        events of others requeue nothing, and their profile is rejected: a plugin with
-        ``post_filter`` alone calls `Handle.activate`.
+        ``pre_enqueue``, ``pre_filter``, ``filter``, ``reserve``, ``permit``,
+        ``pre_bind``, ``bind`` or ``placement_feasible``. The events of others requeue
+        nothing, and their profile is rejected: a plugin with ``post_filter`` alone
+        calls `Handle.activate`.
 
         If a plugin rejects pods and does not implement this hook, every event requeues
         its pods, which is safe but slow. With an empty list, only `Handle.changed` (for

@@ -58,7 +58,7 @@ For all others, kube-scheduler ignores the events (``shouldHaveEnqueueExtensions
 v1.37, ``pkg/scheduler/framework/runtime/framework.go``)."""
 _NO_REJECTIONS = (
     "events_to_register returned events, but the plugin rejects no pods (it has none "
-    f"of {', '.join(REJECTING_HOOKS)}), so they requeue nothing: register none, and "
+    f"of {', '.join(_FAILING_HOOKS)}), so they requeue nothing: register none, and "
     "call handle.activate for pods that may fit now"
 )
 _SLEEPS = (

@@ -12,10 +12,12 @@ NODES = ("n0", "n1", "n2")
 STEPS = 60
 
 
-def pods_on(pods: dict[str, Pod], node: str) -> list[Pod]:
-    """Return the pods of a node that have not ended, with a loop over all pods."""
+def pods_on(pods: dict[str, Pod], node: str, *, finished: bool) -> list[Pod]:
+    """Return the pods of a node that have ended or not, with a loop over all pods."""
     return [
-        pod for pod in pods.values() if pod.node_name == node and not pod.is_finished
+        pod
+        for pod in pods.values()
+        if pod.node_name == node and pod.is_finished == finished
     ]
 
 
@@ -36,7 +38,9 @@ def test_pods_by_node_follow_all_changes(seed: int) -> None:
             pods[key] = make_pod(name=name, node=node, phase=phase)
             bound.put(pods[key])
         for node in NODES:
-            assert [*bound.on(node)] == pods_on(pods, node)
+            assert [*bound.on(node)] == pods_on(pods, node, finished=False)
+            ended = [*bound.finished_on(node)]
+            assert ended == pods_on(pods, node, finished=True)
 
 
 def test_pods_of_a_node_are_the_same_sequence_until_they_change() -> None:

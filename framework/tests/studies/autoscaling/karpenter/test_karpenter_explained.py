@@ -172,6 +172,12 @@ def test_ignored_pod_has_the_reason(tmp_path: Path) -> None:
     assert scaling.summary.startswith("Karpenter ignores the pod: ")
 
 
+def test_without_pools_that_can_be_used_the_reason_remains(tmp_path: Path) -> None:
+    verdict = verdicts(web(), karpenter(tmp_path, pool("a", replicas=0)))["a"]
+    assert verdict.fate is NodeGroupFate.LIMITED
+    assert verdict.why == "it has a fixed number of nodes, spec.replicas"
+
+
 def test_pod_that_fits_needs_no_node(tmp_path: Path) -> None:
     pods = [make_pod(name=name, requests={"cpu": "1"}) for name in ("a", "b")]
     explained = explain_pod("b", pods, autoscaler=karpenter(tmp_path, pool("a")))

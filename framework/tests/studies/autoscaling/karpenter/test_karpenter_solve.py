@@ -422,8 +422,11 @@ def test_pods_with_device_claims_are_not_served() -> None:
     assert solved(make_pool(), pod).final == {"default/p"}
 
 
-def test_without_pools_every_pod_has_an_error() -> None:
-    assert solved(make_pod("p")).errors == {"default/p": "no dynamic nodepools found"}
+def test_without_pools_no_pod_is_looked_at() -> None:
+    result = solved(zoned_node("n"), make_pod("p"))
+    assert result.problem == "no dynamic nodepools found"
+    assert not result.errors
+    assert not result.existing
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._api.objects.quantity import Quantity
 
-__all__ = ["exact_pod", "near_pods"]
+__all__ = ["exact_pod", "near_pods", "number_of", "text_of"]
 
 _SHARES: Final = (0.5, 0.75, 0.9, 0.97, 1.03, 1.1, 1.25)
 """Of a number: the others that a plugin may round to the same one."""
@@ -57,7 +57,7 @@ def exact_pod(pod: Pod, node: Node) -> Pod:
         numbers = {
             key: theirs[key]
             for key in texts
-            if key in theirs and _number(theirs[key]) is not None
+            if key in theirs and number_of(theirs[key]) is not None
         }
         metadata = replace(metadata, **{part: {**texts, **numbers}})
     pod = replace(pod, metadata=metadata)
@@ -72,17 +72,17 @@ def exact_pod(pod: Pod, node: Node) -> Pod:
 
 
 def _near(text: str, limits: Iterable[str]) -> Iterator[str]:
-    number = _number(text)
+    number = number_of(text)
     if number is None:
         return
     found = dict.fromkeys([text])
     for limit in dict.fromkeys(limits):
-        border = _number(limit)
+        border = number_of(limit)
         if border is not None:
-            found |= dict.fromkeys(map(_text, (border, border + 1, border - 1)))
+            found |= dict.fromkeys(map(text_of, (border, border + 1, border - 1)))
     steps = (number - 1, number + 1)
     found |= dict.fromkeys(
-        _text(near) for near in itertools.chain(steps, _shares(number))
+        text_of(near) for near in itertools.chain(steps, _shares(number))
     )
     yield from (near for near in found if near not in ("", text))
 
@@ -93,7 +93,7 @@ def _shares(number: int | float) -> Iterator[int | float]:
         yield int(near) if isinstance(number, int) else near
 
 
-def _number(text: str) -> int | float | None:
+def number_of(text: str) -> int | float | None:
     """Read a number as most plugins do, or return None."""
     if text.isascii() and text.isdecimal():
         return int(text) if len(text) <= _MOST_DIGITS else None
@@ -107,7 +107,7 @@ def _number(text: str) -> int | float | None:
 _MOST_DIGITS: Final = 18
 
 
-def _text(number: int | float) -> str:
+def text_of(number: int | float) -> str:
     """Write a number; the empty text for a negative one, which labels cannot have."""
     return "" if number < 0 else f"{number:.12g}" if number % 1 else f"{int(number)}"
 

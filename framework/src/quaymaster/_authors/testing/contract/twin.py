@@ -18,6 +18,7 @@ from quaymaster._authors.testing.contract.answers import (
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.other_numbers import with_other_numbers
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._base.raised import describe_exception
@@ -76,6 +77,9 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
         verdicts += _compare(bench, other.pending[:1], other, when)
     for answer in verdicts:
         answer.compare()
+    for variant in with_other_numbers(cluster):
+        when = ", with other numbers than the drawn ones"
+        _compare(Bench(subject, variant), variant.pending, variant, when)
 
 
 def _compare(

@@ -1,4 +1,4 @@
-"""What the autoscaler reports: events of pods, nodes and of its own ConfigMap."""
+"""What the autoscaler reports: events of pods, nodes and of its own ConfigMaps."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -7,12 +7,14 @@ import attrs
 
 from quaymaster._api.objects import ApiObject
 
-__all__ = ["NORMAL", "STATUS", "WARNING", "AutoscalerEvent", "Report"]
+__all__ = ["NORMAL", "PRIORITIES", "STATUS", "WARNING", "AutoscalerEvent", "Report"]
 
 NORMAL: Final = "Normal"
 WARNING: Final = "Warning"
 STATUS: Final = "ConfigMap/cluster-autoscaler-status"
 """The object of events that are about the whole cluster."""
+PRIORITIES: Final = "ConfigMap/cluster-autoscaler-priority-expander"
+"""The object of events about the expander ``priority``."""
 
 
 @attrs.frozen
@@ -25,7 +27,7 @@ class AutoscalerEvent:
         type: ``Normal`` or ``Warning``.
         reason: One word.
         message: The text.
-        obj: The object; None for the ConfigMap.
+        obj: The object; None for a ConfigMap.
     """
 
     time: float

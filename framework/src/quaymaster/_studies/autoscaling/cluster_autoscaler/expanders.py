@@ -134,13 +134,18 @@ EXPANDERS: Final[Mapping[str, Expander]] = {
 """The expanders that need nothing but the options, by name."""
 
 
-def by_priority(priorities: Mapping[int, Sequence[str]]) -> Expander:
+Warn: TypeAlias = Callable[[str, str], None]
+"""Reports what the priorities lack: the reason and the message of an event."""
+
+
+def by_priority(priorities: Mapping[int, Sequence[str]], warn: Warn) -> Expander:
     """Return the expander that keeps the groups with the highest priority.
 
     Mirrors ``expander/priority/priority.go``.
 
     Args:
         priorities: Priority -> regular expressions that are searched in group names.
+        warn: Reports groups without a priority.
     """
 
     def expander(
@@ -149,11 +154,16 @@ def by_priority(priorities: Mapping[int, Sequence[str]]) -> Expander:
         highest = -1
         best: list[Expansion] = []
         for option in options:
-            for priority in _matching(option.group):
+            matching = _matching(option.group)
+            if not matching:
+                warn("PriorityConfigMapNotMatchedGroup", _not_matched(option.group))
+            for priority in matching:
                 if priority > highest:
                     highest, best = priority, []
                 if priority == highest:
                     best.append(option)
+        if options and not best:
+            warn("PriorityConfigMapNoGroupMatched", _NONE_MATCHED)
         return best or options
 
     def _matching(group: str) -> list[int]:
@@ -166,10 +176,24 @@ def by_priority(priorities: Mapping[int, Sequence[str]]) -> Expander:
     return expander
 
 
+_NONE_MATCHED: Final = (
+    "Priority expander: no priorities info found for any of the expansion options. "
+    "No options filtered."
+)
+
+
+def _not_matched(group: str) -> str:
+    return (
+        f"Priority expander: node group {group} not found in priority expander "
+        "configuration. The group won't be used."
+    )
+
+
 def expanders_of(
     names: Iterable[str],
     priorities: Mapping[int, Sequence[str]] | None,
     price: Expander,
+    warn: Warn = lambda _reason, _message: None,
 ) -> Mapping[str, Expander]:
     """Return expanders by name, in order.
 
@@ -178,7 +202,11 @@ def expanders_of(
         priorities: As for `by_priority`; None without that ConfigMap, so that
             ``priority`` keeps all options.
         price: The expander ``price``.
+        warn: Reports groups without a priority.
     """
-    by_name = {"priority": by_priority(priorities or {}), "price": price}
+    priority = EXPANDERS["random"]
+    if priorities is not None:
+        priority = by_priority(priorities, warn)
+    by_name = {"priority": priority, "price": price}
     expanders = {**EXPANDERS, **by_name}
     return {name: expanders[name] for name in names}

@@ -4,6 +4,7 @@ Mirrors ``core/static_autoscaler.go``.
 """
 
 from collections.abc import Mapping, Sequence, Set
+from datetime import timedelta
 from random import Random
 from typing import Final
 
@@ -15,6 +16,7 @@ from quaymaster._api.objects import (
     PodDisruptionBudget,
 )
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
+from quaymaster._core.config.duration import format_duration
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cluster import NotFoundError
 from quaymaster._core.registry.registry import PluginRegistry
@@ -31,6 +33,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
     NORMAL,
+    PRIORITIES,
     STATUS,
     WARNING,
     AutoscalerEvent,
@@ -126,10 +129,11 @@ class ClusterAutoscaler:
         self._states = GroupStates(cloud, options)
         prices = {name: each.price_per_hour for name, each in cloud.groups.items()}
         price = PriceExpander(prices, pod_prices or PodPrices(), self._cluster_size)
-        expanders = expanders_of(options.expander, priorities, price)
         self.log: ScaleUpLog | None = None
         if explains:
-            why, start = ExpanderReasons(expanders), cluster.clock.now()
+            # Explanations ask the expanders again, so these report nothing.
+            silent = expanders_of(options.expander, priorities, price)
+            why, start = ExpanderReasons(silent), cluster.clock.now()
             self.log = ScaleUpLog(cloud, self._states, self.trial, why, start)
         drainability = self.drainability = Drainability(options, self._find)
         self.down = ScaleDownPlanner(
@@ -148,6 +152,9 @@ class ClusterAutoscaler:
         self.events: list[AutoscalerEvent] = []
         self.buffers = Buffers(cluster, options, self._find, self._report)
         self.requests = Requests(cluster, self.trial, options, self._find, self._report)
+        expanders = expanders_of(
+            options.expander, priorities, price, self._warn_of_priorities
+        )
         planner = ScaleUpPlanner(
             self.trial,
             cloud,
@@ -232,7 +239,8 @@ class ClusterAutoscaler:
             self._seen, self._cluster.list(DaemonSet).items, now
         )
         for group, age in self._states.update(self._seen, now):
-            text = f"Nodes added to group {group} failed to register within {age:g}s"
+            length = format_duration(timedelta(seconds=age))
+            text = f"Nodes added to group {group} failed to register within {length}"
             self._report(WARNING, "ScaleUpTimedOut", text, None)
         self._delete_old_machines()
         if not self._states.is_healthy:
@@ -313,6 +321,10 @@ class ClusterAutoscaler:
         regarding = STATUS if obj is None else f"{obj.kind}/{obj.name}"
         now = self._cluster.clock.now()
         self.events.append(AutoscalerEvent(now, regarding, kind, reason, message, obj))
+
+    def _warn_of_priorities(self, reason: str, message: str) -> None:
+        now = self._cluster.clock.now()
+        self.events.append(AutoscalerEvent(now, PRIORITIES, WARNING, reason, message))
 
     def _counts(self, pod: Pod) -> bool:
         return pod.priority >= self._options.expendable_pods_priority_cutoff

@@ -8,7 +8,7 @@ __all__ = ["BoundPods"]
 
 
 class BoundPods:
-    """The pods of each node that have not ended, in the order of their creation.
+    """The pods of each node, in the order of their creation.
 
     Args:
         pods: Pods in that order; those without a node do not count.
@@ -17,9 +17,10 @@ class BoundPods:
     def __init__(self, pods: Iterable[Pod] = ()) -> None:
         self._created = 0
         self._places: dict[str, int] = {}
-        self._nodes: dict[str, str] = {}
-        self._pods: dict[str, dict[str, Pod]] = {}
-        self._lists: dict[str, Sequence[Pod]] = {}
+        # Pods that have ended are apart: their requests do not count.
+        self._groups: dict[str, tuple[str, bool]] = {}
+        self._pods: dict[tuple[str, bool], dict[str, Pod]] = {}
+        self._lists: dict[tuple[str, bool], Sequence[Pod]] = {}
         for pod in pods:
             self.put(pod)
 
@@ -30,10 +31,10 @@ class BoundPods:
             self._places[key] = self._created
             self._created += 1
         self._take(key)
-        if node and not pod.is_finished:
-            self._nodes[key] = node
-            self._pods.setdefault(node, {})[key] = pod
-            self._lists.pop(node, None)
+        if node:
+            group = self._groups[key] = node, pod.is_finished
+            self._pods.setdefault(group, {})[key] = pod
+            self._lists.pop(group, None)
 
     def drop(self, key: str) -> None:
         """Remove a pod."""
@@ -41,22 +42,32 @@ class BoundPods:
         self._take(key)
 
     def on(self, node: str) -> Sequence[Pod]:
-        """Return the pods of a node; the same sequence until they change."""
-        if node not in self._pods:
+        """Return the pods of a node that have not ended.
+
+        It is the same sequence until they change.
+        """
+        return self._of((node, False))
+
+    def finished_on(self, node: str) -> Sequence[Pod]:
+        """Return the pods of a node that have ended; the same until they change."""
+        return self._of((node, True))
+
+    def _of(self, group: tuple[str, bool]) -> Sequence[Pod]:
+        by_key = self._pods.get(group)
+        if by_key is None:
             return ()
-        pods = self._lists.get(node)
+        pods = self._lists.get(group)
         if pods is None:
-            by_key = self._pods[node]
             keys = sorted(by_key, key=self._places.__getitem__)
-            pods = self._lists[node] = [by_key[key] for key in keys]
+            pods = self._lists[group] = [by_key[key] for key in keys]
         return pods
 
     def _take(self, key: str) -> None:
         """Take a pod from its node, if it is on one, before it comes to another."""
-        node = self._nodes.pop(key, None)
-        if node is None:
+        group = self._groups.pop(key, None)
+        if group is None:
             return
-        del self._pods[node][key]
-        if not self._pods[node]:
-            del self._pods[node]
-        self._lists.pop(node, None)
+        del self._pods[group][key]
+        if not self._pods[group]:
+            del self._pods[group]
+        self._lists.pop(group, None)

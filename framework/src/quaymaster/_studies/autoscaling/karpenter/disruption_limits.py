@@ -60,7 +60,8 @@ class DisruptionLimits:
     def blocking(self, pods: Iterable[Pod]) -> Sequence[str]:
         """Return the keys of the budgets that keep the first such pod, or none.
 
-        Two budgets of one pod block it, as the eviction API does not support them.
+        Two budgets of one pod block it, as the eviction API does not support them;
+        they are in the order in which the API server lists them.
         """
         for pod in pods:
             keys = self._blocking(pod, fully=False)
@@ -82,7 +83,7 @@ class DisruptionLimits:
         if not limits or not is_evictable(pod, self._now):
             return ()
         if len(limits) > 1:
-            return [limit.budget.key for limit in limits]
+            return sorted(limit.budget.key for limit in limits)
         for limit in limits:
             if limit.ignores_unhealthy and _is_unready(pod):
                 return ()

@@ -148,7 +148,7 @@ class Provisioner:
         result = solve(state, pods.all_pods, self._options)
         self._expected = [name for name, pods in result.existing.items() if pods]
         self.nominate(self._expected)
-        self._report_problems(pods, result.errors)
+        self._report_problems(pods, result)
         self._refusals = result.refusals
         self._report_pools(state, result.pools_left_out)
         claims = {}
@@ -159,7 +159,8 @@ class Provisioner:
         if self._log is not None:
             self._log.note_round(state, pods, result, claims)
 
-    def _report_problems(self, pods: PodsToSchedule, errors: Mapping[str, str]) -> None:
+    def _report_problems(self, pods: PodsToSchedule, result: SolveResult) -> None:
+        errors = result.errors
         problems = {
             **pods.rejected,
             **{p.key: errors[p.key] for p in pods.pending if p.key in errors},
@@ -170,6 +171,10 @@ class Provisioner:
                 text = f"Failed to schedule pod, {problems[pod.key]}"
                 self._lifecycle.record(pod, "FailedScheduling", text, "Warning")
         self.problems = self._reported = problems
+        if result.problem:
+            # Upstream keeps it without an event.
+            helpless = dict.fromkeys((p.key for p in pods.pending), result.problem)
+            self.problems = helpless | problems
 
     def _report_pools(self, state: ClusterState, left_out: Mapping[str, str]) -> None:
         """Write an event for each pool that has begun to have no types."""

@@ -59,6 +59,7 @@ class StateNode:
         node: The node; None until the machine has registered.
         claim: The claim; None for nodes that Karpenter does not manage.
         pods: The pods that are bound to the node and have not ended.
+        finished_pods: Those that have ended and are not yet deleted.
         marked: Whether a disruption is about to delete it.
         nominated_until: Until when pending pods are expected on it.
     """
@@ -66,6 +67,7 @@ class StateNode:
     node: Node | None = None
     claim: NodeClaim | None = None
     pods: Sequence[Pod] = ()
+    finished_pods: Sequence[Pod] = ()
     marked: bool = False
     nominated_until: float = 0.0
 
@@ -199,8 +201,12 @@ class StateNode:
 
     @functools.cached_property
     def eviction_cost(self) -> float:
-        """What the eviction of all its pods costs."""
-        return sum(map(eviction_cost, self.pods))
+        """What the eviction of all its pods costs, also of those that have ended.
+
+        As upstream, which reads every pod that is bound (``GetPods``,
+        ``pkg/utils/node/node.go``).
+        """
+        return sum(map(eviction_cost, (*self.pods, *self.finished_pods)))
 
     @functools.cached_property
     def available(self) -> Amounts:
@@ -272,14 +278,14 @@ def state_nodes(
         if isinstance(claim, NodeClaim) and claim.status.provider_id
     }
 
-    def machine(
-        node: Node | None, claim: NodeClaim | None, pods: Sequence[Pod]
-    ) -> StateNode:
+    def machine(node: Node | None, claim: NodeClaim | None) -> StateNode:
+        pods = () if node is None else bound.on(node.name)
+        finished = () if node is None else bound.finished_on(node.name)
         made = None if node is None else previous.get(node.name)
         if made is None and claim is not None:
             made = previous.get(claim.name)
-        if made is None or not _is_same(made, node, claim, pods):
-            made = StateNode(node=node, claim=claim, pods=pods)
+        if made is None or not _is_same(made, node, claim, pods, finished):
+            made = StateNode(node=node, claim=claim, pods=pods, finished_pods=finished)
         is_marked, until = made.name in marked, nominated.get(made.name, 0.0)
         if made.marked == is_marked and made.nominated_until == until:
             return made
@@ -290,13 +296,17 @@ def state_nodes(
         if not isinstance(node, Node) or not _is_tracked(node):
             continue
         claim = claims.pop(node.spec.provider_id or node.name, None)
-        machines.append(machine(node, claim, bound.on(node.name)))
-    machines += [machine(None, claim, ()) for claim in claims.values()]
+        machines.append(machine(node, claim))
+    machines += [machine(None, claim) for claim in claims.values()]
     return machines
 
 
 def _is_same(
-    before: StateNode, node: Node | None, claim: NodeClaim | None, pods: Sequence[Pod]
+    before: StateNode,
+    node: Node | None,
+    claim: NodeClaim | None,
+    pods: Sequence[Pod],
+    finished: Sequence[Pod],
 ) -> bool:
     """Return whether a machine has the same objects as before."""
     # Identity: an object of the cluster that has changed is another object. Claims of
@@ -304,12 +314,16 @@ def _is_same(
     return (
         before.node is node
         and (before.claim is claim or before.claim == claim)
-        and (before.pods is pods or _are_identical(before.pods, pods))
+        and _are_identical(before.pods, pods)
+        and _are_identical(before.finished_pods, finished)
     )
 
 
 def _are_identical(left: Sequence[Pod], right: Sequence[Pod]) -> bool:
-    return len(left) == len(right) and all(map(operator.is_, left, right))
+    # Identity: a list that has not changed is the same object.
+    return left is right or (
+        len(left) == len(right) and all(map(operator.is_, left, right))
+    )
 
 
 def _is_tracked(node: Node) -> bool:

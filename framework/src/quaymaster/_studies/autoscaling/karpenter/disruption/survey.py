@@ -200,6 +200,8 @@ class Survey:
             strict_reservations=False,
         )
         problems = dict(result.errors)
+        if result.problem:
+            problems = {pod.key: result.problem for pod in (*moving, *leaving)}
         expected = {pod.key for pod in leaving}
         moves = {name: pods for name, pods in result.existing.items() if pods}
         for name, pods in moves.items():

@@ -15,18 +15,25 @@ class Chance:
 
     Args:
         seed: Draws by it; None takes the first value by name.
+
+    Attributes:
+        attempt: How many attempts for the pod have failed in this solve. Without a
+            seed, each attempt takes the next value by name.
     """
 
     def __init__(self, seed: int | None) -> None:
         self._random = None if seed is None else random.Random(seed)
+        self.attempt = 0
 
     def choice(self, values: Collection[str]) -> str:
         """Return one of some values."""
-        # Without a seed the smallest value is taken, so that explanations repeat. In
-        # Karpenter the iteration order of Go's maps decides.
-        if self._random is None or len(values) == 1:
-            return min(values)
-        return self._random.choice(sorted(values))
+        ordered = sorted(values)
+        # Without a seed the smallest value is taken first, so that explanations repeat.
+        # In Karpenter the iteration order of Go's maps decides, again at each attempt:
+        # a pod whose first zone has no type for it is often placed in another one.
+        if self._random is None or len(ordered) == 1:
+            return ordered[self.attempt % len(ordered)]
+        return self._random.choice(ordered)
 
     def number(self, least: int, most: int) -> int:
         """Return a number between two, with both."""

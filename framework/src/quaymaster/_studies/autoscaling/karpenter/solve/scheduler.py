@@ -4,6 +4,7 @@ Mirrors ``scheduler.go`` (sigs.k8s.io/karpenter v1.15,
 ``pkg/controllers/provisioning/scheduling``).
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import attrs
@@ -62,7 +63,7 @@ __all__ = ["POOL_PROBLEMS", "SolveResult", "claim_of_pool", "solve"]
 
 _NO_TYPES = "nodepool requirements filtered out all available instance types"
 _NO_POOLS = "no dynamic nodepools found"
-POOL_PROBLEMS = frozenset({_NO_TYPES, _NO_POOLS})
+POOL_PROBLEMS = frozenset({_NO_TYPES})
 """Why no pod gets a new node, in upstream's words, if the reason is in the pools."""
 
 _NO_DEVICES = (
@@ -79,6 +80,8 @@ class SolveResult:
         new_claims: The claims to make.
         existing: The pods that each node gets, by its name.
         errors: Why the other pods go nowhere, by their keys.
+        problem: Why no pod was looked at: no pool can be used. Empty otherwise. As
+            upstream, pods have no errors of their own then.
         refusals: The same for each pool, where it depends on the pool.
         deferred: The keys of those that only wait for reserved capacity.
         final: The keys of those that Karpenter does not serve at all.
@@ -89,6 +92,7 @@ class SolveResult:
     new_claims: Sequence[ProposedClaim] = ()
     existing: Mapping[str, Sequence[Pod]] = attrs.field(factory=dict)
     errors: Mapping[str, str] = attrs.field(factory=dict)
+    problem: str = ""
     refusals: Mapping[str, Mapping[str, PoolRefusal]] = attrs.field(factory=dict)
     deferred: frozenset[str] = frozenset()
     final: frozenset[str] = frozenset()
@@ -120,9 +124,7 @@ def solve(
     """
     supply = supply_of(state, options)
     if not supply.pools:
-        return SolveResult(
-            errors={pod.key: _NO_POOLS for pod in pods}, pools_left_out=supply.left_out
-        )
+        return SolveResult(problem=_NO_POOLS, pools_left_out=supply.left_out)
     scheduler = _Scheduler(
         state,
         pods,
@@ -223,14 +225,18 @@ class _Scheduler:
         """Place all pods that can be placed, in rounds."""
         queue = PodQueue(self._pods, lambda pod: self._data[pod.uid].requests)
         refusals: dict[str, Refusal] = {}
+        failures: Counter[str] = Counter()
         while (pod := queue.pop()) is not None:
+            self._chance.attempt = failures[pod.key]
             refusal = self._place(pod)
             if refusal is None:
                 refusals.pop(pod.key, None)
                 continue
             refusals[pod.key] = refusal
+            failures[pod.key] += 1
             self._set(pod)
             queue.push(pod)
+        self._chance.attempt = 0
         return self._result(refusals)
 
     def claim_of(self, template: PoolTemplate) -> ProposedClaim | Refusal:
