@@ -102,6 +102,7 @@ def _wait(bench: Bench, pod: Pod) -> _Wait | None:
         if due is None or due - begin > MAX_PERMIT_TIMEOUT_SECONDS:
             break
         bench.advance(max(0.0, due - clock.now()))
+        # Identity: a later wait of the same pod is another entry.
         if bench.room.pods.get(pod.uid) is not entry:
             return _Wait(activated, clock.now() - begin)
     return None
