@@ -102,6 +102,16 @@ def test_generated_tests_notice_a_profile_without_the_plugin(
     check(points, tmp_path, monkeypatch, request)
 
 
+@pytest.mark.long
+def test_generated_tests_notice_a_profile_that_leaves_out_a_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    package = Package(("filter", "score"), tmp_path, monkeypatch)
+    text = package.profile.read_text(encoding="utf-8")
+    package.profile.write_text(text.replace("multiPoint:", "filter:"), encoding="utf-8")
+    assert ENABLES in set(package.failures(request))
+
+
 @pytest.mark.parametrize("part", sampled(PARTS, step=STEP))
 def test_generated_tests_of_up_to_three_points_notice_a_profile_without_the_plugin(
     part: Sequence[Sequence[str]],

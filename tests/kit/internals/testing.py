@@ -1,6 +1,7 @@
 """What tests see of ``quaymaster._authors.testing``."""
 
 from quaymaster._authors.testing.contract.checks import CHECKS
+from quaymaster._authors.testing.contract.quiet_logs import quiet_logs
 from quaymaster._authors.testing.contract.surroundings import first_difference
 from quaymaster._authors.testing.recorded.answers import status_tree
 from quaymaster._authors.testing.recorded.case import (
@@ -37,6 +38,7 @@ __all__ = [
     "parse_toleration",
     "play_calls_with",
     "play_case",
+    "quiet_logs",
     "read_cases",
     "status_tree",
 ]

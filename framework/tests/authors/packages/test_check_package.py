@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -510,6 +510,68 @@ def test_profile_that_does_not_enable_the_plugin_is_an_error(
         "plugins.multiPoint.enabled"
     )
     assert line in findings(str(folder))
+
+
+FILTER_ONLY = PROFILE.replace("multiPoint:", "filter:")
+WAITS = """
+    @hookimpl
+    def events_to_register(self):
+        return []
+
+    @hookimpl
+    def filter(self):
+        return None
+
+    @hookimpl
+    def reserve(self):
+        return None
+
+    @hookimpl
+    def unreserve(self):
+        return None
+
+    @hookimpl
+    def permit(self):
+        return None
+"""
+
+
+@pytest.mark.parametrize(
+    ("disabled", "left_out"),
+    [
+        ([], [("reserve", "reserve, unreserve"), ("permit", "permit")]),
+        (["permit"], [("reserve", "reserve, unreserve")]),
+        (["permit", "reserve"], []),
+    ],
+)
+def test_profile_that_leaves_out_a_hook_gets_a_warning(
+    make_folder: MakeFolder,
+    disabled: Sequence[str],
+    left_out: Sequence[tuple[str, str]],
+) -> None:
+    code = GATES.partition("    @hookimpl")[0] + WAITS
+    folder = Path(make_folder(code=code))
+    text = FILTER_ONLY.format("{name: Gates}")
+    for point in disabled:
+        text += f"      {point}: {{disabled: [{{name: Gates}}]}}\n"
+    (folder / "profile.yaml").write_text(text)
+    lines = [line for line in findings(str(folder)) if "[profile]" in line]
+    points, hooks = (
+        ", ".join(pair[number] for pair in left_out) for number in range(2)
+    )
+    expected = (
+        f"warning: [profile] profile.yaml: enables Gates, but not at {points}, so "
+        f"these hooks of it never run: {hooks}; enable it under plugins.multiPoint, or "
+        "disable it by name at the points to leave out"
+    )
+    assert lines == ([expected] if left_out else [])
+
+
+def test_profile_with_all_hooks_gets_no_warning(make_folder: MakeFolder) -> None:
+    code = GATES.partition("    @hookimpl")[0] + WAITS
+    folder = Path(make_folder(code=code))
+    (folder / "profile.yaml").write_text(PROFILE.format("{name: Gates}"))
+    assert not [line for line in findings(str(folder)) if "[profile]" in line]
 
 
 def test_profile_that_does_not_load_is_an_error(make_folder: MakeFolder) -> None:

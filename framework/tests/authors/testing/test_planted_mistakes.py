@@ -74,6 +74,8 @@ from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
 from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
+from tests.kit.planted.peers import OWN as PEER_CLUSTERS
+from tests.kit.planted.peers import PEER_MISTAKES, Peers, PeersWithTimers
 from tests.kit.planted.pipes import OWN as PIPE_CLUSTERS
 from tests.kit.planted.pipes import PIPE_MISTAKES, Pipes
 from tests.kit.planted.prices import OWN as PRICE_CLUSTERS
@@ -161,6 +163,7 @@ MISTAKES = (
     *DESK_MISTAKES,
     *MODE_MISTAKES,
     *MOUNT_MISTAKES,
+    *PEER_MISTAKES,
     *WARD_MISTAKES,
     *RANK_MISTAKES,
     *PIPE_MISTAKES,
@@ -225,6 +228,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PrefersModes, MODE_CLUSTERS),
     (PrefersTeams, MODE_CLUSTERS),
     (PrefersAName, MODE_CLUSTERS),
+    (Peers, PEER_CLUSTERS),
+    (PeersWithTimers, PEER_CLUSTERS),
     (Mounts, MOUNT_CLUSTERS),
     (MountsWithoutAWait, MOUNT_CLUSTERS),
     (Wards, WARD_CLUSTERS),
@@ -287,6 +292,8 @@ COSTLY = (
     "EvictsLessImportant",
     "Desks",
     "CountsDesks",
+    "Peers",
+    "PeersWithTimers",
     "Mounts",
     "MountsWithoutAWait",
     "Wards",

@@ -5,6 +5,7 @@ from typing import Final
 
 from quaymaster._authors.packages.candidate import Candidate
 from quaymaster._authors.packages.findings import Finding
+from quaymaster._authors.packages.idle_hooks import idle_hooks
 from quaymaster._base.errors import QuaymasterError
 from quaymaster._core.config.load import load_config
 from quaymaster._core.config.model import SchedulerConfig
@@ -21,7 +22,7 @@ def profile_findings(
     plugins: Sequence[RegisteredPlugin],
     others: PluginRegistry,
 ) -> Iterator[Finding]:
-    """Find a profile that does not load, or does not enable the plugins.
+    """Find a profile that does not load, or does not run all hooks of the plugins.
 
     Args:
         candidate: The package; without a ``profile.yaml``, nothing is checked.
@@ -52,6 +53,14 @@ def profile_findings(
         names = ", ".join(missing)
         text = f"enables no {names}: add the name to plugins.multiPoint.enabled"
         yield make("profile", _FILE, text)
+    for idle in idle_hooks(file, config, plugins):
+        points, hooks = ", ".join(idle.points), ", ".join(idle.hooks)
+        text = (
+            f"enables {idle.plugin}, but not at {points}, so these hooks of it never "
+            f"run: {hooks}; enable it under plugins.multiPoint, or disable it by name "
+            "at the points to leave out"
+        )
+        yield Finding.warning("profile", _FILE, text)
 
 
 def _enabled(config: SchedulerConfig) -> frozenset[str]:

@@ -10,7 +10,7 @@ import enum
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._authors.testing.slow_executor import SlowExecutor
@@ -30,7 +30,10 @@ from quaymaster._core.contract.cluster import (
     WatchEvent,
 )
 
-__all__ = ["Fault", "FaultyCluster"]
+__all__ = ["INJECTED", "Fault", "FaultyCluster"]
+
+INJECTED: Final = "injected: "
+"""The texts of all injected errors begin like this."""
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 T = TypeVar("T")
@@ -233,19 +236,19 @@ class FaultyCluster:
     def _write(self, call: Callable[[], T]) -> T:
         self._maybe_fail()
         if self._draw(Fault.LOST_CALL):
-            raise UnknownOutcomeError("injected: the call was lost")
+            raise UnknownOutcomeError(f"{INJECTED}the call was lost")
         answer = call()
         if self._draw(Fault.LOST_ANSWER):
-            raise UnknownOutcomeError("injected: the answer was lost")
+            raise UnknownOutcomeError(f"{INJECTED}the answer was lost")
         return answer
 
     def _maybe_fail(self) -> None:
         if self._draw(Fault.ERROR):
-            raise ApiError("injected: the call failed")
+            raise ApiError(f"{INJECTED}the call failed")
 
     def _maybe_conflict(self, key: str) -> None:
         if self._draw(Fault.CONFLICT):
-            raise ConflictError(f"injected: {key} is not the one that was known")
+            raise ConflictError(f"{INJECTED}{key} is not the one that was known")
 
     def _draw(self, fault: Fault) -> bool:
         rate = self._rates.get(fault, 0.0)
@@ -304,9 +307,9 @@ class _FaultyWatch(Generic[ObjT]):
 
     def _maybe_break(self) -> ApiError | None:
         if self._draw(Fault.BROKEN_WATCH):
-            return ApiError("injected: the watch broke")
+            return ApiError(f"{INJECTED}the watch broke")
         if self._draw(Fault.EXPIRED_WATCH):
-            return ResourceExpiredError("injected: the watch expired")
+            return ResourceExpiredError(f"{INJECTED}the watch expired")
         return None
 
     def _is_held(self) -> bool:

@@ -43,13 +43,17 @@ class _Course:
         what: What has happened to it in the end, after "pod x".
         begin: Plays the first part; returns the second one, or None if it fails.
         is_there: Whether the other pod exists in the end.
-        is_bound: Whether it has a node then.
+        bind: Gives it its node then; None if it has none.
+        is_new: Whether it does not exist at the beginning.
+        is_followed: Whether the plugin has to follow pods to notice it.
     """
 
     what: str
     begin: Callable[[Bench, Pod], _Change | None]
     is_there: bool = False
-    is_bound: bool = False
+    bind: Callable[[Bench, Pod], object] | None = None
+    is_new: bool = False
+    is_followed: bool = False
 
 
 def ask_departures(subject: Subject, cluster: SmallCluster) -> None:
@@ -78,7 +82,12 @@ def _ask_of(
     subject: Subject, cluster: SmallCluster, pod: Pod, other: Pod, course: _Course
 ) -> None:
     bench = _bench(subject, cluster, other)
-    bench.add(other)
+    # Another scheduler binds pods of a group only if a user wants that: a plugin that
+    # does not follow pods loses time then, and no more.
+    if course.is_followed and Pod not in bench.handle.callbacks.kinds:
+        return
+    if not course.is_new:
+        bench.add(other)
     change = course.begin(bench, other)
     if change is None:
         return
@@ -87,7 +96,9 @@ def _ask_of(
     entry = bench.room.pods.get(pod.uid)
     is_old = pod.metadata.creation_timestamp is not None
     subject.effects[_WAITS] += is_old and entry is not None
-    if entry is None or not _passes(subject, cluster, pod, other, course):
+    if entry is None:
+        return
+    if _node_after(subject, cluster, pod, other, course) != entry.pod.node_name:
         return
     change()
     bench.room.settle()
@@ -115,20 +126,21 @@ def has_no_waits(subject: Subject) -> bool:
     return "PermitWait" in str(answer)
 
 
-def _passes(
+def _node_after(
     subject: Subject, cluster: SmallCluster, pod: Pod, other: Pod, course: _Course
-) -> bool:
-    """Return whether the pod is bound at once if it comes after all this."""
+) -> str:
+    """Return where the pod is bound at once if it comes after all this, or empty."""
     bench = _bench(subject, cluster, other)
     if course.is_there:
         bench.add(other)
-    if course.is_bound:
-        place(bench, other)
+    if course.bind is not None:
+        course.bind(bench, other)
         if not _is_bound(bench, other):
-            return False
+            return ""
     bench.add(pod)
     place(bench, pod)
-    return _is_bound(bench, pod)
+    stored = bench.services.informers.get(Pod, pod.key)
+    return stored.node_name if stored is not None else ""
 
 
 def _bench(subject: Subject, cluster: SmallCluster, without: Pod) -> Bench:
@@ -211,8 +223,26 @@ def _bind(bench: Bench, other: Pod) -> _Change:
     return bind
 
 
+def _bind_elsewhere(bench: Bench, other: Pod) -> None:
+    """Deliver the pod with a node, which another scheduler has chosen."""
+    node_name = other.node_name or first_open_node(bench, other)
+    if node_name:
+        bench.add(replace(other, node_name=node_name))
+
+
+def _learn_of_bind(bench: Bench, other: Pod) -> _Change:
+    return partial(_bind_elsewhere, bench, other)
+
+
 _DELETED: Final = _Course(what="was deleted", begin=_queue)
-_OF_RUNNING: Final[Sequence[_Course]] = (_DELETED,)
+_CREATED: Final = _Course(
+    what="was created, with a node that another scheduler has chosen",
+    begin=_learn_of_bind,
+    bind=_bind_elsewhere,
+    is_new=True,
+    is_followed=True,
+)
+_OF_RUNNING: Final[Sequence[_Course]] = (_DELETED, _CREATED)
 _OF_PENDING: Final[Sequence[_Course]] = (
     _DELETED,
     _Course(what="was deleted, which had got a node", begin=_place),
@@ -220,5 +250,13 @@ _OF_PENDING: Final[Sequence[_Course]] = (
     _Course(
         what="was not bound, and is in the queue again", begin=_assume, is_there=True
     ),
-    _Course(what="was bound", begin=_bind, is_there=True, is_bound=True),
+    _Course(what="was bound", begin=_bind, is_there=True, bind=place),
+    _Course(
+        what="was bound by another scheduler",
+        begin=_learn_of_bind,
+        is_there=True,
+        bind=_bind_elsewhere,
+        is_followed=True,
+    ),
+    _CREATED,
 )

@@ -15,6 +15,7 @@ from quaymaster._authors.testing.contract.departures import (
     ask_departures,
     has_no_waits,
 )
+from quaymaster._authors.testing.contract.repeated_waits import ask_repeated
 from quaymaster._authors.testing.contract.reserving import binding_difference
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -39,6 +40,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     try:
         ask_departures(subject, cluster)
         ask_company(subject, cluster)
+        ask_repeated(subject, cluster)
     except HookFailedError as failure:
         fail(failure.hook, failure.problem, cluster.pending, cluster.objects)
 

@@ -18,6 +18,7 @@ from quaymaster._authors.testing.contract.effects import (
     warn_of,
 )
 from quaymaster._authors.testing.contract.own_features import checked_features
+from quaymaster._authors.testing.contract.quiet_logs import quiet_logs
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject, declared_opt_outs
 from quaymaster._authors.testing.contract_error import ContractError, Violation
@@ -281,7 +282,7 @@ def _of_check(
 ) -> Iterator[Violation]:
     for subject in subjects:
         if check.is_about(subject):
-            with stopping_blocking_calls(subject.plugin):
+            with stopping_blocking_calls(subject.plugin), quiet_logs():
                 finding = _finding_of(check, subject, clusters, stable=stable)
             if finding is not None:
                 yield _violation(check.name, subject, finding)
@@ -352,6 +353,10 @@ class PluginContract:
             plugin = MyPlugin
 
     pytest then runs ``test_contract`` once for each check that applies to this plugin.
+
+    Of what is logged meanwhile, the report shows the first record of each line of code,
+    and none about a call that the suite lets fail. To see all, add a handler to the
+    plugin's own logger.
 
     The subclass can set `args`, `objects`, `opt_outs` and `kubernetes`, too, and return
     its own `clusters`. A plugin that reads labels needs clusters with these labels.

@@ -6,8 +6,10 @@ from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.attempts import copies_of, place
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.long_waits import ask_long
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.waiting_beside import ask_beside_changes
 from quaymaster._authors.testing.contract.waiting_room import (
     OTHER_WAIT_SECONDS,
     WaitingRoom,
@@ -34,13 +36,14 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
         _ask_beside_other(subject, cluster, pod)
         bench = Bench(subject, cluster)
         # Not a copy: objects may name the pod that they release.
-        _place(bench, pod)
+        ask_long(subject, cluster, pod, _place(bench, pod))
         for rival in cluster.pending:
             for copy in copies_of(rival, 1):
                 bench.add(copy)
                 _walk_meanwhile(bench, copy, pod)
         if len(bench.room.pods):
             _change_meanwhile(bench, pod, cluster, other)
+    ask_beside_changes(subject, cluster)
 
 
 def _ask_beside_other(subject: Subject, cluster: SmallCluster, pod: Pod) -> None:
@@ -63,9 +66,9 @@ def _ask_beside_other(subject: Subject, cluster: SmallCluster, pod: Pod) -> None
         fail(failure.hook, text, *copies)
 
 
-def _place(bench: Bench, pod: Pod) -> None:
+def _place(bench: Bench, pod: Pod) -> object:
     try:
-        place(bench, pod)
+        return place(bench, pod)
     except HookFailedError as failure:
         fail(failure.hook, failure.problem, pod)
 
