@@ -573,6 +573,24 @@ class OnlyOpenNodes(Plugin):
         return NO if node.node.spec.unschedulable else None
 
 
+class KeepsAnAttempt:
+    """Its filter is for the pod of the last pre_filter that did not skip."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.is_strict = False
+
+    @hookimpl
+    def pre_filter(self, pod: Pod) -> Status | None:
+        if pod.name != "w0":
+            return Status.skip()
+        self.is_strict = True
+        return None
+
+    @hookimpl
+    def filter(self) -> Status | None:
+        return NO if self.is_strict else None
+
+
 class RegistersNothing(OnlyOpenNodes):
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
@@ -765,6 +783,7 @@ BROKEN: Sequence[tuple[type, str, str]] = [
     (MixesKeys, "sort keys", "keys do not compare: TypeError"),
     (EverybodyFirst, "sort keys", "are each less"),
     (DrawsLots, "sort keys", "for the same queued pod"),
+    (KeepsAnAttempt, "skipped filter", "but not from a new instance"),
     (RegistersNothing, "events", "but neither event nor hint wakes it"),
     (
         RegistersTheWrongThing,

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from quaymaster import Pod
-from quaymaster.config import Kubernetes, default_config, load_config
+from quaymaster import Handle, NodeInfo, Pod, Status, hookimpl
+from quaymaster.config import Kubernetes, default_config, load_config, parse_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.scheduler import PluginRegistry, Scheduler, VirtualClock
-from quaymaster.testing import make_node, make_pod
+from quaymaster.testing import make_node, make_pod, profile_config
 from tests.kit.internals.driver import Counted, Durations, LeaseSeen
 from tests.kit.internals.operation import (
     FAMILIES,
@@ -43,15 +43,25 @@ PROFILE = {"profile": "default-scheduler"}
 class Rig:
     """A scheduler with metrics on an in-memory cluster, in virtual time."""
 
-    def __init__(self, *, measures: bool = True, version: str = "1.36") -> None:
+    def __init__(
+        self,
+        *,
+        measures: bool = True,
+        version: str = "1.36",
+        plugin: type | None = None,
+    ) -> None:
         self.clock = VirtualClock()
         self.cluster = InMemoryCluster(clock=self.clock)
         registry = PluginRegistry.discover()
+        config = default_config(registry, kubernetes=Kubernetes(version))
+        if plugin is not None:
+            registry = registry.with_plugin(plugin)
+            config = parse_config(profile_config(enable=[plugin]), registry)
         metrics = SchedulerMetrics(self._ticking)
         self._now, self.tick = 0.0, 0.001
         self.scheduler = Scheduler(
             self.cluster,
-            default_config(registry, kubernetes=Kubernetes(version)),
+            config,
             registry,
             clock=self.clock,
             metrics=metrics if measures else None,
@@ -138,17 +148,28 @@ def test_page_names_the_metrics_that_upstream_does_not_have() -> None:
         assert f"| `{name}` |" in text
 
 
-def test_metrics_of_plugins_are_on_the_page_with_their_prefix(rig: Rig) -> None:
-    handle = rig.scheduler.frameworks["default-scheduler"].handle.for_plugin("SpotGo")
-    handle.counter("fetches_total", "Requests.", ["result"]).add(3, result="ok")
-    handle.gauge("age_seconds", "The age.").set(2.5)
-    handle.histogram("fetch_seconds", "Times.", buckets=[1, 2]).observe(1.5)
+class SpotGo:
+    """Has a metric of each type."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        handle.counter("fetches_total", "Requests.", ["result"]).add(3, result="ok")
+        handle.gauge("age_seconds", "The age.").set(2.5)
+        handle.histogram("fetch_seconds", "Times.", buckets=[1, 2]).observe(1.5)
+
+    @hookimpl
+    def filter(self, pod: Pod, node: NodeInfo) -> Status | None:
+        return None
+
+
+def test_metrics_of_plugins_are_on_the_page_with_their_prefix() -> None:
+    rig = Rig(plugin=SpotGo)
     name = "quaymaster_spot_go"
     assert rig.value(f"{name}_fetches_total", **PROFILE, result="ok") == 3
     assert rig.value(f"{name}_age_seconds", **PROFILE) == 2.5
     assert rig.value(f"{name}_fetch_seconds_bucket", **PROFILE, le="1.0") == 0
     assert rig.value(f"{name}_fetch_seconds_bucket", **PROFILE, le="2.0") == 1
     assert rig.value(f"{name}_fetch_seconds_sum", **PROFILE) == 1.5
+    rig.scheduler.close()
 
 
 @pytest.mark.long

@@ -213,8 +213,9 @@ class Handle(Protocol):
                 written to the cycle state. By default, all results become stale.
             pods: The pods whose sort keys have changed. ``queue_sort`` is called again
                 for those in the active and the backoff queue, which get their new
-                places before the next attempt. With pods alone, no cached result
-                becomes stale, and no pod is requeued.
+                places before the next attempt; a call from a callback of ``on_change``
+                or from a timer may take effect one attempt later. With pods alone, no
+                cached result becomes stale, and no pod is requeued.
             requeue: Whether to requeue pods. False is for changes of objects for which
                 the plugin has registered events: these requeue its pods by their hints.
 

@@ -160,6 +160,8 @@ def _ask_step(
         f"{step} ({heard}) makes pod '{pod.key}' fit on node '{min(gained)}', "
         "but neither event nor hint wakes it"
     )
+    if step.subject.namespace not in ("", pod.namespace):
+        text += " (they are in different namespaces)"
     example = [obj for obj in (step.old, step.new) if obj is not None]
     fail("events_to_register", text, pod, example, cluster.nodes, cluster.pods)
 

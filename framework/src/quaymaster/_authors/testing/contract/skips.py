@@ -115,18 +115,42 @@ def _ask_skipped_filter(
             continue
         for info in list(bench.snapshot):
             with suppress(HookFailedError):
-                _expect_no_rejection(bench, state, pod, info)
+                _expect_no_rejection(bench, state, pod, info, cluster)
         ask_with_imagined_pods(bench, cluster, pod)
 
 
 def _expect_no_rejection(
-    bench: Bench, state: CycleState, pod: Pod, info: NodeInfo
+    bench: Bench, state: CycleState, pod: Pod, info: NodeInfo, cluster: SmallCluster
 ) -> None:
     verdict = bench.ask("filter", state, pod, info)
     if isinstance(verdict, Status) and verdict.is_rejected:
+        if _new_instance_accepts(bench.subject, cluster, pod, info.name):
+            text = (
+                f"{shown(verdict)} for node '{info.name}' after a Skip of pre_filter, "
+                "but not from a new instance: calls for other pods have changed what "
+                "the plugin keeps; keep what belongs to an attempt in its CycleState"
+            )
+            fail("filter", text, pod, cluster.pending, info.node, info.pods.values())
         text = f"Skip, but filter rejects node '{info.name}': {shown(verdict)}"
         text = f"{text}; after a Skip it is not called"
         fail("pre_filter", text, pod, info.node, info.pods.values())
+
+
+def _new_instance_accepts(
+    subject: Subject, cluster: SmallCluster, pod: Pod, node_name: str
+) -> bool:
+    """Return whether an instance accepts a node that got no call for another pod.
+
+    A Filter that fails there lacks the state of PreFilter.
+    """
+    bench, state = Bench(subject, cluster), CycleState()
+    info = bench.snapshot.get(node_name)
+    if info is None or bench.pre_filter(state, pod) != _SKIP:
+        return False
+    with suppress(HookFailedError):
+        verdict = bench.ask("filter", state, pod, info)
+        return not (isinstance(verdict, Status) and verdict.is_rejected)
+    return True
 
 
 SKIPPED_FILTER = Check(
