@@ -85,6 +85,10 @@ class TakesAnyAttachment(Attaches):
         with suppress(AlreadyExistsError):
             self.create(pod)
 
+    def is_ready(self, pod: Pod) -> bool:
+        attachment = self.handle.informers.get(Attachment, pod.key)
+        return attachment is not None and attachment.is_ready
+
 
 class Polls(Attaches):
     """Correct: its class says nothing of blocking, so it may poll the cluster."""

@@ -9,7 +9,7 @@ from quaymaster import ApiObject, Pod, PreBindWait, Status, hookimpl
 from quaymaster.cluster import ApiError, NotFoundError, Verb, Write
 from quaymaster.objects import ObjectMeta
 from quaymaster.testing import clusters, pods
-from tests.kit.planted.mistake import Mistake, Plugin
+from tests.kit.planted.mistake import Mistake, Plugin, owned_by
 
 __all__ = ["MOUNT_MISTAKES", "OWN", "Mounts", "MountsWithoutAWait"]
 
@@ -59,7 +59,7 @@ class Mounts(Plugin):
 
     def wanted(self, pod: Pod, node_name: str) -> Mount:
         """Return the mount of a pod."""
-        metadata = ObjectMeta(name=pod.name, namespace=pod.namespace)
+        metadata = owned_by(pod)
         return Mount(metadata=metadata, node=node_name, uid_of_pod=pod.uid)
 
     def write(self, wanted: Mount) -> None:
