@@ -74,8 +74,9 @@ class Attaches(Plugin):
     def is_ready(self, pod: Pod) -> bool:
         """Return whether the controller is ready."""
         attachment = self.handle.informers.get(Attachment, pod.key)
-        is_own = attachment is not None and attachment.uid_of_pod == pod.uid
-        return is_own and attachment is not None and attachment.is_ready
+        if attachment is None or attachment.uid_of_pod != pod.uid:
+            return False
+        return attachment.is_ready
 
 
 class TakesAnyAttachment(Attaches):

@@ -140,7 +140,7 @@ class DefaultPreemption:
             return before.result
         search = self.find_candidates(state, stored, statuses)
         if not search.candidates:
-            result = self._nobody_helps(search)
+            result = self._no_candidates(search)
             if search.has_no_victims:
                 self._keep(stored, statuses, search, result)
             return result
@@ -263,7 +263,7 @@ class DefaultPreemption:
             self._hopeless = Hopeless(self._handle)
         self._hopeless.note(pod, statuses, len(search.statuses), result)
 
-    def _nobody_helps(self, search: Search) -> PostFilterResult | Status:
+    def _no_candidates(self, search: Search) -> PostFilterResult | Status:
         counts = search.counted()
         if any(status.is_error for status in counts):
             errors = search.errors
