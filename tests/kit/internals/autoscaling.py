@@ -29,8 +29,12 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
     Expander,
     Expansion,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.expected_nodes import (
+    ExpectedNodes,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.flags import read_flags
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
+from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlacing
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -56,6 +60,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenNode,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.similarity import are_similar
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
+    StandingPods,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import Unremovable
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
@@ -74,7 +81,9 @@ __all__ = [
     "Drainability",
     "Expander",
     "Expansion",
+    "ExpectedNodes",
     "GroupStates",
+    "HintedPlacing",
     "NodeInfo",
     "PodEquivalenceGroup",
     "PodPrices",
@@ -88,6 +97,7 @@ __all__ = [
     "ScaledGroup",
     "SeenCluster",
     "SeenNode",
+    "StandingPods",
     "Template",
     "TrialCluster",
     "Unremovable",
