@@ -42,12 +42,12 @@ def _nodes(survey: Survey) -> Tree:
         if isinstance(each, BlockedNode)
         else {
             "price": each.price,
-            "disruptionCost": each.disruption_cost,
+            "disruptionCost": each.disruption_cost(survey.state.now),
             "rescheduleCost": each.reschedule_cost,
             "ratio": each.ratio,
             "empty": each.is_empty,
         }
-        for each in survey.judged()
+        for each in survey.judged().verdicts
     }
 
 

@@ -104,8 +104,11 @@ class Provisioner:
     def nominate(self, nodes: Sequence[str]) -> None:
         """Note that pods are expected on nodes."""
         seconds = max(2 * self._options.batch_max_duration, _SHORTEST_NOMINATION)
-        until = self._clock.now() + seconds
-        self.nominated.update(dict.fromkeys(nodes, until))
+        now = self._clock.now()
+        if nodes:
+            # Without those in the past: a day has thousands of nodes.
+            lasting = {k: v for k, v in self.nominated.items() if v > now}
+            self.nominated = lasting | dict.fromkeys(nodes, now + seconds)
 
     def _run(self) -> None:
         self._idle = None

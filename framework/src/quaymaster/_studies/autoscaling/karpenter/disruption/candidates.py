@@ -6,8 +6,8 @@ Mirrors ``NewCandidate`` (sigs.k8s.io/karpenter v1.15,
 """
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
 
 import attrs
 
@@ -18,7 +18,14 @@ from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     lifetime_remaining,
     reschedule_cost,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.eligibility import (
+    Eligibility,
+    eligibility_of,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.events import sentence
+from quaymaster._studies.autoscaling.karpenter.disruption_limits import (
+    DisruptionLimits,
+)
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.labels import (
     CAPACITY_TYPE,
@@ -58,8 +65,8 @@ class Candidate:
         instance_type: Its type; None if the pool's provider does not know it.
         pods: The pods that need another place.
         price: What it costs per hour; 0 if that is unknown.
-        disruption_cost: What the disruption of its pods costs, less for old nodes.
         reschedule_cost: What moving its pods costs.
+        limits: The PodDisruptionBudgets.
     """
 
     node: StateNode
@@ -68,10 +75,10 @@ class Candidate:
     instance_type: InstanceType | None
     pods: Sequence[Pod]
     price: float
-    disruption_cost: float
     reschedule_cost: float
+    limits: DisruptionLimits
 
-    @property
+    @functools.cached_property
     def name(self) -> str:
         """The name of the node."""
         return self.node.name
@@ -81,7 +88,7 @@ class Candidate:
         """Its capacity type, or empty."""
         return self.node.labels.get(CAPACITY_TYPE, "")
 
-    @property
+    @functools.cached_property
     def ratio(self) -> float:
         """The price for each unit of cost; nodes with more go first."""
         return self.price / self.reschedule_cost
@@ -96,6 +103,35 @@ class Candidate:
         """Whether no pod makes it costly to remove."""
         return self.reschedule_cost <= BASE_COST
 
+    @functools.cached_property
+    def eligibility(self) -> Eligibility:
+        """For which methods it counts."""
+        return eligibility_of(
+            self.claim,
+            self.pool,
+            self.node.labels,
+            self.instance_type,
+            is_empty=self.is_empty,
+        )
+
+    @functools.cached_property
+    def is_usual(self) -> bool:
+        """Whether it counts for consolidation only, as most nodes do."""
+        return self.eligibility.is_usual
+
+    @functools.cached_property
+    def moving_pods(self) -> Sequence[Pod]:
+        """The pods that would soon leave it, and need another node."""
+        may_leave = self.limits.is_currently_reschedulable
+        return [pod for pod in self.pods if may_leave(pod)]
+
+    def disruption_cost(self, now: float) -> float:
+        """Return what the disruption of all its pods costs, less for old nodes."""
+        # The other cost is of the pods that need another node.
+        age = now - (self.claim.metadata.creation_timestamp or now)
+        rest = lifetime_remaining(age, self.claim.spec.expire_after_seconds)
+        return self.node.eviction_cost * rest
+
 
 @attrs.frozen
 class Blocked:
@@ -106,12 +142,14 @@ class Blocked:
         problem: The whole error.
         message: The text of the event, or empty without one.
         is_by_pods: Whether only its pods block it.
+        is_usual: No.
     """
 
     node: StateNode
     problem: str
     message: str
     is_by_pods: bool = False
+    is_usual: ClassVar[bool] = False
 
 
 class CandidateFinder:
@@ -119,14 +157,12 @@ class CandidateFinder:
 
     Args:
         state: The cluster.
-        busy: The names of nodes that are being disrupted.
     """
 
-    def __init__(self, state: ClusterState, *, busy: Collection[str] = ()) -> None:
+    def __init__(self, state: ClusterState) -> None:
         self._state = state
         self._limits = state.disruption_limits
         self._now = state.now
-        self._busy = busy
 
     def candidate(
         self, node: StateNode, *, ignores_pods: bool = False
@@ -137,8 +173,6 @@ class CandidateFinder:
             node: The node.
             ignores_pods: Whether pods do not block if the claim limits its drain.
         """
-        if node.name in self._busy:
-            return Blocked(node, "candidate is already being disrupted", "")
         problem = self._node_problem(node)
         claim = node.claim
         if problem or claim is None:
@@ -157,6 +191,11 @@ class CandidateFinder:
             return Blocked(node, text, sentence(problem), is_by_pods=True)
         return self._made(node, claim, pool)
 
+    @staticmethod
+    def busy(node: StateNode) -> Blocked:
+        """Return why a node that is being disrupted is no candidate."""
+        return Blocked(node, "candidate is already being disrupted", "")
+
     def as_candidate(self, node: StateNode) -> Candidate | None:
         """Return a node as if it might be disrupted; None if it has no known pool."""
         pool = self._state.pools.get(node.pool)
@@ -173,7 +212,6 @@ class CandidateFinder:
     def _made(self, node: StateNode, claim: NodeClaim, pool: NodePool) -> Candidate:
         labels = node.labels
         instance_type = type_of(self._state, pool.name, labels)
-        age = self._now - (claim.metadata.creation_timestamp or self._now)
         return Candidate(
             node=node,
             claim=claim,
@@ -181,10 +219,8 @@ class CandidateFinder:
             instance_type=instance_type,
             pods=node.reschedulable_pods,
             price=listed_price(instance_type, labels),
-            # Of all pods; the other cost is of those that need another node.
-            disruption_cost=node.eviction_cost
-            * lifetime_remaining(age, claim.spec.expire_after_seconds),
             reschedule_cost=node.reschedule_cost,
+            limits=self._limits,
         )
 
     def _node_problem(self, node: StateNode) -> str:

@@ -35,79 +35,23 @@ from quaymaster._studies.autoscaling.karpenter.instance_types import (
 )
 from quaymaster._studies.autoscaling.karpenter.labels import (
     CAPACITY_TYPE,
-    INSTANCE_TYPE,
     ON_DEMAND,
     SPOT,
-    ZONE,
 )
-from quaymaster._studies.autoscaling.karpenter.objects import is_true
 from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
     Requirements,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
 
-__all__ = [
-    "Consolidation",
-    "cheaper_types",
-    "is_consolidatable",
-    "is_removable_when_empty",
-]
+__all__ = ["Consolidation", "cheaper_types"]
 
-_WHEN_EMPTY: Final = "WhenEmpty"
 _SPOT_TYPES: Final = 15
 """How many cheaper types a spot node needs to be replaced by spot."""
 _SPOT_OFF: Final = (
     "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
 )
 _NOT_CHEAPER: Final = "Can't replace with a cheaper node"
-
-
-def is_removable_when_empty(candidate: Candidate, report: Report) -> bool:
-    """Return whether a node is empty, and its pool lets it go."""
-    if candidate.pool.is_static or _is_disabled(candidate, report):
-        return False
-    return candidate.is_empty and _is_due(candidate)
-
-
-def is_consolidatable(candidate: Candidate, report: Report) -> bool:
-    """Return whether a node with pods may be consolidated."""
-    if candidate.pool.is_static:
-        return False
-    labels = candidate.node.labels
-    if candidate.instance_type is None:
-        name = labels.get(INSTANCE_TYPE, "")
-        return _refuse(candidate, report, f'Instance Type "{name}" not found')
-    for label in (CAPACITY_TYPE, ZONE):
-        if label not in labels:
-            text = f'Node does not have label "{label}"'
-            return _refuse(candidate, report, text)
-    if _is_disabled(candidate, report) or candidate.is_empty:
-        return False
-    if candidate.pool.spec.disruption.consolidation_policy == _WHEN_EMPTY:
-        text = (
-            f'NodePool "{candidate.pool.name}" has consolidation policy WhenEmpty, but '
-            "node is not empty"
-        )
-        return _refuse(candidate, report, text)
-    return _is_due(candidate)
-
-
-def _is_disabled(candidate: Candidate, report: Report) -> bool:
-    """Return whether a pool never consolidates."""
-    if candidate.pool.spec.disruption.consolidate_after_seconds is not None:
-        return False
-    text = f'NodePool "{candidate.pool.name}" has consolidation disabled'
-    return not _refuse(candidate, report, text)
-
-
-def _is_due(candidate: Candidate) -> bool:
-    return is_true(candidate.claim.status.conditions, "Consolidatable")
-
-
-def _refuse(candidate: Candidate, report: Report, text: str) -> bool:
-    report_node(report, candidate.node, UNCONSOLIDATABLE, text)
-    return False
 
 
 class Consolidation:

@@ -5,7 +5,6 @@ Mirrors ``pkg/controllers/nodeclaim/disruption/drift.go`` and
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
@@ -18,6 +17,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
     report_node,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import NEW_SECONDS
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.labels import (
     CAPACITY_TYPE,
@@ -29,7 +29,6 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodePool,
     condition,
-    is_true,
 )
 from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
@@ -37,10 +36,7 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
 )
 from quaymaster._studies.autoscaling.karpenter.template_hash import HASH, HASH_VERSION
 
-__all__ = ["NEW_SECONDS", "drift_command", "drift_reason", "is_drifted"]
-
-NEW_SECONDS: Final = 3600
-"""How old a claim must be until its type is looked up."""
+__all__ = ["drift_command", "drift_reason"]
 
 
 def drift_reason(
@@ -98,12 +94,6 @@ def _is_offered(
     return any(
         labels.compatible(offering.requirements) for offering in instance_type.offerings
     )
-
-
-def is_drifted(candidate: Candidate) -> bool:
-    """Return whether a node has drifted from its pool."""
-    conditions = candidate.claim.status.conditions
-    return not candidate.pool.is_static and is_true(conditions, "Drifted")
 
 
 def drift_command(

@@ -6,7 +6,7 @@ Mirrors ``pkg/controllers/disruption/controller.go``, ``emptiness.go`` and
 
 import functools
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -26,15 +26,14 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Cand
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.consolidation import (
     Consolidation,
-    is_consolidatable,
-    is_removable_when_empty,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.drift import (
-    drift_command,
-    is_drifted,
+from quaymaster._studies.autoscaling.karpenter.disruption.drift import drift_command
+from quaymaster._studies.autoscaling.karpenter.disruption.eligibility import (
+    Eligibility,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     APPROVED,
+    UNCONSOLIDATABLE,
     Report,
     ignore,
 )
@@ -43,10 +42,10 @@ from quaymaster._studies.autoscaling.karpenter.disruption.multi_node import (
     within_budgets,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.static_drift import (
-    is_statically_drifted,
     static_drift_commands,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
+    Judged,
     Survey,
     report_node,
 )
@@ -91,7 +90,7 @@ class _Task:
     """What a method works with."""
 
     survey: Survey
-    candidates: Sequence[Candidate]
+    judged: Judged
     eligible: Sequence[Candidate]
     budgets: Mapping[str, int]
     report: Report
@@ -100,7 +99,8 @@ class _Task:
     # Only pools of the policy Balanced need the sums, which are over all nodes.
     @functools.cached_property
     def totals(self) -> Mapping[str, PoolTotals]:
-        return pool_totals(self.survey.state, self.candidates, self.survey.finder)
+        candidates = self.judged.candidates
+        return pool_totals(self.survey.state, candidates, self.survey.finder)
 
     @property
     def consolidation(self) -> Consolidation:
@@ -122,7 +122,7 @@ class Method:
     reason: str
     ignores_pods: bool = False
     delay: float = 0.0
-    _is_eligible: Callable[[Candidate, Report], bool]
+    _rule: Callable[[Eligibility], bool | str]
     _command: Callable[[_Task], Command | None]
     _others: Callable[[_Task], Sequence[Command]] | None = None
 
@@ -140,14 +140,14 @@ class Method:
             chance: Draws the order of pools; None for that of their best nodes.
         """
         survey.report_blocked(report, ignores_pods=self.ignores_pods)
-        candidates = survey.candidates(ignores_pods=self.ignores_pods)
-        eligible = [each for each in candidates if self._is_eligible(each, report)]
+        judged = survey.judged(ignores_pods=self.ignores_pods)
+        eligible = self._eligible(judged, report)
         budgets = survey.budgets(self.reason, report)
         if not eligible:
             return Look(eligible=(), budgets=budgets, command=None)
         task = _Task(
             survey=survey,
-            candidates=candidates,
+            judged=judged,
             eligible=eligible,
             budgets=budgets,
             report=report,
@@ -161,11 +161,34 @@ class Method:
             others=self._others(task) if self._others is not None else (),
         )
 
-    def still_eligible(self, survey: Survey) -> Mapping[str, Candidate]:
-        """Return the nodes that it considers now, by name."""
-        candidates = survey.candidates(ignores_pods=self.ignores_pods)
+    def _eligible(self, judged: Judged, report: Report) -> Sequence[Candidate]:
+        """Return the nodes that it considers, in the order of the cluster."""
+        unusual = set()
+        for each in judged.unusual:
+            if isinstance(each, Candidate):
+                verdict = self._rule(each.eligibility)
+                if verdict is True:
+                    unusual.add(each)
+                elif verdict:
+                    report_node(report, each.node, UNCONSOLIDATABLE, verdict)
+        # Most nodes are eligible for the same methods: 1,800 of them took 2 ms for each
+        # method when each node was asked.
+        usual = judged.usual
+        if not usual or self._rule(usual[0].eligibility) is not True:
+            return [each for each in judged.unusual if each in unusual]
+        if not unusual:
+            return usual
+        return [e for e in judged.candidates if e.is_usual or e in unusual]
+
+    def still_eligible(
+        self, survey: Survey, names: Collection[str]
+    ) -> Mapping[str, Candidate]:
+        """Return those of some nodes that it considers now, by name."""
+        candidates = survey.judged(ignores_pods=self.ignores_pods).candidates
         return {
-            each.name: each for each in candidates if self._is_eligible(each, ignore)
+            each.name: each
+            for each in candidates
+            if each.name in names and self._rule(each.eligibility) is True
         }
 
 
@@ -252,7 +275,7 @@ DRIFT: Final = Method(
     name="drift",
     reason=DRIFTED,
     ignores_pods=True,
-    is_eligible=lambda candidate, _report: is_drifted(candidate),
+    rule=lambda eligibility: eligibility.drift,
     command=_drift,
 )
 
@@ -260,7 +283,7 @@ STATIC_DRIFT: Final = Method(
     name="static drift",
     reason=DRIFTED,
     ignores_pods=True,
-    is_eligible=lambda candidate, _report: is_statically_drifted(candidate),
+    rule=lambda eligibility: eligibility.static_drift,
     command=lambda task: next(iter(_static_drift(task)), None),
     others=lambda task: _static_drift(task)[1:],
 )
@@ -270,7 +293,7 @@ METHODS: Final = (
         name="empty",
         reason=EMPTY,
         delay=_VALIDATION_SECONDS,
-        is_eligible=is_removable_when_empty,
+        rule=lambda eligibility: eligibility.emptiness,
         command=_emptiness,
     ),
     STATIC_DRIFT,
@@ -279,14 +302,14 @@ METHODS: Final = (
         name="multi",
         reason=UNDERUTILIZED,
         delay=_VALIDATION_SECONDS,
-        is_eligible=is_consolidatable,
+        rule=lambda eligibility: eligibility.consolidation,
         command=_multi_node,
     ),
     Method(
         name="single",
         reason=UNDERUTILIZED,
         delay=_VALIDATION_SECONDS,
-        is_eligible=is_consolidatable,
+        rule=lambda eligibility: eligibility.consolidation,
         command=_single_node,
     ),
 )

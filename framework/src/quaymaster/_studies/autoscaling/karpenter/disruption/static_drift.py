@@ -21,19 +21,12 @@ from quaymaster._studies.autoscaling.karpenter.labels import NODE_POOL
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodePool,
-    is_true,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.static_claims import static_claim
 
-__all__ = ["is_statically_drifted", "static_drift_commands"]
+__all__ = ["static_drift_commands"]
 
 _AT_LIMIT: Final = "static NodePool is at its node limit and cannot stage a replacement"
-
-
-def is_statically_drifted(candidate: Candidate) -> bool:
-    """Return whether a node of a static pool has drifted."""
-    conditions = candidate.claim.status.conditions
-    return candidate.pool.is_static and is_true(conditions, "Drifted")
 
 
 def static_drift_commands(

@@ -45,7 +45,7 @@ def reasons_to_stay(survey: Survey) -> Mapping[str, str]:
         for name in look.command.names
     }
     reasons = {}
-    for each in survey.judged():
+    for each in survey.judged().verdicts:
         name = each.node.name
         default = each.problem if isinstance(each, Blocked) else _other(each)
         reasons[name] = (

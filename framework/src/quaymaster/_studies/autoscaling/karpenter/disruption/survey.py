@@ -4,6 +4,7 @@ Mirrors ``pkg/controllers/disruption/helpers.go`` (sigs.k8s.io/karpenter v1.15).
 """
 
 import functools
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -31,8 +32,10 @@ from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     Report,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import LateText
-from quaymaster._studies.autoscaling.karpenter.labels import NODE_POOL
-from quaymaster._studies.autoscaling.karpenter.objects import is_true
+from quaymaster._studies.autoscaling.karpenter.disruption.verdicts import (
+    Verdict,
+    verdicts_on,
+)
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
 from quaymaster._studies.autoscaling.karpenter.solve.node_facts import nodes_of_solve
@@ -77,6 +80,31 @@ class Trial:
         return f"not all pods would schedule, {shown}{others}"
 
 
+class Judged:
+    """Each node as a candidate, or why it is none.
+
+    Args:
+        verdicts: The verdicts, in the order of the nodes.
+
+    Attributes:
+        verdicts: The verdicts, in the order of the nodes.
+        usual: The candidates that count for consolidation only, as most nodes do.
+        unusual: The other verdicts.
+    """
+
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        self.verdicts = verdicts
+        self.usual = [
+            each for each in verdicts if isinstance(each, Candidate) and each.is_usual
+        ]
+        self.unusual = [each for each in verdicts if not each.is_usual]
+
+    @functools.cached_property
+    def candidates(self) -> Sequence[Candidate]:
+        """The nodes that may be disrupted."""
+        return [each for each in self.verdicts if isinstance(each, Candidate)]
+
+
 class Survey:
     """A cluster at one moment.
 
@@ -91,6 +119,7 @@ class Survey:
         state: The cluster.
         options: The options of Karpenter.
         finder: Decides which nodes may be disrupted.
+        busy: The names of nodes that are being disrupted.
         today: The time on the calendar, for budgets with a schedule.
     """
 
@@ -104,24 +133,37 @@ class Survey:
     ) -> None:
         self.state = state
         self.options = options
-        self.finder = CandidateFinder(state, busy=busy)
-        self._limits = state.disruption_limits
+        self.finder = CandidateFinder(state)
+        self.busy = busy
         self.today = state.now + calendar_offset
 
     @functools.cached_property
-    def _judged(self) -> Sequence[Candidate | Blocked]:
-        return [self.finder.candidate(node) for node in self.state.nodes]
+    def _judged(self) -> Judged:
+        verdicts = verdicts_on(self.state, "verdicts", self.finder.candidate)
+        if not self.busy:
+            return Judged([*verdicts.by_node.values()])
+        return Judged(
+            [
+                self.finder.busy(node) if node.name in self.busy else verdict
+                for node, verdict in verdicts.by_node.items()
+            ]
+        )
 
     @functools.cached_property
-    def _judged_for_drift(self) -> Sequence[Candidate | Blocked]:
-        return [
-            self.finder.candidate(each.node, ignores_pods=True)
-            if isinstance(each, Blocked) and each.is_by_pods
-            else each
-            for each in self._judged
-        ]
+    def _judged_for_drift(self) -> Judged:
+        judged = self._judged
+        if not any(isinstance(v, Blocked) and v.is_by_pods for v in judged.unusual):
+            return judged
+        return Judged(
+            [
+                self.finder.candidate(each.node, ignores_pods=True)
+                if isinstance(each, Blocked) and each.is_by_pods
+                else each
+                for each in judged.verdicts
+            ]
+        )
 
-    def judged(self, *, ignores_pods: bool = False) -> Sequence[Candidate | Blocked]:
+    def judged(self, *, ignores_pods: bool = False) -> Judged:
         """Return each node as a candidate, or why it is none.
 
         Args:
@@ -129,14 +171,9 @@ class Survey:
         """
         return self._judged_for_drift if ignores_pods else self._judged
 
-    def candidates(self, *, ignores_pods: bool = False) -> Sequence[Candidate]:
-        """Return the nodes that may be disrupted; arguments as for `judged`."""
-        judged = self.judged(ignores_pods=ignores_pods)
-        return [each for each in judged if isinstance(each, Candidate)]
-
     def report_blocked(self, report: Report, *, ignores_pods: bool = False) -> None:
         """Report the nodes that may not be disrupted."""
-        for each in self.judged(ignores_pods=ignores_pods):
+        for each in self.judged(ignores_pods=ignores_pods).unusual:
             if isinstance(each, Blocked) and each.message:
                 report_node(report, each.node, BLOCKED, each.message)
 
@@ -169,17 +206,13 @@ class Survey:
         """
         totals: dict[str, int] = {}
         disrupting: dict[str, int] = {}
-        for node in self.state.nodes:
-            claim = node.claim
-            if claim is None or not (node.is_initialized or node.is_rebooting):
-                continue
-            if is_true(claim.status.conditions, "InstanceTerminating"):
-                continue
-            pool = node.labels.get(NODE_POOL, "")
-            totals[pool] = totals.get(pool, 0) + 1
-            is_leaving = node.marked_for_deletion or node.is_rebooting
-            if is_leaving or not _is_ready(node):
-                disrupting[pool] = disrupting.get(pool, 0) + 1
+        counts = Counter([node.counted_as for node in self.state.nodes])
+        for key, count in counts.items():
+            if key is not None:
+                pool, is_disrupted = key
+                totals[pool] = totals.get(pool, 0) + count
+                if is_disrupted:
+                    disrupting[pool] = disrupting.get(pool, 0) + count
         return totals, disrupting
 
     def trial(self, candidates: Sequence[Candidate], *, consolidates: bool) -> Trial:
@@ -189,7 +222,7 @@ class Survey:
             candidates: The nodes.
             consolidates: Whether nodes that changed recently get no moved pods.
         """
-        moving = [pod for candidate in candidates for pod in self._moving(candidate)]
+        moving = [pod for candidate in candidates for pod in candidate.moving_pods]
         pending, leaving = self._waiting.pending, self._waiting.leaving
         result = solve(
             self.state,
@@ -231,7 +264,7 @@ class Survey:
         nodes = nodes_of_solve(self.state, self.options, supply, names)
         homeless: Amounts = {}
         for candidate in candidates:
-            for pod in self._moving(candidate):
+            for pod in candidate.moving_pods:
                 requests = requests_of(pod)
                 if not nodes.may_have_room(requests):
                     homeless = added(homeless, requests)
@@ -244,14 +277,6 @@ class Survey:
         return not any(
             template.may_hold_for_less(homeless, price) for template in supply.templates
         )
-
-    def _moving(self, candidate: Candidate) -> Sequence[Pod]:
-        """Return the pods of a node that need another one."""
-        return [
-            pod
-            for pod in candidate.pods
-            if self._limits.is_currently_reschedulable(pod)
-        ]
 
     @functools.cached_property
     def _waiting(self) -> PodsToSchedule:
@@ -275,10 +300,3 @@ def _node_text(node: StateNode) -> str:
     if node.node is not None:
         parts.append(f"node/{node.node.name}")
     return ", ".join(parts)
-
-
-def _is_ready(node: StateNode) -> bool:
-    return node.node is not None and any(
-        condition.type == "Ready" and condition.status == "True"
-        for condition in node.node.status.conditions
-    )

@@ -10,11 +10,19 @@ from typing import Final
 
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.disruption.budgets import next_change
-from quaymaster._studies.autoscaling.karpenter.disruption.drift import NEW_SECONDS
 from quaymaster._studies.autoscaling.karpenter.objects import NodePool
 from quaymaster._studies.autoscaling.karpenter.pods import disruption_allowed_at
 
-__all__ = ["condition_holds_until", "conditions_hold_until", "look_holds_until"]
+__all__ = [
+    "NEW_SECONDS",
+    "condition_holds_until",
+    "conditions_hold_until",
+    "look_holds_until",
+    "node_holds_until",
+]
+
+NEW_SECONDS: Final = 3600
+"""How old a claim must be until its type is looked up."""
 
 _MARGIN: Final = 0.001
 """Seconds by which sums of times may differ from what a rule compares."""
@@ -40,6 +48,17 @@ def condition_holds_until(node: StateNode, pool: NodePool, now: float) -> float:
     return _first(now, _changes_of_claim(node, pool))
 
 
+def node_holds_until(node: StateNode, now: float) -> float | None:
+    """Return when time alone may change whether a node may be disrupted, or None.
+
+    Args:
+        node: The node.
+        now: The time.
+    """
+    until = _first(now, _changes_of_verdict(node))
+    return None if until == math.inf else until
+
+
 def look_holds_until(state: ClusterState, calendar_offset: float) -> float:
     """Return when time alone may change what is found; infinite for never.
 
@@ -59,13 +78,17 @@ def _first(now: float, moments: Iterable[float | None]) -> float:
 def _changes(state: ClusterState, calendar_offset: float) -> Iterator[float | None]:
     yield from _changes_of_claims(state)
     for node in state.nodes:
-        yield node.nominated_until
-        for pod in node.pods:
-            yield disruption_allowed_at(pod)
+        yield from _changes_of_verdict(node)
     today = state.now + calendar_offset
     for pool in state.pools.values():
         for budget in pool.spec.disruption.budgets:
             yield next_change(budget, today) - calendar_offset
+
+
+def _changes_of_verdict(node: StateNode) -> Iterator[float | None]:
+    yield node.nominated_until
+    for pod in node.pods:
+        yield disruption_allowed_at(pod)
 
 
 def _changes_of_claims(state: ClusterState) -> Iterator[float | None]:
