@@ -11,6 +11,7 @@ from tests.kit.internals.karpenter_disruption import (
     BlockedNode,
     Command,
     DisruptionEvent,
+    DisruptionEvents,
     Method,
     Survey,
 )
@@ -52,14 +53,14 @@ def _nodes(survey: Survey) -> Tree:
 
 
 def _method(survey: Survey, method: Method, options: KarpenterOptions) -> Tree:
-    events: list[DisruptionEvent] = []
-    look = method.look(survey, events.append)
+    events = DisruptionEvents()
+    look = method.look(survey, events)
     answer = {
         "method": method.name,
         "reason": method.reason,
         "eligible": [each.name for each in look.eligible],
         "budgets": look.budgets,
-        "events": _shown(events),
+        "events": _shown(events.events),
     }
     if look.eligible:
         command = look.command

@@ -77,8 +77,9 @@ class ClusterState:
             by_kind[type(each)][each.key] = each
         if not isinstance(instance_types, Mapping):
             instance_types = dict.fromkeys(by_kind[NodePool], instance_types)
+        before = None if previous is None else previous.node_by_name
         bound = BoundPods(pod for pod in by_kind[Pod].values() if isinstance(pod, Pod))
-        machines = MachineStates(bound, previous and previous.node_by_name)
+        machines = MachineStates(bound, before)
         for obj in (*by_kind[Node].values(), *by_kind[NodeClaim].values()):
             if isinstance(obj, Node):
                 machines.put_node(obj)

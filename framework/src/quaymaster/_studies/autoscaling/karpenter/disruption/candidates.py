@@ -6,12 +6,17 @@ Mirrors ``NewCandidate`` (sigs.k8s.io/karpenter v1.15,
 """
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Final, TypeAlias
 
 import attrs
 
 from quaymaster._api.objects import Pod
+from quaymaster._studies.autoscaling.karpenter.amounts import (
+    Amounts,
+    added,
+    requests_of,
+)
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     BASE_COST,
@@ -26,6 +31,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.events import sentence
 from quaymaster._studies.autoscaling.karpenter.disruption_limits import (
     DisruptionLimits,
 )
+from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.labels import (
     CAPACITY_TYPE,
@@ -44,9 +50,14 @@ __all__ = [
     "Blocked",
     "Candidate",
     "CandidateFinder",
+    "Shape",
+    "in_order",
     "listed_price",
     "type_of",
 ]
+
+Shape: TypeAlias = tuple[tuple[str, int], ...]
+"""What a pod requests."""
 
 _BALANCED: Final = "Balanced"
 """A consolidation policy."""
@@ -125,12 +136,29 @@ class Candidate:
         may_leave = self.limits.is_currently_reschedulable
         return [pod for pod in self.pods if may_leave(pod)]
 
+    @functools.cached_property
+    def shapes(self) -> Mapping[Shape, Amounts]:
+        """What these pods request: the sum of those that request the same."""
+        shapes: dict[Shape, Amounts] = {}
+        for pod in self.moving_pods:
+            requests = requests_of(pod)
+            shape = tuple(requests.items())
+            shapes[shape] = added(shapes.get(shape, {}), requests)
+        return shapes
+
     def disruption_cost(self, now: float) -> float:
         """Return what the disruption of all its pods costs, less for old nodes."""
         # The other cost is of the pods that need another node.
         age = now - (self.claim.metadata.creation_timestamp or now)
         rest = lifetime_remaining(age, self.claim.spec.expire_after_seconds)
         return self.node.eviction_cost * rest
+
+
+def in_order(candidates: Iterable[Candidate]) -> Sequence[Candidate]:
+    """Return nodes by price for each unit of cost, the highest first."""
+    # By savings and not by disruption cost alone: most documentation still describes
+    # that older order.
+    return sort_slice(candidates, lambda each: -each.ratio)
 
 
 @attrs.frozen

@@ -16,16 +16,14 @@ from quaymaster._studies.autoscaling.karpenter.disruption.commands import (
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     CANDIDATE,
-    UNCONSOLIDATABLE,
-    DisruptionEvent,
+    DisruptionEvents,
     Report,
+    node_events,
     sentence,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import LateText
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
     Trial,
-    report_node,
 )
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
     InstanceType,
@@ -43,6 +41,7 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirements,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
+from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 
 __all__ = ["Consolidation", "cheaper_types"]
 
@@ -68,25 +67,30 @@ class Consolidation:
         self._well_known = survey.options.well_known_labels
 
     def command(self, candidates: Sequence[Candidate]) -> Command | None:
-        """Return how nodes can go together, or None.
+        """Return how several nodes can go together, or None."""
+        if self._survey.surely_stay(candidates):
+            return None
+        return self.tried(candidates)
+
+    def refuse_all(self, candidates: Sequence[Candidate]) -> None:
+        """Report nodes that surely stay."""
+        self._report.refuse_all([each.node for each in candidates], self._why_not)
+
+    def _why_not(self, node: StateNode) -> str:
+        """Return why a node that surely stays cannot go."""
+        candidate = self._survey.finder.candidate(node)
+        assert isinstance(candidate, Candidate)  # as the look found it
+        events = DisruptionEvents()
+        command = Consolidation(self._survey, events).tried([candidate])
+        assert command is None  # otherwise it might go
+        return events.events[0].message
+
+    def tried(self, candidates: Sequence[Candidate]) -> Command | None:
+        """Return how nodes can go together, by a trial, or None.
 
         Args:
             candidates: The nodes; why a single one cannot go is reported.
         """
-        if self._survey.surely_stay(candidates):
-            self._refuse(candidates, LateText(lambda: self._why_not(candidates)))
-            return None
-        return self._tried(candidates)
-
-    def _why_not(self, candidates: Sequence[Candidate]) -> str:
-        """Return why nodes that surely stay cannot go."""
-        events: list[DisruptionEvent] = []
-        command = Consolidation(self._survey, events.append)._tried(candidates)
-        assert command is None  # otherwise they might go
-        return events[0].message
-
-    def _tried(self, candidates: Sequence[Candidate]) -> Command | None:
-        """Return how nodes can go together, by a trial."""
         trial = self._survey.trial(candidates, consolidates=True)
         if trial.problems:
             self._refuse(candidates, sentence(trial.problem))
@@ -127,7 +131,8 @@ class Consolidation:
                 f"Consolidation candidate: {command.text_for(candidate)} "
                 f"(savings: ${command.savings:.2f})"
             )
-            report_node(self._report, candidate.node, CANDIDATE, text)
+            for event in node_events(candidate.node, CANDIDATE, text):
+                self._report(event)
         return command
 
     def _replacement(
@@ -194,10 +199,10 @@ class Consolidation:
             return None
         return cheaper
 
-    def _refuse(self, candidates: Sequence[Candidate], text: str | LateText) -> None:
+    def _refuse(self, candidates: Sequence[Candidate], text: str) -> None:
         """Report why a node cannot go; nothing if there are several."""
         if len(candidates) == 1:
-            report_node(self._report, candidates[0].node, UNCONSOLIDATABLE, text)
+            self._report.refuse(candidates[0].node, text)
 
 
 def cheaper_types(

@@ -9,13 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
-    BLOCKED,
     Report,
     sentence,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
-    report_node,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import NEW_SECONDS
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
@@ -124,7 +122,7 @@ def drift_command(
                 moves=trial.moves,
                 well_known=survey.options.well_known_labels,
             )
-        report_node(report, candidate.node, BLOCKED, sentence(trial.problem))
+        report.block(candidate.node, sentence(trial.problem))
     return None
 
 

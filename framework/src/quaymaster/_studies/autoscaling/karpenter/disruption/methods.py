@@ -6,7 +6,7 @@ Mirrors ``pkg/controllers/disruption/controller.go``, ``emptiness.go`` and
 
 import functools
 import random
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -22,7 +22,10 @@ from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
     EMPTY,
     UNDERUTILIZED,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
+    Candidate,
+    in_order,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.consolidation import (
     Consolidation,
@@ -33,9 +36,9 @@ from quaymaster._studies.autoscaling.karpenter.disruption.eligibility import (
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     APPROVED,
-    UNCONSOLIDATABLE,
     Report,
     ignore,
+    node_events,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.multi_node import (
     multi_node_command,
@@ -47,9 +50,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.static_drift import (
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Judged,
     Survey,
-    report_node,
 )
-from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
 
 __all__ = [
     "DRIFT",
@@ -57,7 +58,6 @@ __all__ = [
     "STATIC_DRIFT",
     "Look",
     "Method",
-    "in_order",
     "interleaved",
 ]
 
@@ -101,6 +101,13 @@ class _Task:
     def totals(self) -> Mapping[str, PoolTotals]:
         candidates = self.judged.candidates
         return pool_totals(self.survey.state, candidates, self.survey.finder)
+
+    @functools.cached_property
+    def ordered(self) -> Sequence[Candidate]:
+        """The eligible nodes, those that are best to disrupt first."""
+        if self.eligible is self.judged.usual:
+            return self.judged.usual_in_order
+        return in_order(self.eligible)
 
     @property
     def consolidation(self) -> Consolidation:
@@ -170,7 +177,7 @@ class Method:
                 if verdict is True:
                     unusual.add(each)
                 elif verdict:
-                    report_node(report, each.node, UNCONSOLIDATABLE, verdict)
+                    report.refuse(each.node, verdict)
         # Most nodes are eligible for the same methods: 1,800 of them took 2 ms for each
         # method when each node was asked.
         usual = judged.usual
@@ -192,15 +199,8 @@ class Method:
         }
 
 
-def in_order(candidates: Iterable[Candidate]) -> Sequence[Candidate]:
-    """Return nodes by price for each unit of cost, the highest first."""
-    # By savings and not by disruption cost alone: most documentation still describes
-    # that older order.
-    return sort_slice(candidates, lambda each: -each.ratio)
-
-
 def interleaved(
-    candidates: Iterable[Candidate], chance: random.Random | None
+    ordered: Sequence[Candidate], chance: random.Random | None
 ) -> Sequence[Candidate]:
     """Return nodes in order, but one of each pool after the other.
 
@@ -209,7 +209,7 @@ def interleaved(
     # Without chance the pool of the first node goes first. Upstream reads a Go map,
     # and a small one begins most often with what was put into it first.
     by_pool: dict[str, list[Candidate]] = {}
-    for candidate in in_order(candidates):
+    for candidate in ordered:
         by_pool.setdefault(candidate.pool.name, []).append(candidate)
     names = [*by_pool]
     if chance is not None:
@@ -238,7 +238,7 @@ def _static_drift(task: _Task) -> Sequence[Command]:
 
 def _multi_node(task: _Task) -> Command | None:
     return multi_node_command(
-        within_budgets(in_order(task.eligible), task.budgets),
+        within_budgets(task.ordered, task.budgets),
         task.consolidation,
         lambda: task.totals,
         task.report,
@@ -248,14 +248,24 @@ def _multi_node(task: _Task) -> Command | None:
 
 def _single_node(task: _Task) -> Command | None:
     consolidation = task.consolidation
-    for candidate in interleaved(task.eligible, task.chance):
-        if not task.budgets.get(candidate.pool.name):
+    candidates = [
+        each
+        for each in interleaved(task.ordered, task.chance)
+        if task.budgets.get(each.pool.name)
+        and (not each.is_in_balanced_pool or may_pass(each, task.totals))
+    ]
+    surely_staying = {*task.survey.surely_staying(candidates)}
+    staying: list[Candidate] = []
+    for candidate in candidates:
+        if candidate in surely_staying:
+            staying.append(candidate)
             continue
-        if candidate.is_in_balanced_pool and not may_pass(candidate, task.totals):
-            continue
-        command = consolidation.command([candidate])
+        consolidation.refuse_all(staying)
+        staying = []
+        command = consolidation.tried([candidate])
         if command is not None and _is_approved(command, task):
             return command
+    consolidation.refuse_all(staying)
     return None
 
 
@@ -264,7 +274,8 @@ def _is_approved(command: Command, task: _Task) -> bool:
     [candidate] = command.candidates
     score = verdict.scores.get(candidate.pool.name)
     if score is not None and score.is_approved:
-        report_node(task.report, candidate.node, APPROVED, str(score))
+        for event in node_events(candidate.node, APPROVED, str(score)):
+            task.report(event)
     return verdict.holds
 
 

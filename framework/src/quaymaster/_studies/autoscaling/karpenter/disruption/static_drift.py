@@ -10,12 +10,10 @@ from quaymaster._studies.autoscaling.karpenter.amounts import NODES
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
-    BLOCKED,
     Report,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
-    report_node,
 )
 from quaymaster._studies.autoscaling.karpenter.labels import NODE_POOL
 from quaymaster._studies.autoscaling.karpenter.objects import (
@@ -70,7 +68,7 @@ def _commands(
     room = _room(pool, len(claims), count)
     if room <= 0:
         for node in nodes[:count]:
-            report_node(report, node.node, BLOCKED, _AT_LIMIT)
+            report.block(node.node, _AT_LIMIT)
         return []
     claim = static_claim(survey.state, pool, survey.options)
     if claim is None:

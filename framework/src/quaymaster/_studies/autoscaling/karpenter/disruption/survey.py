@@ -14,7 +14,6 @@ from quaymaster._api.objects import Pod
 from quaymaster._studies.autoscaling.karpenter.amounts import (
     Amounts,
     added,
-    requests_of,
 )
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
@@ -24,6 +23,8 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Blocked,
     Candidate,
     CandidateFinder,
+    Shape,
+    in_order,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import source_price
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
@@ -31,9 +32,16 @@ from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     DisruptionEvent,
     Report,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import LateText
+from quaymaster._studies.autoscaling.karpenter.disruption.stay_proofs import (
+    may_go,
+    surely_staying,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import (
+    budgets_hold_until,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.verdicts import (
     Verdict,
+    Verdicts,
     verdicts_on,
 )
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
@@ -100,6 +108,11 @@ class Judged:
         self.unusual = [each for each in verdicts if not each.is_usual]
 
     @functools.cached_property
+    def usual_in_order(self) -> Sequence[Candidate]:
+        """The usual candidates, those that are best to disrupt first."""
+        return in_order(self.usual)
+
+    @functools.cached_property
     def candidates(self) -> Sequence[Candidate]:
         """The nodes that may be disrupted."""
         return [each for each in self.verdicts if isinstance(each, Candidate)]
@@ -138,8 +151,19 @@ class Survey:
         self.today = state.now + calendar_offset
 
     @functools.cached_property
+    def _verdicts(self) -> Verdicts:
+        return verdicts_on(self.state, self.finder.candidate)
+
+    @property
+    def holds_until(self) -> float:
+        """When time alone may change what is found; infinite for never."""
+        pools, now = self.state.pools.values(), self.state.now
+        budgets = budgets_hold_until(pools, now, self.today)
+        return min(self._verdicts.holds_until, budgets)
+
+    @functools.cached_property
     def _judged(self) -> Judged:
-        verdicts = verdicts_on(self.state, "verdicts", self.finder.candidate)
+        verdicts = self._verdicts
         if not self.busy:
             return Judged([*verdicts.by_node.values()])
         return Judged(
@@ -175,7 +199,7 @@ class Survey:
         """Report the nodes that may not be disrupted."""
         for each in self.judged(ignores_pods=ignores_pods).unusual:
             if isinstance(each, Blocked) and each.message:
-                report_node(report, each.node, BLOCKED, each.message)
+                report.block(each.node, each.message)
 
     def budgets(self, reason: str, report: Report) -> dict[str, int]:
         """Return how many more nodes of each pool may be disrupted for a reason."""
@@ -257,40 +281,26 @@ class Survey:
 
         False does not mean that they can go.
         """
-        # Most nodes are full, and in a large cluster a look would otherwise make a
-        # trial for each: 96 % of 33,000 trials in two hours of a day.
         supply = supply_of(self.state, self.options)
         names = {candidate.name for candidate in candidates}
         nodes = nodes_of_solve(self.state, self.options, supply, names)
-        homeless: Amounts = {}
+        shapes: dict[Shape, Amounts] = {}
         for candidate in candidates:
-            for pod in candidate.moving_pods:
-                requests = requests_of(pod)
-                if not nodes.may_have_room(requests):
-                    homeless = added(homeless, requests)
-        if not homeless:
-            return False
-        # These pods get no node that has started. With one that has not, or without
-        # any, the trial fails. Otherwise all of them share one new node, which must
-        # cost less.
-        price = source_price(candidates)
-        return not any(
-            template.may_hold_for_less(homeless, price) for template in supply.templates
-        )
+            for shape, requests in candidate.shapes.items():
+                shapes[shape] = added(shapes.get(shape, {}), requests)
+        homeless: Amounts = {}
+        for shape, requests in shapes.items():
+            if not nodes.may_have_room(dict(shape)):
+                homeless = added(homeless, requests)
+        return bool(homeless) and not may_go(supply, homeless, source_price(candidates))
+
+    def surely_staying(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Return the nodes that surely cannot go alone, in their order."""
+        return surely_staying(self.state, self.options, candidates)
 
     @functools.cached_property
     def _waiting(self) -> PodsToSchedule:
         return pods_to_schedule(self.state, self.options)
-
-
-def report_node(
-    report: Report, node: StateNode, reason: str, text: str | LateText
-) -> None:
-    """Report about a node and its claim."""
-    if node.node is not None:
-        report(DisruptionEvent("Node", node.node.name, reason, text))
-    if node.claim is not None:
-        report(DisruptionEvent("NodeClaim", node.claim.name, reason, text))
 
 
 def _node_text(node: StateNode) -> str:

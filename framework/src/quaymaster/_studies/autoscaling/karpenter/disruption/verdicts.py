@@ -1,5 +1,7 @@
 """The verdicts on nodes, kept from look to look while nothing changes them."""
 
+import functools
+import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -27,7 +29,7 @@ class Verdicts:
 
     Attributes:
         by_node: The verdicts, in the order of the nodes.
-        until: When time may change a verdict, for nodes for which it may.
+        until: When time may change what is found about each node.
         sources: The objects that all verdicts follow from, besides nodes.
     """
 
@@ -35,36 +37,38 @@ class Verdicts:
     until: Mapping[StateNode, float]
     sources: Sequence[object]
 
+    @functools.cached_property
+    def holds_until(self) -> float:
+        """When time may change what is found about some node; infinite for never."""
+        return min(self.until.values(), default=math.inf)
 
-def verdicts_on(
-    state: ClusterState, key: object, judge: Callable[[StateNode], Verdict]
-) -> Verdicts:
+
+def verdicts_on(state: ClusterState, judge: Callable[[StateNode], Verdict]) -> Verdicts:
     """Return the verdict on each node; most of them are those of an earlier state.
 
     Args:
         state: The cluster.
-        key: Names the kind of verdict.
         judge: Makes the verdict on a node of this state.
     """
     # With 1,800 nodes, judging all of them took 30 ms for each of 8,640 looks a day,
     # between which a few nodes change.
-    before, sources = state.latest.get(key), [*_sources(state)]
+    before, sources = state.latest.get("verdicts"), [*_sources(state)]
     if not isinstance(before, Verdicts) or not _are_same(before.sources, sources):
         before = Verdicts({}, {}, sources)
     kept: Mapping[StateNode, Verdict] = before.by_node
-    expired = {node for node, until in before.until.items() if until <= state.now}
-    if expired:
-        kept = {node: each for node, each in kept.items() if node not in expired}
+    if before.holds_until <= state.now:
+        kept = {
+            node: each for node, each in kept.items() if before.until[node] > state.now
+        }
     by_node = {node: kept.get(node) or judge(node) for node in state.nodes}
     until = {
-        node: moment for node, moment in before.until.items() if node not in expired
+        node: before.until[node]
+        if node in kept
+        else node_holds_until(node, state.pools.get(node.pool), state.now)
+        for node in by_node
     }
-    for node in by_node.keys() - kept.keys():
-        moment = node_holds_until(node, state.now)
-        if moment is not None:
-            until[node] = moment
     verdicts = Verdicts(by_node, until, sources)
-    state.latest[key] = verdicts
+    state.latest["verdicts"] = verdicts
     return verdicts
 
 

@@ -150,7 +150,17 @@ class NodesOfSolve:
     def may_have_room(self, requests: Amounts) -> bool:
         """Return whether a node that has started may have room for requests."""
         mask, count = self._nodes.room(requests)
+        if count > len(self._left_out):
+            return True
         return count > sum(bool(mask[place]) for place in self._left_out)
+
+    def started_with_room(self, requests: Amounts) -> tuple[int, str]:
+        """Return how many nodes that have started may have room, and the first one.
+
+        Nodes that will be gone are among them.
+        """
+        mask, count = self._nodes.room(requests)
+        return count, self.facts[int(mask.argmax())].node.name if count else ""
 
     def hosts(self) -> Collection[str]:
         """Return the names of the hosts."""
