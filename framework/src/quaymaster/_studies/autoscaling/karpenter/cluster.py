@@ -20,7 +20,6 @@ from quaymaster._studies.autoscaling.karpenter.disruption_limits import (
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
 from quaymaster._studies.autoscaling.karpenter.objects import NodeClaim, NodePool
-from quaymaster._studies.autoscaling.karpenter.pods import has_required_anti_affinity
 from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 
 __all__ = ["ClusterState", "StateNode"]
@@ -133,8 +132,7 @@ class ClusterState:
             (pod, node.node)
             for node in self.nodes
             if node.node is not None
-            for pod in node.pods
-            if has_required_anti_affinity(pod)
+            for pod in node.anti_affinity_pods
         ]
 
     @functools.cached_property

@@ -167,6 +167,7 @@ class KarpenterController:
             options,
             self._read_state,
             self._facts,
+            self._reader.unbound_pods,
             self._log,
         )
         self._interruptions = Interruptions(
@@ -185,7 +186,11 @@ class KarpenterController:
             cluster, self._lifecycle, options, self._provisioner.nominate
         )
         self._terminations = Terminations(
-            cluster, self._lifecycle, setup.times.termination, self._wake
+            cluster,
+            self._lifecycle,
+            setup.times.termination,
+            self._wake,
+            self._reader.pods_on,
         )
         self._conditions = ClaimConditions(cluster, options)
         self._recorder = EventRecorder(cluster, self._lifecycle)

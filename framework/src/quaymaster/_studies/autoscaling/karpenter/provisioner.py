@@ -41,6 +41,7 @@ class Provisioner:
         options: The options of Karpenter.
         read_state: Returns the state of the cluster.
         read_facts: Returns what a round depends on, apart from time.
+        unbound_pods: Returns the pods without a node.
         log: Keeps decisions for explanations; None if nothing is explained.
 
     Attributes:
@@ -55,14 +56,15 @@ class Provisioner:
         options: KarpenterOptions,
         read_state: Callable[[], ClusterState],
         read_facts: Callable[[], object],
+        unbound_pods: Callable[[], Sequence[Pod]],
         log: ScaleUpLog | None = None,
     ) -> None:
-        self._cluster = cluster
         self._clock = cluster.clock
         self._lifecycle = lifecycle
         self._options = options
         self._read_state = read_state
         self._facts = read_facts
+        self._unbound_pods = unbound_pods
         self.nominated: dict[str, float] = {}
         self.problems: Mapping[str, str] = {}
         self._idle: Timer | None = None
@@ -137,7 +139,7 @@ class Provisioner:
         self.trigger()
 
     def _expects_pods(self) -> bool:
-        return any(is_provisionable(pod) for pod in self._cluster.list(Pod).items)
+        return any(map(is_provisionable, self._unbound_pods()))
 
     def _solve(self) -> None:
         state = self._read_state()

@@ -38,6 +38,7 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     is_true,
 )
 from quaymaster._studies.autoscaling.karpenter.pods import (
+    has_required_anti_affinity,
     is_daemon_pod,
     is_reschedulable,
 )
@@ -220,7 +221,12 @@ class StateNode:
         node = self.node
         return node is not None and node.metadata.deletion_timestamp is not None
 
-    @property
+    @functools.cached_property
+    def anti_affinity_pods(self) -> Sequence[Pod]:
+        """Its pods that must be away from others."""
+        return [pod for pod in self.pods if has_required_anti_affinity(pod)]
+
+    @functools.cached_property
     def marked_for_deletion(self) -> bool:
         """Whether it will soon be gone."""
         return self.marked or self.is_deleted

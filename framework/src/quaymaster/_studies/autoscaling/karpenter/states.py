@@ -182,10 +182,8 @@ class StateReader:
             marked: The names of nodes that are about to go.
             nominated: Until when pods are expected on nodes, by name.
         """
-        for kind, watch in self._watches.items():
-            changes = watch.take()
-            if changes:
-                self._apply(kind, changes)
+        for kind in _KINDS:
+            self._catch_up(kind)
         now = self._clock.now()
         self._last = ClusterState(
             objects=self._objects.copy(),
@@ -197,10 +195,25 @@ class StateReader:
         )
         return self._last
 
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """Return the pods on a node that have not ended."""
+        self._catch_up(Pod)
+        return self._bound.on(node)
+
+    def unbound_pods(self) -> Sequence[Pod]:
+        """Return the pods without a node."""
+        self._catch_up(Pod)
+        return self._bound.unbound()
+
     def close(self) -> None:
         """End its watches."""
         for watch in self._watches.values():
             watch.stop()
+
+    def _catch_up(self, kind: type[ApiObject]) -> None:
+        changes = self._watches[kind].take()
+        if changes:
+            self._apply(kind, changes)
 
     def _apply(
         self, kind: type[ApiObject], changes: Sequence[WatchEvent[ApiObject]]

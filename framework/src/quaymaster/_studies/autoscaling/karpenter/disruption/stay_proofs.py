@@ -80,10 +80,8 @@ class _Proofs:
 
     def _look_at(self, nodes: NodesOfSolve) -> None:
         """Find the shapes of pods that no node has room for, and those that one has."""
-        rooms = {
-            shape: nodes.started_with_room(requests)
-            for shape, requests in self._shapes.items()
-        }
+        found = nodes.started_with_room([*self._shapes.values()])
+        rooms = dict(zip(self._shapes, found, strict=True))
         homeless = frozenset(shape for shape, (count, _) in rooms.items() if not count)
         lone = {shape: name for shape, (count, name) in rooms.items() if count == 1}
         if (homeless, lone) != (self._homeless, self._lone):
