@@ -252,6 +252,17 @@ class StateNode:
             for condition in self.node.status.conditions
         )
 
+    def has_same_objects(self, other: "StateNode") -> bool:
+        """Return whether another machine differs at most in its marks."""
+        # Identity: an object of the cluster that has changed is another object, and a
+        # list of pods is the same until they change.
+        return (
+            self.node is other.node
+            and self.claim is other.claim
+            and self.pods is other.pods
+            and self.finished_pods is other.finished_pods
+        )
+
     def is_nominated(self, now: float) -> bool:
         """Return whether pending pods are expected on it."""
         return self.nominated_until > now

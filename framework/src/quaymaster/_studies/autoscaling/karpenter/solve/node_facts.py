@@ -15,20 +15,18 @@ from numpy.typing import NDArray
 
 from quaymaster._studies.autoscaling.karpenter.amounts import (
     Amounts,
-    added,
+    add_amounts,
     requests_of,
     subtract_from,
     subtracted,
 )
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
-from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.labels import HOSTNAME, INSTANCE_TYPE
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
     Requirements,
 )
-from quaymaster._studies.autoscaling.karpenter.solve.daemon_groups import DaemonPods
 from quaymaster._studies.autoscaling.karpenter.solve.node_table import (
     NodeTable,
     rounded_down,
@@ -137,27 +135,23 @@ class _AllNodes:
             gone: Nodes of these.
             new: Other nodes.
         """
-        places = sorted(bisect_left(self.keys, _key(node)) for node in gone)
+        leaving = {node.name: bisect_left(self.keys, _key(node)) for node in gone}
+        places = sorted(leaving.values())
+        rows = np.delete(np.arange(len(self.keys)), places)
         keys, facts = [*self.keys], [*self.facts]
         for place in reversed(places):
             del keys[place], facts[place]
-        rows = np.delete(np.arange(len(self.keys)), places)
         newest = sorted(new, key=_key)
         before = [bisect_left(keys, _key(node)) for node in newest]
         rows = np.insert(rows, before, -1)
-        made = [_facts(each, self.supply.daemons, self.supply.types) for each in newest]
-        inserted = {place + number: made[number] for number, place in enumerate(before)}
-        capacity = dict(self.capacity)
-        for node in gone:
-            if node.pool:
-                capacity[node.pool] = capacity[node.pool].copy()
-                subtract_from(capacity[node.pool], node.capacity)
-        for node in newest:
-            if node.pool:
-                capacity[node.pool] = added(capacity.get(node.pool, {}), node.capacity)
-        for place, each in inserted.items():
-            keys.insert(place, _key(each.node))
-            facts.insert(place, each)
+        inserted = {}
+        for number, node in enumerate(newest):
+            earlier = leaving.get(node.name)
+            known = None if earlier is None else self.facts[earlier]
+            place = before[number] + number
+            inserted[place] = _facts(node, self.supply, known)
+            keys.insert(place, _key(node))
+            facts.insert(place, inserted[place])
         return _AllNodes(
             supply=self.supply,
             nodes=(self.nodes - {*gone}) | {*new},
@@ -171,8 +165,20 @@ class _AllNodes:
                     for place, each in inserted.items()
                 },
             ),
-            capacity=capacity,
+            capacity=self._capacity_after(gone, new),
         )
+
+    def _capacity_after(
+        self, gone: Collection[StateNode], new: Collection[StateNode]
+    ) -> Mapping[str, Amounts]:
+        capacity = {pool: amounts.copy() for pool, amounts in self.capacity.items()}
+        for node in gone:
+            if node.pool:
+                subtract_from(capacity[node.pool], node.capacity)
+        for node in new:
+            if node.pool:
+                add_amounts(capacity.setdefault(node.pool, {}), node.capacity)
+        return capacity
 
 
 def _key(node: StateNode) -> tuple[bool, str]:
@@ -309,20 +315,19 @@ def _all_nodes(state: ClusterState, supply: Supply, before: object) -> _AllNodes
     return before.changed(gone, new) if gone or new else before
 
 
-def _facts(
-    node: StateNode,
-    daemons: DaemonPods,
-    types: Mapping[str, Sequence[InstanceType]],
-) -> NodeFacts:
+def _facts(node: StateNode, supply: Supply, before: NodeFacts | None) -> NodeFacts:
+    """Return what a node is like; before, it was perhaps the same but for its marks."""
+    if before is not None and before.node.has_same_objects(node):
+        return attrs.evolve(before, node=node)
     labels = Requirements.from_labels(node.labels)
-    expected = requests_of(*daemons.on_node(labels, node.taints))
+    expected = requests_of(*supply.daemons.on_node(labels, node.taints))
     subtract_from(expected, node.daemon_requests)
     # DaemonSets that should not run there do not give room back.
     missing = {name: max(amount, 0) for name, amount in expected.items()}
     requirements = labels.copy()
     requirements.add([Requirement.of(HOSTNAME, "In", (node.host_name,))])
     own_type = node.labels.get(INSTANCE_TYPE)
-    listed = types.get(node.pool, ()) if node.is_managed else ()
+    listed = supply.types.get(node.pool, ()) if node.is_managed else ()
     limits = next((each.volume_limits for each in listed if each.name == own_type), {})
     return NodeFacts(
         node=node,
