@@ -1,7 +1,7 @@
-"""Trials without nodes that surely stay are left out, and nothing differs."""
+"""Trials are left out, and what is known of nodes is kept, and nothing differs."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import pytest
@@ -18,8 +18,8 @@ from quaymaster.objects import (
 )
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_deployment, make_pod
-from tests.kit.internals.karpenter import NodePool
-from tests.kit.internals.karpenter_control import KarpenterSetup
+from tests.kit.internals.karpenter import ClusterState, NodePool
+from tests.kit.internals.karpenter_control import KarpenterSetup, StateReader
 from tests.kit.internals.karpenter_disruption import Candidate, Survey, recorder
 from tests.kit.karpenter import (
     CAPACITY_TYPE,
@@ -122,3 +122,31 @@ def test_a_course_is_the_same_if_every_trial_is_made(
     monkeypatch.setattr(Survey, "surely_staying", lambda *_: [])
     assert ours == course(seed)
     assert left_out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_a_course_is_the_same_if_nothing_is_kept_between_states(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = course(seed)
+    read, states = StateReader.state, 0
+
+    def fresh(
+        reader: StateReader, marked: Collection[str], nominated: Mapping[str, float]
+    ) -> ClusterState:
+        nonlocal states
+        states += 1
+        state = read(reader, marked, nominated)
+        objects = [obj for kind in state.objects.values() for obj in kind.values()]
+        return ClusterState.from_objects(
+            objects,
+            state.instance_types,
+            now=state.now,
+            marked=marked,
+            nominated=nominated,
+        )
+
+    monkeypatch.setattr(StateReader, "state", fresh)
+    assert ours == course(seed)
+    assert states > 50
