@@ -96,7 +96,7 @@ class Run:
         return sorted(n.labels["node.kubernetes.io/instance-type"] for n in nodes)
 
 
-def web(size: int, **annotations: str) -> ApiObject:
+def web(size: int, pod: Tree | None = None, /, **annotations: str) -> ApiObject:
     requests = {"cpu": "900m"}
     container = {"name": "c", "image": "i", "resources": {"requests": requests}}
     tree = {
@@ -106,7 +106,7 @@ def web(size: int, **annotations: str) -> ApiObject:
             "selector": {"matchLabels": {"app": "web"}},
             "template": {
                 "metadata": {"labels": {"app": "web"}, "annotations": annotations},
-                "spec": {"containers": [container]},
+                "spec": {"containers": [container], **(pod or {})},
             },
         },
     }
@@ -122,6 +122,25 @@ def test_pending_pods_get_the_cheapest_type_that_holds_them(tmp_path: Path) -> N
     assert (life.ordered, life.registered, life.ready) == (1.0, 22.0, 31.0)
     assert life.added_for.endswith("and 4 others")
     assert life.cost == pytest.approx(0.8 * life.hours)
+
+
+def test_lone_pod_gets_another_zone_in_a_later_round(tmp_path: Path) -> None:
+    # Both zones are equal for the constraint, but only z has a type for the pod.
+    scant = {"cpu": "500m", "memory": "1Gi", "pods": 50}
+    tiny = {**instance_type("tiny", 1, 0.1), "capacity": scant}
+    tiny["offerings"] = [{**each, "zone": "a"} for each in tiny["offerings"]]
+    spread: Tree = {
+        "topologyKey": ZONE,
+        "maxSkew": 1,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    run = Run(
+        tmp_path, web(1, {"topologySpreadConstraints": [spread]}), types=[tiny, *TYPES]
+    )
+    [life] = run.settle()
+    assert run.pending == []
+    assert life.ordered == 12.0
 
 
 def test_claim_and_node_have_the_objects_of_karpenter(tmp_path: Path) -> None:

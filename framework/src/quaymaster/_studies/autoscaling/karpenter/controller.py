@@ -274,6 +274,7 @@ class KarpenterController:
             self._lifecycle.is_starting
             or len(self._queue) > 0
             or self._loop.is_validating
+            or self._provisioner.draws_again
             or bool(is_missing)
             or self._interruptions.are_expected
             or (self._static_pools is not None and self._static_pools.is_short)
