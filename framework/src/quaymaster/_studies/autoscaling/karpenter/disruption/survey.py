@@ -104,7 +104,7 @@ class Survey:
     ) -> None:
         self.state = state
         self.options = options
-        self.finder = CandidateFinder(state, busy=busy)
+        self.finder = CandidateFinder(state, options, busy=busy)
         self._limits = state.disruption_limits
         self.today = state.now + calendar_offset
 
