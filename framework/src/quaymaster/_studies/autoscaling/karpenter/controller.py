@@ -420,7 +420,7 @@ class KarpenterController:
             return
         if isinstance(event.text, LateText):
             self._late_texts.add(event.text)
-        self._lifecycle.record(obj, event.reason, event.text)
+        self._lifecycle.record(obj, event.reason, event.text, event.type)
 
     def _wake(self) -> None:
         """Look at pending pods again, as a machine has come, failed or gone."""
