@@ -18,8 +18,7 @@ from quaymaster._studies.autoscaling.karpenter.conditions import (
     PodEvents,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
-    listed_price,
-    type_of,
+    CandidateFinder,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.loop import DisruptionLoop
 from quaymaster._studies.autoscaling.karpenter.disruption.node_explanations import (
@@ -222,12 +221,12 @@ class KarpenterController:
     def start(self) -> None:
         """Take over the nodes of the input, and begin to look."""
         state = self._read_state()
+        finder = CandidateFinder(state, self._setup.options)
         for node in state.nodes:
             claim = node.claim
             if claim is None:
                 continue
-            labels = claim.labels
-            price = listed_price(type_of(state, node.pool, labels), labels)
+            price = finder.price_of(node.pool, claim.labels)
             self._lifecycle.adopt(claim, node.node, price or None)
             self._expire_later(claim)
             self._interruptions.see(claim)
@@ -265,6 +264,7 @@ class KarpenterController:
             self._lifecycle.is_starting
             or len(self._queue) > 0
             or self._loop.is_validating
+            or self._provisioner.draws_again
             or bool(is_missing)
             or self._interruptions.are_expected
             or (self._static_pools is not None and self._static_pools.is_short)

@@ -68,6 +68,7 @@ class Consolidation:
 
     def command(self, candidates: Sequence[Candidate]) -> Command | None:
         """Return how several nodes can go together, or None."""
+        self._survey.report_pools(self._report)
         if self._survey.surely_stay(candidates):
             return None
         return self.tried(candidates)

@@ -16,6 +16,7 @@ __all__ = [
     "APPROVED",
     "BLOCKED",
     "CANDIDATE",
+    "NO_TYPES",
     "UNCONSOLIDATABLE",
     "DisruptionEvent",
     "DisruptionEvents",
@@ -28,6 +29,7 @@ __all__ = [
 APPROVED: Final = "ConsolidationApproved"
 BLOCKED: Final = "DisruptionBlocked"
 CANDIDATE: Final = "ConsolidationCandidate"
+NO_TYPES: Final = "NoCompatibleInstanceTypes"
 UNCONSOLIDATABLE: Final = "Unconsolidatable"
 
 
@@ -40,12 +42,14 @@ class DisruptionEvent:
         name: Its name.
         reason: The reason in one word.
         text: The text, perhaps not rendered yet.
+        type: ``Normal`` or ``Warning``.
     """
 
     kind: str
     name: str
     reason: str
     text: str | LateText
+    type: str = "Normal"
 
     @property
     def message(self) -> str:

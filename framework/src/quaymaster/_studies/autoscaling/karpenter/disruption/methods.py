@@ -123,12 +123,14 @@ class Method:
         reason: The reason for budgets.
         ignores_pods: Whether pods do not block if the claim limits its drain.
         delay: After how many seconds its command is checked again; 0 for not at all.
+        tries: Whether it makes trials, for which some pool must be usable.
     """
 
     name: str
     reason: str
     ignores_pods: bool = False
     delay: float = 0.0
+    tries: bool = False
     _rule: Callable[[Eligibility], bool | str]
     _command: Callable[[_Task], Command | None]
     _others: Callable[[_Task], Sequence[Command]] | None = None
@@ -160,11 +162,14 @@ class Method:
             report=report,
             chance=chance,
         )
+        # Without a usable pool, upstream's trials end with an error, and no node is
+        # reported, not even if it needs no other one.
+        is_possible = not self.tries or survey.has_pools
         return Look(
             eligible=eligible,
             budgets=budgets,
             totals=lambda: task.totals,
-            command=self._command(task),
+            command=self._command(task) if is_possible else None,
             others=self._others(task) if self._others is not None else (),
         )
 
@@ -254,6 +259,8 @@ def _single_node(task: _Task) -> Command | None:
         if task.budgets.get(each.pool.name)
         and (not each.is_in_balanced_pool or may_pass(each, task.totals))
     ]
+    if candidates:
+        task.survey.report_pools(task.report)
     surely_staying = {*task.survey.surely_staying(candidates)}
     staying: list[Candidate] = []
     for candidate in candidates:
@@ -286,6 +293,7 @@ DRIFT: Final = Method(
     name="drift",
     reason=DRIFTED,
     ignores_pods=True,
+    tries=True,
     rule=lambda eligibility: eligibility.drift,
     command=_drift,
 )
@@ -313,6 +321,7 @@ METHODS: Final = (
         name="multi",
         reason=UNDERUTILIZED,
         delay=_VALIDATION_SECONDS,
+        tries=True,
         rule=lambda eligibility: eligibility.consolidation,
         command=_multi_node,
     ),
@@ -320,6 +329,7 @@ METHODS: Final = (
         name="single",
         reason=UNDERUTILIZED,
         delay=_VALIDATION_SECONDS,
+        tries=True,
         rule=lambda eligibility: eligibility.consolidation,
         command=_single_node,
     ),

@@ -17,6 +17,7 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.cluster import ApiError
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     BLOCKED,
+    NO_TYPES,
     UNCONSOLIDATABLE,
     DisruptionEvent,
     node_events,
@@ -92,7 +93,7 @@ class EventRecorder:
 
     def __call__(self, event: DisruptionEvent, /) -> None:
         """Take an event."""
-        is_of_pool = event.kind == NodePool.kind and event.reason == BLOCKED
+        is_of_pool = event.reason in (BLOCKED, NO_TYPES)
         if self._due([event], None, _POOL_PERIOD if is_of_pool else _PERIOD):
             self._write(event, event.text)
 
@@ -153,4 +154,4 @@ class EventRecorder:
             obj = self._cluster.get(_REPORTED[event.kind], event.name)
         except ApiError:
             return
-        self._lifecycle.record(obj, event.reason, text)
+        self._lifecycle.record(obj, event.reason, text, event.type)

@@ -29,6 +29,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import source_price
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     BLOCKED,
+    NO_TYPES,
     DisruptionEvent,
     Report,
 )
@@ -52,7 +53,10 @@ from quaymaster._studies.autoscaling.karpenter.solve.pending import (
     pods_to_schedule,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.scheduler import solve
-from quaymaster._studies.autoscaling.karpenter.solve.templates import supply_of
+from quaymaster._studies.autoscaling.karpenter.solve.templates import (
+    NO_TYPES_REASONS,
+    supply_of,
+)
 
 __all__ = ["Survey", "Trial"]
 
@@ -146,7 +150,7 @@ class Survey:
     ) -> None:
         self.state = state
         self.options = options
-        self.finder = CandidateFinder(state)
+        self.finder = CandidateFinder(state, options)
         self.busy = busy
         self.today = state.now + calendar_offset
 
@@ -200,6 +204,17 @@ class Survey:
         for each in self.judged(ignores_pods=ignores_pods).unusual:
             if isinstance(each, Blocked) and each.message:
                 report.block(each.node, each.message)
+
+    @property
+    def has_pools(self) -> bool:
+        """Whether any pool can be used. Without one, upstream makes no trials."""
+        return bool(supply_of(self.state, self.options).pools)
+
+    def report_pools(self, report: Report) -> None:
+        """Report the pools that can have no type, as a trial does."""
+        for name, reason in supply_of(self.state, self.options).left_out.items():
+            if reason in NO_TYPES_REASONS:
+                report(DisruptionEvent("NodePool", name, NO_TYPES, reason, "Warning"))
 
     def budgets(self, reason: str, report: Report) -> dict[str, int]:
         """Return how many more nodes of each pool may be disrupted for a reason."""

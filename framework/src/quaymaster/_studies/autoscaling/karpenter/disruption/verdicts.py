@@ -17,6 +17,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
 from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import (
     node_holds_until,
 )
+from quaymaster._studies.autoscaling.karpenter.objects import NodeOverlay
 
 __all__ = ["Verdict", "Verdicts", "verdicts_on"]
 
@@ -75,6 +76,7 @@ def verdicts_on(state: ClusterState, judge: Callable[[StateNode], Verdict]) -> V
 def _sources(state: ClusterState) -> Iterator[object]:
     yield from state.pools.values()
     yield from (state.instance_types.get(name) for name in state.pools)
+    yield from state.all_of(NodeOverlay)
     yield from state.all_of(PodDisruptionBudget)
 
 
