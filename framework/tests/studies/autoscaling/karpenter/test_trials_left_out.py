@@ -1,4 +1,4 @@
-"""Trials are left out, and what is known of nodes is kept, and nothing differs."""
+"""Trials are left out, and facts about nodes are kept, and nothing differs."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence

@@ -256,12 +256,9 @@ class StateNode:
         """Return whether another machine differs at most in its marks."""
         # Identity: an object of the cluster that has changed is another object, and a
         # list of pods is the same until they change.
-        return (
-            self.node is other.node
-            and self.claim is other.claim
-            and self.pods is other.pods
-            and self.finished_pods is other.finished_pods
-        )
+        are_same = self.node is other.node and self.claim is other.claim
+        have_same = self.pods is other.pods  # Identity: as above
+        return are_same and have_same and self.finished_pods is other.finished_pods
 
     def is_nominated(self, now: float) -> bool:
         """Return whether pending pods are expected on it."""

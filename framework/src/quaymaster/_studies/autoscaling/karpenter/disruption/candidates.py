@@ -223,7 +223,7 @@ class CandidateFinder:
 
     @staticmethod
     def busy(node: StateNode) -> Blocked:
-        """Return why a node that is being disrupted is no candidate."""
+        """Return why a node that is being disrupted may not be disrupted."""
         return Blocked(node, "candidate is already being disrupted", "")
 
     def as_candidate(self, node: StateNode) -> Candidate | None:

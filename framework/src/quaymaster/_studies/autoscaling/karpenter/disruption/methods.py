@@ -105,6 +105,7 @@ class _Task:
     @functools.cached_property
     def ordered(self) -> Sequence[Candidate]:
         """The eligible nodes, those that are best to disrupt first."""
+        # Identity: the same list needs to be sorted only once.
         if self.eligible is self.judged.usual:
             return self.judged.usual_in_order
         return in_order(self.eligible)
@@ -183,8 +184,8 @@ class Method:
                     unusual.add(each)
                 elif verdict:
                     report.refuse(each.node, verdict)
-        # Most nodes are eligible for the same methods: 1,800 of them took 2 ms for each
-        # method when each node was asked.
+        # Most nodes are eligible for the same methods. Looking at each of 1,800 nodes
+        # took 2 ms for each method.
         usual = judged.usual
         if not usual or self._rule(usual[0].eligibility) is not True:
             return [each for each in judged.unusual if each in unusual]

@@ -43,6 +43,7 @@ def surely_staying(
     """Return the nodes that surely cannot go alone, in their order."""
     supply = supply_of(state, options)
     proofs = state.latest.get("proofs")
+    # Identity: a supply is the same object until something of it changes.
     if not isinstance(proofs, _Proofs) or proofs.supply is not supply:
         proofs = state.latest["proofs"] = _Proofs(supply)
     return proofs.of(nodes_of_solve(state, options, supply, ()), candidates)

@@ -142,14 +142,14 @@ class _AllNodes:
         for place in reversed(places):
             del keys[place], facts[place]
         newest = sorted(new, key=_key)
-        before = [bisect_left(keys, _key(node)) for node in newest]
-        rows = np.insert(rows, before, -1)
+        spots = [bisect_left(keys, _key(node)) for node in newest]
+        rows = np.insert(rows, spots, -1)
         inserted = {}
         for number, node in enumerate(newest):
             earlier = leaving.get(node.name)
-            known = None if earlier is None else self.facts[earlier]
-            place = before[number] + number
-            inserted[place] = _facts(node, self.supply, known)
+            before = None if earlier is None else self.facts[earlier]
+            place = spots[number] + number
+            inserted[place] = _facts(node, self.supply, before)
             keys.insert(place, _key(node))
             facts.insert(place, inserted[place])
         return _AllNodes(
