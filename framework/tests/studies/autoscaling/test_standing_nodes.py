@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from quaymaster import Node, Pod
+from quaymaster import ApiObject, Node, Pod
 from quaymaster.autoscaling import (
     ClusterAutoscalerController,
     ClusterAutoscalerOptions,
@@ -93,7 +93,8 @@ def course(seed: int, make: MakePod) -> list[object]:
     """Return all that happens to a random cluster."""
     chance = random.Random(seed)
     setup = setup_of(chance)
-    first = [make_node(name="old", capacity={"cpu": "2", "memory": "8Gi"})]
+    capacity = {"cpu": "2", "memory": "8Gi"}
+    first: list[ApiObject] = [make_node(name="old", capacity=capacity)]
     if chance.random() < 0.5:
         first.append(
             make_daemon_set(name="agent", pod=make_pod(requests={"cpu": "100m"}))
