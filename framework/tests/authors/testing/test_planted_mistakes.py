@@ -116,6 +116,16 @@ from tests.kit.planted.starts import IN_LINES, START_MISTAKES, Lines, Starts
 from tests.kit.planted.starts import OWN as START_CLUSTERS
 from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
+from tests.kit.planted.tides import OWN as TIDE_CLUSTERS
+from tests.kit.planted.tides import (
+    TIDE_MISTAKES,
+    Tides,
+    TidesByTheMinute,
+    TidesInATwin,
+    TidesOfOldPods,
+    TidesOfTheDay,
+    TidesWithoutFilter,
+)
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
 from tests.kit.planted.wards import OWN as WARD_CLUSTERS
@@ -153,6 +163,7 @@ MISTAKES = (
     *RELAY_MISTAKES,
     *START_MISTAKES,
     *TICKET_MISTAKES,
+    *TIDE_MISTAKES,
     *ATTACHMENT_MISTAKES,
     *PASS_MISTAKES,
     *CALL_MISTAKES,
@@ -197,6 +208,12 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (stubbed(Feeds), FEED_CLUSTERS),
     (stubbed(ScoresByLoad), FEED_CLUSTERS),
     (Tickets, TICKET_CLUSTERS),
+    (Tides, TIDE_CLUSTERS),
+    (TidesByTheMinute, TIDE_CLUSTERS),
+    (TidesInATwin, TIDE_CLUSTERS),
+    (TidesOfOldPods, TIDE_CLUSTERS),
+    (TidesOfTheDay, TIDE_CLUSTERS),
+    (TidesWithoutFilter, TIDE_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
     (Passes, PASS_CLUSTERS),
@@ -278,6 +295,11 @@ COSTLY = (
     "StubbedFeeds",
     "StubbedScoresByLoad",
     "Tickets",
+    "TidesByTheMinute",
+    "TidesInATwin",
+    "TidesOfOldPods",
+    "TidesOfTheDay",
+    "TidesWithoutFilter",
     "Attaches",
     "Polls",
     "Passes",
