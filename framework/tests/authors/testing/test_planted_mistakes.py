@@ -32,6 +32,8 @@ from tests.kit.planted.berths import (
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
 from tests.kit.planted.calls import CALL_MISTAKES, Calls, DeletesCallsOfGonePods, Notes
 from tests.kit.planted.calls import OWN as CALL_CLUSTERS
+from tests.kit.planted.cargo import CARGO_MISTAKES, Cargo
+from tests.kit.planted.cargo import OWN as CARGO_CLUSTERS
 from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
 from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
@@ -167,6 +169,7 @@ MISTAKES = (
     *ATTACHMENT_MISTAKES,
     *PASS_MISTAKES,
     *CALL_MISTAKES,
+    *CARGO_MISTAKES,
     *CURFEW_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
@@ -219,6 +222,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Passes, PASS_CLUSTERS),
     (PassesUntilDeleted, PASS_CLUSTERS),
     (Calls, None),
+    (Cargo, CARGO_CLUSTERS),
     (DeletesCallsOfGonePods, None),
     (Notes, CALL_CLUSTERS),
     (Berths, BERTH_CLUSTERS),
@@ -305,6 +309,7 @@ COSTLY = (
     "Passes",
     "PassesUntilDeleted",
     "Calls",
+    "Cargo",
     "DeletesCallsOfGonePods",
     "Deadlines",
     "Disks",
