@@ -39,8 +39,8 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         changed = difference(_remembered(bench, pod), answers_of[fragment])
         if changed is not None:
             text = (
-                f"equal fragments for pods that differ: {changed.hook} gives {changed}; "
-                "return all that the hooks read of a pod"
+                f"equal fragments for pods that differ: {changed.hook} gives "
+                f"{changed}; sign_pod must return all that the hooks read of a pod"
             )
             fail("sign_pod", text, pod, first, cluster.nodes)
 
