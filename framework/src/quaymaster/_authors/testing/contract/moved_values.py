@@ -4,18 +4,15 @@ An author's strategies vary the fields that the author has in mind: images of
 containers, say, but not those of init containers.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
 
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
+from quaymaster._api.objects.syntax import LABEL_VALUE
 from quaymaster._authors.testing.makers.pods import make_pod
 
 __all__ = ["with_moved_values"]
-
-_LABEL: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
 
 
 def with_moved_values(pod: Pod, others: Iterable[Pod]) -> Iterator[Pod]:
@@ -64,7 +61,7 @@ def _with_texts(pod: Pod, other: Pod) -> Iterator[Pod]:
 
 def _valid(texts: Mapping[str, str]) -> Mapping[str, str]:
     """Return the texts that labels can have."""
-    return {key: text for key, text in texts.items() if _LABEL.fullmatch(text)}
+    return {key: text for key, text in texts.items() if LABEL_VALUE.fits(text)}
 
 
 def _with_amounts(pod: Pod, other: Pod) -> Iterator[Pod]:
