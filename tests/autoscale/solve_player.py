@@ -124,9 +124,9 @@ def _offering(row: Sequence[Any], *, reserves: bool) -> Offering:
     offering = kwok_offering(zone, kind, price, available=available)
     if not reserves:
         return offering
-    operator, values = ("In", (name,)) if name else ("DoesNotExist", ())
     requirements = offering.requirements.copy()
-    requirements.add([Requirement.of(RESERVATION_ID, operator, values)])
+    operator = "In" if name else "DoesNotExist"
+    requirements.add([Requirement.of(RESERVATION_ID, operator, [name] if name else [])])
     return attrs.evolve(
         offering,
         requirements=requirements,

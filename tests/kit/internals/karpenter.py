@@ -16,6 +16,7 @@ from quaymaster._studies.autoscaling.karpenter.kwok import (
     kwok_type,
 )
 from quaymaster._studies.autoscaling.karpenter.labels import RESERVATION_ID
+from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodeOverlay,
@@ -35,6 +36,7 @@ from quaymaster._studies.autoscaling.karpenter.solve.scheduler import (
     SolveResult,
     solve,
 )
+from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 from quaymaster._studies.autoscaling.karpenter.template_hash import template_hash
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "ClusterState",
     "InstanceType",
     "KarpenterOptions",
+    "MachineStates",
     "NodeClaim",
     "NodeOverlay",
     "NodePool",
@@ -53,6 +56,7 @@ __all__ = [
     "Requirement",
     "Requirements",
     "SolveResult",
+    "StateNode",
     "as_created",
     "kwok_offering",
     "kwok_type",

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from quaymaster.objects import PersistentVolumeClaim, PodStatus, from_wire
 from tests.kit.internals.karpenter import ClusterState, solve
-from tests.kit.internals.karpenter_disruption import DisruptionEvent, Survey
+from tests.kit.internals.karpenter_disruption import DisruptionEvents, Survey
 from tests.kit.karpenter import (
     OPTIONS,
     TYPES,
@@ -35,10 +35,10 @@ def test_a_pod_without_its_claim_is_kept_away_by_pods_that_run() -> None:
 def test_a_pool_that_can_have_no_type_is_reported_by_trials() -> None:
     nowhere = {"key": ZONE, "operator": "In", "values": ["nowhere"]}
     pools = [make_pool("a"), make_pool("b", template={"requirements": [nowhere]})]
-    events: list[DisruptionEvent] = []
+    events = DisruptionEvents()
     state = ClusterState.from_objects(pools, TYPES, now=0.0)
-    Survey(state, OPTIONS).report_pools(events.append)
-    [event] = events
+    Survey(state, OPTIONS).report_pools(events)
+    [event] = events.events
     assert (event.kind, event.name, event.type) == ("NodePool", "b", "Warning")
     assert event.message == (
         "NodePool requirements filtered out all compatible available instance types"
