@@ -120,7 +120,8 @@ def type_of_case(tree: Tree, *, reserves: bool = False) -> InstanceType:
 
 def _offering(row: Sequence[Any], *, reserves: bool) -> Offering:
     zone, kind, price, *rest = row
-    available, name, count = (*rest, *(True, "", 0)[len(rest) :])
+    available = rest[0] if rest else True
+    name, count = rest[1:] or ("", 0)
     offering = kwok_offering(zone, kind, price, available=available)
     if not reserves:
         return offering
