@@ -64,6 +64,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.similarity import are_si
 from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
     StandingPods,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
+    StandingTrial,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import Unremovable
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
@@ -99,6 +102,7 @@ __all__ = [
     "SeenCluster",
     "SeenNode",
     "StandingPods",
+    "StandingTrial",
     "Template",
     "TrialCluster",
     "Unremovable",

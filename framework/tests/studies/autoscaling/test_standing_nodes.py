@@ -30,8 +30,8 @@ from tests.kit.internals.autoscaling import (
     ExpectedNodes,
     HintedPlacing,
     StandingPods,
+    StandingTrial,
     Template,
-    TrialCluster,
     with_defaults,
 )
 from tests.kit.nightly import sampled
@@ -125,7 +125,7 @@ def test_course_is_the_same_if_nothing_stands_between_two_loops(
     seed: int, make: MakePod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_standing = course(seed, make)
-    monkeypatch.setattr(TrialCluster, "catch_up_beneath", TrialCluster.catch_up)
+    monkeypatch.setattr(StandingTrial, "catch_up_beneath", StandingTrial.catch_up)
     assert course(seed, make) == with_standing
 
 
@@ -140,10 +140,10 @@ class Loops:
     def __init__(self, cluster: InMemoryCluster, *, stands: bool) -> None:
         config, registry = with_defaults(None, None)
         self._stands = stands
-        self.trial = TrialCluster(cluster, config, registry)
+        self.trial = StandingTrial(cluster, config, registry)
         self._expected = ExpectedNodes(self.trial)
-        standing = StandingPods(self.trial) if stands else None
-        self._placing = HintedPlacing(self.trial, standing)
+        kept = StandingPods(self.trial) if stands else None
+        self._placing = HintedPlacing(self.trial, kept)
 
     def places(
         self, pods: Sequence[Pod], nodes: int, template: Template
@@ -154,7 +154,7 @@ class Loops:
         else:
             self.trial.catch_up()
         self._expected.stand({"g": (nodes, ())}, {"g": template})
-        with self.trial.fork(may_stand=True):
+        with self.trial.fork_on_standing():
             placed = self._placing.place(pods, lambda _name: True)
             self._placing.forget_old()
             found = {

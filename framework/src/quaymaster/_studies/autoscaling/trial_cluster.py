@@ -7,8 +7,8 @@ PreFilter and Filter plugins of their profile; nothing is scored or preempted. M
 ``simulator/clustersnapshot``).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Final
 
@@ -37,9 +37,8 @@ __all__ = ["Fork", "TrialCluster"]
 
 _MISSING: Final = Status.unresolvable("node not found")
 
-# The order of nodes: first those of the cluster as they came, then those that stand,
-# then the others that a trial has added.
-_FIRST_STANDING: Final = 1 << 40
+# The order of nodes: first those of the cluster as they came, then those that a trial
+# has added.
 _FIRST_ADDED: Final = 1 << 50
 
 
@@ -88,7 +87,13 @@ class TrialCluster:
         config = attrs.evolve(config, extenders=())
         self._runner = ProfileRunner(cluster, config, registry, clock=cluster.clock)
         self._snapshot = self._runner.snapshot
-        self._feed = _Feed(self, self._runner, counts)
+        self._feed = _Feed(
+            self._runner,
+            counts,
+            before_change=self._before_change,
+            note_arrival=self._note_arrival,
+            note_departure=self._note_departure,
+        )
         self._frameworks = self._runner.frameworks
         self._algorithms = {
             name: framework.algorithm.choosing()
@@ -98,9 +103,6 @@ class TrialCluster:
         self._reverts: list[Callable[[], None]] = []
         # The nodes that the current part of a trial has added.
         self._added: set[str] = set()
-        # The nodes that stand, and the hidden ones with their pods.
-        self._standing: set[str] = set()
-        self._hidden: dict[str, tuple[Node, Sequence[Pod]]] = {}
         # The order of the nodes: by name for those of the cluster, and by row.
         self._arrivals: dict[str, int] = {}
         self._arrived = 0
@@ -116,75 +118,8 @@ class TrialCluster:
         self._runner.close()
 
     def catch_up(self) -> None:
-        """Read the changes of the cluster; nothing stands then."""
-        self.end_standing()
+        """Read the changes of the cluster."""
         self._runner.read_changes()
-
-    def catch_up_beneath(self) -> None:
-        """Read the changes of the cluster, and keep what stands.
-
-        A hidden node that has changed, or whose pods have, is hidden no more.
-        """
-        self._runner.read_changes()
-
-    def stand(self, node: Node, pods: Iterable[Pod], place: int) -> None:
-        """Add a node with pods that stays until `fall`, `end_standing` or `catch_up`.
-
-        To add and remove all expected nodes in each loop took a tenth of the time of a
-        day with the cluster autoscaler, and to place the waiting pods on them a sixth.
-
-        Args:
-            node: The node.
-            pods: The pods.
-            place: Its place in the order of the nodes that stand, which come after all
-                nodes of the cluster.
-        """
-        name = node.name
-        self._standing.add(name)
-        self._put(node, _FIRST_STANDING + place)
-        for pod in pods:
-            self._snapshot.add_pod(replace(pod, node_name=name))
-
-    def fall(self, name: str) -> None:
-        """Remove a node that stands, with its pods."""
-        self._standing.remove(name)
-        self._drop_node(name)
-
-    def hide(self, name: str) -> None:
-        """Remove a node of the cluster for as long as `stand` adds one."""
-        info = self._snapshot.get(name)
-        if info is not None:
-            self._changed.add(name)
-            pods = [*info.pods.values()]
-            self._hidden[name] = info.node, pods
-            for pod in pods:
-                self._snapshot.remove_pod(pod)
-            self._snapshot.remove_node(name)
-
-    def show(self, name: str) -> None:
-        """Add a hidden node again; nothing happens if it is not hidden."""
-        if name in self._hidden:
-            self._changed.add(name)
-            node, pods = self._hidden.pop(name)
-            self._put(node, self._arrivals[name])
-            for pod in pods:
-                self._snapshot.add_pod(pod)
-
-    @property
-    def hidden(self) -> Set[str]:
-        """The names of the nodes that are hidden."""
-        return self._hidden.keys()
-
-    def end_standing(self) -> None:
-        """Remove all nodes that stand, and show those that are hidden."""
-        for name in [*self._standing]:
-            self.fall(name)
-        for name in [*self._hidden]:
-            self.show(name)
-
-    def stands(self, name: str) -> bool:
-        """Return whether a node stands."""
-        return name in self._standing
 
     @property
     def table(self) -> NodeTable:
@@ -209,16 +144,16 @@ class TrialCluster:
         changed, self._changed = self._changed, set()
         return changed
 
-    @contextmanager
-    def fork(self, *, may_stand: bool = False) -> Iterator[Fork]:
-        """Run a block, and revert its changes unless `Fork.keep` was called.
+    def fork(self) -> AbstractContextManager[Fork]:
+        """Run a block, and revert its changes unless `Fork.keep` was called."""
+        return self._part(set())
 
-        Args:
-            may_stand: Whether pods that are added to nodes that stand stay there.
-        """
+    @contextmanager
+    def _part(self, own: set[str]) -> Iterator[Fork]:
+        """Run a part of a trial; pods on its own nodes are not reverted one by one."""
         outer, added = self._reverts, self._added
         reverts = self._reverts = []
-        self._added = {*self._standing} if may_stand else set()
+        self._added = own
         try:
             yield Fork(reverts, outer)
         finally:
@@ -269,12 +204,6 @@ class TrialCluster:
         self._snapshot.remove_pod(pod)
         self._reverts.append(partial(self._snapshot.add_pod, pod))
 
-    def take_away(self, pods: Iterable[Pod], node_name: str) -> None:
-        """Remove pods from a node that stands; that is not reverted."""
-        self._changed.add(node_name)
-        for pod in pods:
-            self._snapshot.remove_pod(replace(pod, node_name=node_name))
-
     def why_not(self, pod: Pod, node_name: str) -> Status | None:
         """Return why a pod cannot be on a node, or None if it can."""
         info = self._snapshot.get(node_name)
@@ -297,16 +226,6 @@ class TrialCluster:
             return outcome.status
         diagnosis = outcome.diagnosis
         return diagnosis[node_name] if diagnosis is not None else _MISSING
-
-    def kind_of(self, pod: Pod) -> object | None:
-        """Return what decides about a pod on a node, beside the node and its pods.
-
-        Returns:
-            The same object for pods of equal signature; None if a plugin looks at other
-            nodes, too, or signs no pods.
-        """
-        attempt, algorithm = self._attempt(pod)
-        return algorithm.filters.kind_on_node(attempt)
 
     def facts_of(self, pod: Pod, node_name: str) -> Mapping[str, Sequence[str]]:
         """Return the facts behind the rejections of a node, by plugin.
@@ -369,14 +288,17 @@ class TrialCluster:
             self._ranks = np.pad(self._ranks, (0, more))
         self._ranks[row] = rank
 
-    def note_arrival(self, name: str) -> None:
+    def _before_change(self, name: str) -> None:
+        """Do what is needed before a node of the cluster, or its pods, change."""
+
+    def _note_arrival(self, name: str) -> None:
         """Note that the cluster has a node, which may be new."""
         if name not in self._arrivals:
             self._arrived += 1
             self._arrivals[name] = self._arrived
             self._rank(name, self._arrived)
 
-    def note_departure(self, name: str) -> None:
+    def _note_departure(self, name: str) -> None:
         """Note that the cluster has lost a node."""
         self._arrivals.pop(name, None)
 
@@ -417,11 +339,19 @@ class _Feed(CacheFeed):
     """A nominated pod has its place, as upstream (``static_autoscaler.go``)."""
 
     def __init__(
-        self, trial: TrialCluster, runner: ProfileRunner, counts: Callable[[Pod], bool]
+        self,
+        runner: ProfileRunner,
+        counts: Callable[[Pod], bool],
+        *,
+        before_change: Callable[[str], None],
+        note_arrival: Callable[[str], None],
+        note_departure: Callable[[str], None],
     ) -> None:
         super().__init__(runner.cache)
-        self._trial = trial
         self._counts = counts
+        self._before_change = before_change
+        self._note_arrival = note_arrival
+        self._note_departure = note_departure
 
     def changed(
         self,
@@ -432,17 +362,16 @@ class _Feed(CacheFeed):
         missed: bool = False,
     ) -> None:
         """See `ChangeHandler.changed`."""
-        trial = self._trial
         for obj in (old, new):
             if isinstance(obj, Pod):
-                trial.show(_place_of(obj))
+                self._before_change(_place_of(obj))
             elif isinstance(obj, Node):
-                trial.show(obj.name)
+                self._before_change(obj.name)
         super().changed(kind, old, new, missed=missed)
         if isinstance(new, Node):
-            trial.note_arrival(new.name)
+            self._note_arrival(new.name)
         elif isinstance(old, Node):
-            trial.note_departure(old.name)
+            self._note_departure(old.name)
 
     def put(self, pod: Pod) -> None:
         node_name = _place_of(pod)

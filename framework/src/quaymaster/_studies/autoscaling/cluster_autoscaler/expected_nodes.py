@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import Final
 
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
+    StandingTrial,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
-from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = ["ExpectedNodes"]
 
@@ -23,7 +25,7 @@ class ExpectedNodes:
         trial: The cluster.
     """
 
-    def __init__(self, trial: TrialCluster) -> None:
+    def __init__(self, trial: StandingTrial) -> None:
         self._trial = trial
         self._templates: dict[str, Template] = {}
 

@@ -64,8 +64,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
     StandingPods,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
+    StandingTrial,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
-from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = ["Growth"]
 
@@ -99,7 +101,7 @@ class Growth:
     cluster: InMemoryCluster
     seen: SeenCluster
     cloud: Cloud
-    trial: TrialCluster
+    trial: StandingTrial
     capacity: CapacityReader
     states: GroupStates
     options: ClusterAutoscalerOptions

@@ -28,14 +28,14 @@ class HintedPlacing:
 
     Args:
         trial: The cluster.
-        standing: The pods that may stay in their places between two calls.
+        standing_pods: The pods that may stay in their places between two calls.
     """
 
     def __init__(
-        self, trial: TrialCluster, standing: StandingPods | None = None
+        self, trial: TrialCluster, standing_pods: StandingPods | None = None
     ) -> None:
         self._trial = trial
-        self._standing = standing
+        self._standing_pods = standing_pods
         self._hints: dict[str, str] = {}
         self._old: dict[str, str] = {}
 
@@ -87,10 +87,10 @@ class HintedPlacing:
 
         Those are pods of the highest priority, which must not see any other.
         """
-        if self._standing is None:
+        if self._standing_pods is None:
             return {}
         first = groups[0] if groups else ()
-        return self._standing.confirm(first, [self._hint(pod) for pod in first])
+        return self._standing_pods.confirm(first, [self._hint(pod) for pod in first])
 
     def _hint(self, pod: Pod) -> str | None:
         return self._hints.get(pod.uid) or self._old.get(pod.uid)
@@ -113,8 +113,8 @@ class HintedPlacing:
 
     def _note(self, pod: Pod, name: str) -> None:
         self._hints[pod.uid] = name
-        if self._standing is not None:
-            self._standing.note(pod, name)
+        if self._standing_pods is not None:
+            self._standing_pods.note(pod, name)
 
 
 class _Hopeless:

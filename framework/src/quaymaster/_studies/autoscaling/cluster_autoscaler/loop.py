@@ -75,10 +75,12 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenCluster,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.soft_taints import SoftTaints
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
+    StandingTrial,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import (
     Templates,
 )
-from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = ["ClusterAutoscaler"]
 
@@ -133,7 +135,7 @@ class ClusterAutoscaler:
         self._cloud = cloud
         self._options = options
         self._seen = SeenCluster(cluster, cloud, options)
-        self.trial = TrialCluster(cluster, config, registry, counts=self._counts)
+        self.trial = StandingTrial(cluster, config, registry, counts=self._counts)
         self._capacity = CapacityReader(self.trial)
         self._expected = ExpectedNodes(self.trial)
         self._templates = Templates(cloud, self.trial, options)
@@ -261,7 +263,7 @@ class ClusterAutoscaler:
             return
         starting = self._expected.stand(self._states.upcoming(now), templates)
         capacity = self._capacity.read()
-        with self.trial.fork(may_stand=True):
+        with self.trial.fork_on_standing():
             left = self._growth.place_pods(now)
             # Only what has been placed so far may stand.
             with self.trial.fork():

@@ -11,7 +11,9 @@ import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.state.node_info import NodeInfo
-from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
+    StandingTrial,
+)
 
 __all__ = ["StandingPods"]
 
@@ -39,7 +41,7 @@ class StandingPods:
         trial: The cluster.
     """
 
-    def __init__(self, trial: TrialCluster) -> None:
+    def __init__(self, trial: StandingTrial) -> None:
         self._trial = trial
         self._nodes: dict[str, _Node] = {}
 
