@@ -1,9 +1,5 @@
 """Runs a background task of Unreserve after PreBind of the next attempt."""
 
-from collections import deque
-from collections.abc import Callable
-from typing import TypeVar
-
 import attrs
 from msgspec.structs import replace
 
@@ -16,6 +12,7 @@ from quaymaster._authors.testing.contract.binding_runs import (
     written_objects,
 )
 from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.held_executor import HeldExecutor
 from quaymaster._authors.testing.contract.pre_bind_written import mentions
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -23,44 +20,6 @@ from quaymaster._authors.testing.makers.metadata import make_uid
 from quaymaster._core.contract.status import Status
 
 __all__ = ["ask_late"]
-
-T = TypeVar("T")
-
-
-class _LateExecutor:
-    """Runs tasks at once, or keeps them until they are released.
-
-    Attributes:
-        is_held: Whether it keeps new tasks.
-    """
-
-    def __init__(self) -> None:
-        self.is_held = False
-        self._tasks: deque[Callable[[], None]] = deque()
-
-    def submit(
-        self,
-        task: Callable[[], T],
-        done: Callable[[T], None],
-        *,
-        blocks: bool = True,  # noqa: ARG002 - all tasks run alike
-    ) -> None:
-        """Run the task and `done`, now or later."""
-        if self.is_held:
-            self._tasks.append(lambda: done(task()))
-        else:
-            done(task())
-
-    def close(self) -> None:
-        """Do nothing: no task is running."""
-
-    def release(self) -> bool:
-        """Run the tasks that were kept; return whether there were any."""
-        self.is_held = False
-        had_tasks = bool(self._tasks)
-        while self._tasks:
-            self._tasks.popleft()()
-        return had_tasks
 
 
 def ask_late(subject: Subject, cluster: SmallCluster) -> None:
@@ -91,17 +50,17 @@ def _ask_of(
     second: tuple[Pod, str],
     whose: str,
 ) -> None:
-    executor = _LateExecutor()
+    executor = HeldExecutor()
     services = subject.make_services(subject.empty_cluster)
     services = attrs.evolve(services, executor=executor)
     bench = Bench(subject, cluster, services=services)
     run = begin(bench, *first)
     if run is None or isinstance(run.pre_bind(), Status) or not run.written:
         return
-    executor.is_held = True
+    executor.is_holding = True
     run.ask("unreserve")
     run.forget()
-    executor.is_held = False
+    executor.is_holding = False
     pod, node_name = second
     if pod.uid != first[0].uid:
         bench.remove(first[0])
@@ -112,8 +71,9 @@ def _ask_of(
     if run is None or isinstance(run.pre_bind(), Status):
         return
     before = written_objects(bench)
-    if not executor.release():
+    if not executor.has_tasks:
         return
+    executor.release()
     after = written_objects(bench)
     for obj in run.written:
         new, old = (stored.get((type(obj), obj.key)) for stored in (after, before))
