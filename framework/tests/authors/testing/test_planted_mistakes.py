@@ -30,7 +30,13 @@ from tests.kit.planted.berths import (
     OpensLate,
 )
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
-from tests.kit.planted.calls import CALL_MISTAKES, Calls, DeletesCallsOfGonePods, Notes
+from tests.kit.planted.calls import (
+    CALL_MISTAKES,
+    Calls,
+    DeletesCallsOfGonePods,
+    DropsWithPauses,
+    Notes,
+)
 from tests.kit.planted.calls import OWN as CALL_CLUSTERS
 from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
 from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
@@ -203,6 +209,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (PassesUntilDeleted, PASS_CLUSTERS),
     (Calls, None),
     (DeletesCallsOfGonePods, None),
+    (DropsWithPauses, None),
     (Notes, CALL_CLUSTERS),
     (Berths, BERTH_CLUSTERS),
     (OpensLate, BERTH_CLUSTERS),
@@ -284,6 +291,7 @@ COSTLY = (
     "PassesUntilDeleted",
     "Calls",
     "DeletesCallsOfGonePods",
+    "DropsWithPauses",
     "Deadlines",
     "Disks",
     "Berths",

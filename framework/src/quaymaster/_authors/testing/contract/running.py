@@ -12,6 +12,7 @@ from hypothesis.errors import Flaky, HypothesisWarning
 from hypothesis.strategies import SearchStrategy, just
 
 from quaymaster._authors.testing.contract.bench import HookFailedError
+from quaymaster._authors.testing.contract.bench_cluster import EndlessCallsError
 from quaymaster._authors.testing.contract.check import Check, Finding
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.strategies import (
@@ -88,7 +89,7 @@ def _found(
         if calls > _MOST_CALLS_TO_SHRINK or perf_counter() > deadline:
             raise _EnoughError
         try:
-            check.ask(subject, _with(subject, cluster), _with(subject, other))
+            _ask(check, subject, _with(subject, cluster), _with(subject, other))
         except HookFailedError:
             return  # another check reports failures
         except Finding as finding:
@@ -116,6 +117,15 @@ def _found(
             test = seed(_seed_of(ask.__name__))(test)
         chosen(test)()
     return min(findings, key=_size, default=None)
+
+
+def _ask(
+    check: Check, subject: Subject, cluster: SmallCluster, other: SmallCluster
+) -> None:
+    try:
+        check.ask(subject, cluster, other)
+    except EndlessCallsError as error:
+        raise Finding("", str(error)) from error
 
 
 def _seed_of(name: str) -> int:
