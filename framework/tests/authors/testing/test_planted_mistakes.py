@@ -55,6 +55,7 @@ from tests.kit.planted.evictors import (
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
+from tests.kit.planted.forecasts import FORECAST_MISTAKES, ComparesAges, Forecasts
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
@@ -153,6 +154,7 @@ MISTAKES = (
     *PROJECT_MISTAKES,
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
+    *FORECAST_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
@@ -202,6 +204,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (EvictsLessImportant, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
     (stubbed(ScoresByLoad), FEED_CLUSTERS),
+    (Forecasts, None),
+    (ComparesAges, None),
     (Tickets, TICKET_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
@@ -284,6 +288,8 @@ COSTLY = (
     "EvictsCheaper",
     "StubbedFeeds",
     "StubbedScoresByLoad",
+    "Forecasts",
+    "ComparesAges",
     "Tickets",
     "Attaches",
     "Polls",

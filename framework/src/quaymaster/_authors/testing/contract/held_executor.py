@@ -18,12 +18,14 @@ class HeldExecutor(InlineExecutor):
     Attributes:
         is_holding: Whether it holds new tasks.
         tasks: The number of all tasks.
+        outcomes: The outcomes of those that have run, see `outcome_of`.
     """
 
     def __init__(self, *, is_holding: bool = False) -> None:
         super().__init__()
         self.is_holding = is_holding
         self.tasks = 0
+        self.outcomes: list[object] = []
         self._held: deque[Callable[[], None]] = deque()
         self._results: deque[Callable[[], None]] = deque()
 
@@ -32,10 +34,16 @@ class HeldExecutor(InlineExecutor):
     ) -> None:
         """Run the task and `done` now, or hold the task."""
         self.tasks += 1
+
+        def run() -> T:
+            outcome = task()
+            self.outcomes.append(outcome)
+            return outcome
+
         if self.is_holding:
-            self._held.append(lambda: self._results.append(partial(done, task())))
+            self._held.append(lambda: self._results.append(partial(done, run())))
         else:
-            super().submit(task, done, blocks=blocks)
+            super().submit(run, done, blocks=blocks)
 
     @property
     def has_tasks(self) -> bool:
