@@ -181,6 +181,10 @@ class UnmountsAnyPod(Mounts):
 
 
 class UnmountsOnAnyNode(Mounts):
+    @hookimpl
+    def reserve(self, pod: Pod) -> Status | None:
+        return None
+
     def undo(self, wanted: Mount) -> None:
         stored = self.stored(wanted.key)
         super().undo(replace(wanted, node=stored.node if stored else ""))
