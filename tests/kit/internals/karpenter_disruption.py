@@ -1,18 +1,25 @@
 """What tests see of Karpenter's disruption."""
 
+from quaymaster._studies.autoscaling.karpenter.disruption import recorder
 from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
     allowed_disruptions,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Blocked as BlockedNode,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
+    Candidate,
+    CandidateFinder,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     eviction_cost,
     reschedule_cost,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.events import DisruptionEvent
+from quaymaster._studies.autoscaling.karpenter.disruption.events import (
+    DisruptionEvent,
+    DisruptionEvents,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.methods import (
     METHODS,
     STATIC_DRIFT,
@@ -25,11 +32,14 @@ __all__ = [
     "STATIC_DRIFT",
     "BlockedNode",
     "Candidate",
+    "CandidateFinder",
     "Command",
     "DisruptionEvent",
+    "DisruptionEvents",
     "Method",
     "Survey",
     "allowed_disruptions",
     "eviction_cost",
+    "recorder",
     "reschedule_cost",
 ]

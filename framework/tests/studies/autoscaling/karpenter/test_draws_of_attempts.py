@@ -35,3 +35,16 @@ def test_the_next_attempt_takes_the_next_zone(others: int) -> None:
     assert not result.errors
     [claim] = [c for c in result.new_claims if large in c.pods]
     assert claim.requirements.get(ZONE).values == {"zone-b"}
+
+
+def test_the_next_solve_for_a_lone_pod_takes_the_next_zone() -> None:
+    spread = [spread_of(ZONE, "web")]
+    large = make_pod("p", "6", labels={"app": "web"}, topologySpreadConstraints=spread)
+    types = [*TYPES[:2], offered_only_in("zone-b", TYPES[2])]
+    state = ClusterState.from_objects([make_pool(), large], types, now=0.0)
+    first = solve(state, [large], OPTIONS)
+    assert first.errors
+    assert first.draws == 2
+    second = solve(state, [large], OPTIONS, failed_draws=1)
+    assert not second.errors
+    assert second.draws == 1

@@ -96,7 +96,7 @@ class Run:
         return sorted(n.labels["node.kubernetes.io/instance-type"] for n in nodes)
 
 
-def web(size: int, **annotations: str) -> ApiObject:
+def web(size: int, pod: Tree | None = None, /, **annotations: str) -> ApiObject:
     requests = {"cpu": "900m"}
     container = {"name": "c", "image": "i", "resources": {"requests": requests}}
     tree = {
@@ -106,7 +106,7 @@ def web(size: int, **annotations: str) -> ApiObject:
             "selector": {"matchLabels": {"app": "web"}},
             "template": {
                 "metadata": {"labels": {"app": "web"}, "annotations": annotations},
-                "spec": {"containers": [container]},
+                "spec": {"containers": [container], **(pod or {})},
             },
         },
     }
@@ -122,6 +122,25 @@ def test_pending_pods_get_the_cheapest_type_that_holds_them(tmp_path: Path) -> N
     assert (life.ordered, life.registered, life.ready) == (1.0, 22.0, 31.0)
     assert life.added_for.endswith("and 4 others")
     assert life.cost == pytest.approx(0.8 * life.hours)
+
+
+def test_lone_pod_gets_another_zone_in_a_later_round(tmp_path: Path) -> None:
+    # Both zones are equal for the constraint, but only z has a type for the pod.
+    scant = {"cpu": "500m", "memory": "1Gi", "pods": 50}
+    tiny = {**instance_type("tiny", 1, 0.1), "capacity": scant}
+    tiny["offerings"] = [{**each, "zone": "a"} for each in tiny["offerings"]]
+    spread: Tree = {
+        "topologyKey": ZONE,
+        "maxSkew": 1,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    run = Run(
+        tmp_path, web(1, {"topologySpreadConstraints": [spread]}), types=[tiny, *TYPES]
+    )
+    [life] = run.settle()
+    assert run.pending == []
+    assert life.ordered == 12.0
 
 
 def test_claim_and_node_have_the_objects_of_karpenter(tmp_path: Path) -> None:
@@ -192,6 +211,21 @@ def test_node_is_replaced_before_it_goes(tmp_path: Path) -> None:
     assert new.ready is not None
     assert new.ready <= old.removed
     assert run.pending == []
+
+
+def test_nodes_with_pods_stay_while_no_pool_is_ready(tmp_path: Path) -> None:
+    run = Run(tmp_path, web(7))
+    run.settle()
+    [pool] = run.cluster.list(NodePool).items
+    unready = {"conditions": [{"type": "Ready", "status": "False"}]}
+    status = from_wire({"status": unready}, NodePool).status
+    run.cluster.update(msgspec.structs.replace(pool, status=status))
+    run.scale(1)
+    [life] = run.settle()
+    assert life.removed is None
+    assert run.why(life.node) == (
+        "no NodePool can be used, and Karpenter moves no pods without one"
+    )
 
 
 def test_annotation_of_a_pod_keeps_its_node(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.clock import Timer
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.disruption.events import NO_TYPES
 from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
@@ -41,6 +42,7 @@ class Provisioner:
         options: The options of Karpenter.
         read_state: Returns the state of the cluster.
         read_facts: Returns what a round depends on, apart from time.
+        unbound_pods: Returns the pods without a node.
         log: Keeps decisions for explanations; None if nothing is explained.
 
     Attributes:
@@ -55,19 +57,22 @@ class Provisioner:
         options: KarpenterOptions,
         read_state: Callable[[], ClusterState],
         read_facts: Callable[[], object],
+        unbound_pods: Callable[[], Sequence[Pod]],
         log: ScaleUpLog | None = None,
     ) -> None:
-        self._cluster = cluster
         self._clock = cluster.clock
         self._lifecycle = lifecycle
         self._options = options
         self._read_state = read_state
         self._facts = read_facts
+        self._unbound_pods = unbound_pods
         self.nominated: dict[str, float] = {}
         self.problems: Mapping[str, str] = {}
         self._idle: Timer | None = None
         self._latest = 0.0
         self._seen: object = None
+        self._failed_draws = 0
+        self._draws_left = 0
         self._expected: Sequence[str] = ()
         self._reported: Mapping[str, str] = {}
         self._left_out: Mapping[str, str] = {}
@@ -88,9 +93,9 @@ class Provisioner:
         self._idle = self._clock.call_at(due, self._run, background=True)
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether a round will begin that may find something new."""
-        return self._idle is not None and self._facts() != self._seen
+    def draws_again(self) -> bool:
+        """Whether the next round draws another domain for a pod that failed."""
+        return self._draws_left > 0
 
     def reasons(self, pool: str) -> Mapping[str, str]:
         """Return why a pool helps none of the pods with problems, by their keys."""
@@ -104,8 +109,11 @@ class Provisioner:
     def nominate(self, nodes: Sequence[str]) -> None:
         """Note that pods are expected on nodes."""
         seconds = max(2 * self._options.batch_max_duration, _SHORTEST_NOMINATION)
-        until = self._clock.now() + seconds
-        self.nominated.update(dict.fromkeys(nodes, until))
+        now = self._clock.now()
+        if nodes:
+            # Without those in the past: a day has thousands of nodes.
+            lasting = {k: v for k, v in self.nominated.items() if v > now}
+            self.nominated = lasting | dict.fromkeys(nodes, now + seconds)
 
     def _run(self) -> None:
         self._idle = None
@@ -114,12 +122,16 @@ class Provisioner:
         if self._lifecycle.is_launching:
             self._try_later()
             return
-        facts = self._facts()
-        if facts == self._seen:
-            self.nominate(self._expected)
-        else:
-            self._solve()
+        is_new = self._facts() != self._seen
+        if is_new or self._draws_left:
+            draws = self._solve()
+            # Upstream draws in each round. After as many rounds as there are equal
+            # domains, all of them have been tried here.
+            self._draws_left = draws - 1 if is_new else min(draws, self._draws_left) - 1
+            self._failed_draws = self._failed_draws + 1 if draws > 1 else 0
             self._seen = self._facts()
+        else:
+            self.nominate(self._expected)
         if self._repeat is None and self._expects_pods():
             self._repeat = self._clock.call_later(
                 _REPEAT_SECONDS, self._again, background=True
@@ -134,9 +146,10 @@ class Provisioner:
         self.trigger()
 
     def _expects_pods(self) -> bool:
-        return any(is_provisionable(pod) for pod in self._cluster.list(Pod).items)
+        return any(map(is_provisionable, self._unbound_pods()))
 
-    def _solve(self) -> None:
+    def _solve(self) -> int:
+        """Order machines; return from how many domains a failed pod had one drawn."""
         state = self._read_state()
         pods = pods_to_schedule(state, self._options)
         self.problems = pods.rejected
@@ -144,8 +157,10 @@ class Provisioner:
         if not pods.all_pods:
             if self._log is not None:
                 self._log.note_round(state, pods, SolveResult(), {})
-            return
-        result = solve(state, pods.all_pods, self._options)
+            return 1
+        result = solve(
+            state, pods.all_pods, self._options, failed_draws=self._failed_draws
+        )
         self._expected = [name for name, pods in result.existing.items() if pods]
         self.nominate(self._expected)
         self._report_problems(pods, result)
@@ -158,6 +173,7 @@ class Provisioner:
             claims[name] = created
         if self._log is not None:
             self._log.note_round(state, pods, result, claims)
+        return result.draws
 
     def _report_problems(self, pods: PodsToSchedule, result: SolveResult) -> None:
         errors = result.errors
@@ -181,9 +197,7 @@ class Provisioner:
         for name, reason in left_out.items():
             if reason in NO_TYPES_REASONS and reason != self._left_out.get(name):
                 pool = state.pools[name]
-                self._lifecycle.record(
-                    pool, "NoCompatibleInstanceTypes", reason, "Warning"
-                )
+                self._lifecycle.record(pool, NO_TYPES, reason, "Warning")
         self._left_out = left_out
 
 

@@ -87,6 +87,8 @@ class SolveResult:
         final: The keys of those that Karpenter does not serve at all.
         pools_left_out: Why no claim can be of some pools, by their names.
         remaining: What the limits of each pool leave after the new claims.
+        draws: From how many equal domains one was drawn for a pod that failed. Another
+            solve takes the next one; 1 if another solve would fail in the same way.
     """
 
     new_claims: Sequence[ProposedClaim] = ()
@@ -98,6 +100,7 @@ class SolveResult:
     final: frozenset[str] = frozenset()
     pools_left_out: Mapping[str, str] = attrs.field(factory=dict)
     remaining: Mapping[str, Amounts] = attrs.field(factory=dict)
+    draws: int = 1
 
 
 def solve(
@@ -109,6 +112,7 @@ def solve(
     consolidates: bool = False,
     strict_reservations: bool = True,
     reservation_credits: Mapping[str, int] | None = None,
+    failed_draws: int = 0,
 ) -> SolveResult:
     """Return where pods go: on which nodes, and on which claims for new ones.
 
@@ -121,6 +125,7 @@ def solve(
             changed lately get no pods of candidates.
         strict_reservations: Whether a pod waits rather than leaves reserved capacity.
         reservation_credits: Nodes that reservations get back.
+        failed_draws: How many solves before this one failed by a draw.
     """
     supply = supply_of(state, options)
     if not supply.pools:
@@ -134,6 +139,7 @@ def solve(
         reservations=Reservations(
             supply.reserved, reservation_credits or {}, strict=strict_reservations
         ),
+        failed_draws=failed_draws,
     )
     return scheduler.solve()
 
@@ -172,10 +178,11 @@ class _Scheduler:
         exclude_nodes: frozenset[str],
         consolidates: bool,
         reservations: Reservations,
+        failed_draws: int = 0,
     ) -> None:
         self._supply = supply_of(state, options)
         self._options = options
-        self._chance = Chance(options.seed)
+        self._chance = Chance(options.seed, failed_draws)
         self._reservations = reservations
         named = [pod if pod.uid else _with_uid(pod) for pod in pods]
         self._pods = with_default_spread(state, named, options.default_constraints)
@@ -185,7 +192,10 @@ class _Scheduler:
         self._claims: list[OpenClaim] = []
         self._hosts = 0
         self._data: dict[str, PodData] = {}
-        counted = [pod for pod in self._pods if self._read(state, pod)]
+        counted: list[Pod] = []
+        uncounted: list[Pod] = []
+        for pod in self._pods:
+            (counted if self._read(state, pod) else uncounted).append(pod)
         nodes = nodes_of_solve(state, options, self._supply, exclude_nodes)
         constraints = Constraints(
             state,
@@ -193,7 +203,7 @@ class _Scheduler:
             self._chance,
             ignores_preferences=options.ignore_preferences,
         )
-        self._topology = Topology(state, nodes, constraints, counted)
+        self._topology = Topology(state, nodes, constraints, counted, uncounted)
         self._nodes = ExistingNodes(
             state, nodes, self._topology, consolidates=consolidates
         )
@@ -226,18 +236,23 @@ class _Scheduler:
         queue = PodQueue(self._pods, lambda pod: self._data[pod.uid].requests)
         refusals: dict[str, Refusal] = {}
         failures: Counter[str] = Counter()
+        draws: dict[str, int] = {}
         while (pod := queue.pop()) is not None:
-            self._chance.attempt = failures[pod.key]
+            self._chance.begin(failures[pod.key])
             refusal = self._place(pod)
             if refusal is None:
                 refusals.pop(pod.key, None)
+                draws.pop(pod.key, None)
                 continue
             refusals[pod.key] = refusal
+            draws[pod.key] = self._chance.most
             failures[pod.key] += 1
             self._set(pod)
             queue.push(pod)
-        self._chance.attempt = 0
-        return self._result(refusals)
+        self._chance.begin(0)
+        return attrs.evolve(
+            self._result(refusals), draws=max(draws.values(), default=1)
+        )
 
     def claim_of(self, template: PoolTemplate) -> ProposedClaim | Refusal:
         """Return the claim of a pool for the only pod, or why there is none."""

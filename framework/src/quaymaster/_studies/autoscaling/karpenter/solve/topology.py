@@ -4,7 +4,7 @@ Mirrors ``topology.go`` (sigs.k8s.io/karpenter v1.15,
 ``pkg/controllers/provisioning/scheduling``).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 
 from quaymaster._api.objects import Pod, Taint
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
@@ -40,6 +40,8 @@ class Topology:
         nodes: The nodes that pods may go to.
         constraints: Reads the constraints of pods.
         pods: The pods to place; where they are now does not count.
+        uncounted: Pods to place whose own constraints do not count, as their volumes do
+            not exist. They count where they are now, and others keep them away.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Topology:
         nodes: NodesOfSolve,
         constraints: Constraints,
         pods: Sequence[Pod],
+        uncounted: Sequence[Pod] = (),
     ) -> None:
         self._state = state
         self._nodes = nodes
@@ -59,7 +62,7 @@ class Topology:
         self._owned: dict[str, list[TopologyGroup]] = {}
         self._inverse_owned: dict[str, list[TopologyGroup]] = {}
         self._selecting: dict[str, tuple[int, list[TopologyGroup]]] = {}
-        self._read_running(pods)
+        self._read_running([*pods, *uncounted])
         for pod in pods:
             self.update(pod)
 
@@ -164,12 +167,21 @@ class Topology:
         for group in self._inverse_owned.get(pod.uid, ()):
             group.record(requirements.get(group.key).values)
 
-    def register_hosts(self, names: Collection[str]) -> None:
-        """Add hosts without pods."""
+    def register_hosts(self) -> None:
+        """Add the hosts of all nodes, without pods."""
+        for group in self._groups_of_hosts():
+            group.register(self._nodes.hosts())
+
+    def register_host(self, name: str) -> None:
+        """Add a host without pods."""
+        for group in self._groups_of_hosts():
+            group.register([name])
+
+    def _groups_of_hosts(self) -> Iterator[TopologyGroup]:
         for groups in (self._groups, self._inverse):
             for group in groups.values():
                 if group.key == HOSTNAME:
-                    group.register(names)
+                    yield group
 
 
 def _refusal(
