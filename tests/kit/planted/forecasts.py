@@ -12,7 +12,7 @@ PERIOD, MAX_AGE = 15, 60
 
 
 class Forecasts(Plugin):
-    """Correct: the timer of the age begins anew with each reading."""
+    """Correct: each reading restarts the timer of the age."""
 
     scope = Scope.NODE
     pod_use = PodUse.NONE

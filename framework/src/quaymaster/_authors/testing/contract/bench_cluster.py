@@ -30,7 +30,7 @@ PAUSES: Final = (
 class EndlessCallsError(BaseException):
     """A plugin repeats a call that fails without any pause, so that it never returns.
 
-    It is no Exception, so that loops which catch errors of the cluster end.
+    It is not an Exception, so that loops which catch errors of the cluster end.
     """
 
     def __init__(self) -> None:
