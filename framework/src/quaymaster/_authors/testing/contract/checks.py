@@ -65,6 +65,7 @@ from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
 from quaymaster._authors.testing.contract.surroundings import OTHER_PROCESS
 from quaymaster._authors.testing.contract.ties import TIES
 from quaymaster._authors.testing.contract.time_passing import TIME
+from quaymaster._authors.testing.contract.timed_filters import TIMED_FILTERS
 from quaymaster._authors.testing.contract.timed_gates import TIMED_GATES
 from quaymaster._authors.testing.contract.timers import TIMERS
 from quaymaster._authors.testing.contract.twin import TWIN
@@ -100,6 +101,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         TIME,
         UPTIME,
         TIMED_GATES,
+        TIMED_FILTERS,
         TIMERS,
         PERIODIC_TIMERS,
         SCORE_RANGE,
