@@ -15,6 +15,7 @@ from quaymaster._studies.autoscaling.karpenter.kwok import (
     kwok_offering,
     kwok_type,
 )
+from quaymaster._studies.autoscaling.karpenter.labels import RESERVATION_ID
 from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
@@ -41,6 +42,7 @@ from quaymaster._studies.autoscaling.karpenter.template_hash import template_has
 __all__ = [
     "KWOK_RESTRICTED_DOMAINS",
     "KWOK_WELL_KNOWN_LABELS",
+    "RESERVATION_ID",
     "BoundPods",
     "ClusterState",
     "InstanceType",

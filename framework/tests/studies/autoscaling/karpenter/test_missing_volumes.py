@@ -1,8 +1,8 @@
-"""Trials without some nodes: with missing volumes, without pools, without types."""
+"""Trials with missing volumes, and with pools that can have no type."""
 
 from msgspec.structs import replace
 
-from quaymaster.objects import PodStatus
+from quaymaster.objects import PersistentVolumeClaim, PodStatus, from_wire
 from tests.kit.internals.karpenter import ClusterState, solve
 from tests.kit.internals.karpenter_disruption import DisruptionEvents, Survey
 from tests.kit.karpenter import (
@@ -43,3 +43,20 @@ def test_a_pool_that_can_have_no_type_is_reported_by_trials() -> None:
     assert event.message == (
         "NodePool requirements filtered out all compatible available instance types"
     )
+
+
+def test_a_node_whose_volumes_are_missing_takes_pods() -> None:
+    """A dump of a cluster may have claims without their volumes."""
+    tree = {
+        "metadata": {"name": "old", "namespace": "default"},
+        "spec": {"volumeName": "missing"},
+    }
+    claim = from_wire(tree, PersistentVolumeClaim)
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "old"}}
+    old = make_pod("old", "100m", volumes=[volume])
+    old = replace(old, node_name="a", status=PodStatus(phase="Running"))
+    objects = [make_pool(), zoned_node("a"), old, claim, make_pod("p")]
+    state = ClusterState.from_objects(objects, TYPES, now=0.0)
+    result = solve(state, [make_pod("p"), old], OPTIONS)
+    assert [pod.name for pod in result.existing["a"]] == ["p"]
+    assert result.errors == {"default/old": 'persistentvolumes "missing" not found'}
