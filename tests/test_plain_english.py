@@ -3,6 +3,7 @@
 CONTRIBUTING.md has the guide. A word list does not replace reading.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,12 @@ def files() -> Iterator[Path]:
 
 def test_phrases_and_names_that_the_guide_rejects_do_not_return() -> None:
     found = [str(offence) for path in files() for offence in offences(path)]
+    assert found == []
+
+
+def test_no_file_has_the_marks_of_a_failed_merge() -> None:
+    mark = re.compile(r"^(?:<<<<<<<|>>>>>>>) ", re.MULTILINE)
+    found = [path.name for path in files() if mark.search(path.read_text())]
     assert found == []
 
 
