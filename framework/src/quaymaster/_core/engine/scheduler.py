@@ -420,12 +420,14 @@ class Scheduler:
             # Successes leave at once: a report of a broken contract needs a rejection.
             if isinstance(outcome, Decision):
                 return outcome
-            reports = self._runner.reports
-            reports.broken_contract(pod, outcome.status)
+            if outcome.status.error is not None:
+                self._runner.reports.broken_contract(pod, outcome.status)
             if outcome.post_filter is not None:
                 if self._measured is not None:
                     self._measured.preempted()
-                reports.broken_contract(pod, outcome.post_filter.status)
+                status = outcome.post_filter.status
+                if status is not None and status.error is not None:
+                    self._runner.reports.broken_contract(pod, status)
             failure = self._failures.get(outcome)
             if failure is None:
                 failure = self._failures[outcome] = failure_of(outcome)
