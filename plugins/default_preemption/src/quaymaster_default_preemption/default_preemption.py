@@ -127,16 +127,15 @@ class DefaultPreemption:
         stored = self._handle.informers.get(Pod, pod.key)
         if stored is None:
             return _prefixed(Status.from_error(f'pod "{pod.name}" not found'))
-        problem = why_not_eligible(
-            self._handle, state, stored, statuses, rule=self._rule()
-        )
+        problem = self._why_not_eligible(state, stored, statuses)
         if problem:
             return _prefixed(Status.unschedulable(problem))
         hopeless = self._hopeless
         before = None if hopeless is None else hopeless.find(stored, statuses)
         if before is not None:
-            # The search would have drawn it: the order of random numbers is kept.
-            self._first_of(before.rows)
+            if before.is_drawn:
+                # As the search: the order of random numbers is kept.
+                self._handle.random.randrange(before.rows)
             return before.result
         search = self.find_candidates(state, stored, statuses)
         if not search.candidates:
@@ -235,6 +234,17 @@ class DefaultPreemption:
             return find_units(handle, state, pod, rows, first=first, wanted=limit)
         return self._dry_run.find(state, pod, rows, first=first, wanted=limit)
 
+    def _why_not_eligible(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> str:
+        """Return why a pod may not preempt others now; empty if it may."""
+        # Most pods: whatever the rule, they may.
+        if pod.spec.preemption_policy != "Never" and (
+            not pod.status.nominated_node_name
+        ):
+            return ""
+        return why_not_eligible(self._handle, state, pod, statuses, rule=self._rule())
+
     def _rule(self) -> VictimRule:
         groups = self._groups
         return LowerPriority() if groups is None else LowerUnitPriority(groups)
@@ -261,7 +271,9 @@ class DefaultPreemption:
             )
 
             self._hopeless = Hopeless(self._handle)
-        self._hopeless.note(pod, statuses, len(search.statuses), result)
+        rows = len(search.statuses)
+        is_drawn = max_candidates(self._args, rows) < rows
+        self._hopeless.note(pod, statuses, rows, result, is_drawn=is_drawn)
 
     def _no_candidates(self, search: Search) -> PostFilterResult | Status:
         counts = search.counted()

@@ -25,6 +25,7 @@ class HopelessAttempt:
         revision: The revision of the nodes and their pods.
         priority: The priority of the pod.
         rows: The number of nodes that could be tried.
+        is_drawn: Whether the search has drawn the first of them.
         result: The result.
     """
 
@@ -32,6 +33,7 @@ class HopelessAttempt:
     revision: int
     priority: int
     rows: int
+    is_drawn: bool
     result: PostFilterResult | Status
 
 
@@ -43,7 +45,7 @@ class Hopeless:
     """
 
     def __init__(self, handle: Handle) -> None:
-        self._handle = handle
+        self._nodes = handle.snapshot.nodes
         # By the identity of the statuses, which are kept so that it stays theirs.
         self._kept: dict[int, HopelessAttempt] = {}
 
@@ -53,8 +55,8 @@ class Hopeless:
         if (
             kept is not None
             and kept.statuses is statuses  # Identity: as above
-            and kept.revision == self._handle.snapshot.nodes.changes.revision
-            and kept.priority == pod.priority
+            and kept.revision == self._nodes.changes.revision
+            and kept.priority == (pod.spec.priority or 0)
         ):
             return kept
         return None
@@ -65,6 +67,8 @@ class Hopeless:
         statuses: NodeStatuses,
         rows: int,
         result: PostFilterResult | Status,
+        *,
+        is_drawn: bool,
     ) -> None:
         """Keep an attempt for which no node has any pod of lower priority.
 
@@ -72,7 +76,7 @@ class Hopeless:
         """
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        revision = self._handle.snapshot.nodes.changes.revision
+        revision = self._nodes.changes.revision
         self._kept[id(statuses)] = HopelessAttempt(
-            statuses, revision, pod.priority, rows, result
+            statuses, revision, pod.priority, rows, is_drawn, result
         )

@@ -197,14 +197,7 @@ class Algorithm:
         if self._check is not None:
             self._check.filtered(attempt, feasible)
         if isinstance(feasible, FitError):
-            # Also after a failure, so that every node gets its turn: upstream's
-            # ``nextStartNodeIndex`` in ``findNodesThatFitPod``.
-            self._order.advance(_processed(feasible), size)
-            if not self._keeps_outcome_of(attempt):
-                return self._post_filtered(attempt, feasible)
-            unfit = before or self.filters.unfit(attempt, feasible)
-            unfit.outcome = self._post_filtered(attempt, unfit.outcome)
-            return unfit.outcome
+            return self._unfit(attempt, feasible, before, size)
         count = feasible.count
         evaluated = count + feasible.diagnosis.processed()
         # Upstream returns the nominated node before it moves its start index.
@@ -364,6 +357,32 @@ class Algorithm:
         if not self._keeps_outcome_of(attempt):
             return None
         return self.filters.known_unfit(attempt)
+
+    def _unfit(
+        self, attempt: Attempt, no_fit: FitError, before: Unfit | None, size: int
+    ) -> FitError:
+        """End an attempt that found no node.
+
+        Args:
+            attempt: The attempt.
+            no_fit: Why it found none.
+            before: How an equal attempt has failed, or None.
+            size: The number of nodes to which the attempt is restricted.
+        """
+        if before is None:
+            processed = _processed(no_fit)
+            if self._keeps_outcome_of(attempt):
+                before = self.filters.unfit(attempt, no_fit)
+                before.processed = processed
+        else:
+            processed = before.processed
+        # Also after a failure, so that every node gets its turn: upstream's
+        # ``nextStartNodeIndex`` in ``findNodesThatFitPod``.
+        self._order.advance(processed, size)
+        if before is None:
+            return self._post_filtered(attempt, no_fit)
+        outcome = before.outcome = self._post_filtered(attempt, before.outcome)
+        return outcome
 
     def _keeps_outcome_of(self, attempt: Attempt) -> bool:
         """Whether equal attempts look at all nodes, in the same way."""

@@ -24,6 +24,7 @@ __all__ = ["PostFilterStation"]
 
 # Python 3.11 takes five times as long to read a member of an enumeration as to read a
 # constant, and pods that wait for a node are tried again and again.
+_UNSCHEDULABLE: Final = Code.UNSCHEDULABLE
 _UNRESOLVABLE: Final = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 _NOOP: Final = NominatingMode.NOOP
 
@@ -65,9 +66,11 @@ class PostFilterStation:
             status = result.status
             if status is None:
                 return result
-            if status.code is _UNRESOLVABLE:
+            code = status.code
+            if code is _UNRESOLVABLE:
                 return PostFilterResult(status.with_plugin(plugin), result.nominating)
-            if not status.is_rejected:
+            # Identity first: nearly all answers are this one, and a property is a call.
+            if code is not _UNSCHEDULABLE and not status.is_rejected:
                 error = Status(Code.ERROR, reasons_of(status), plugin, status.error)
                 return PostFilterResult(error)
             own = result.nominating
