@@ -237,6 +237,9 @@ class Scheduler:
     @property
     def is_stuck(self) -> bool:
         """Whether all pending pods were tried several times without any change."""
+        # Most calls end here: a driver asks before each attempt.
+        if not self._progress.attempts_since:
+            return False
         return self._progress.is_stuck(len(self.queue) + len(self.waiting))
 
     def pass_time(self) -> bool:

@@ -196,17 +196,21 @@ class Signatures:
             # the rules, but to compare specs takes longer than to sign the pod.
             if kept.spec() is pod.spec:
                 # Mostly nothing has changed since the last try, or the condition alone.
-                if self._is_current(kept.signed) and kept.is_signed_alike(pod):
-                    return kept.signed
+                signed = kept.signed
+                if (
+                    signed.forgotten == self._forgotten
+                    and signed.memo() is not None
+                    and kept.is_signed_alike(pod)
+                ):
+                    return signed
                 traits = _traits(pod)
                 if self._still_holds(kept.signed, traits):
                     self._keep(pod, kept.signed)
                     return kept.signed
         traits = traits or _traits(pod)
         last = self._last.of(pod)
-        signed = last.signed
-        if signed is not None and self._still_holds(signed, traits):
-            return signed
+        if last.signed is not None and self._still_holds(last.signed, traits):
+            return last.signed
         memo = self._recall(pod)
         if memo is None:
             last.signed = None
@@ -216,10 +220,11 @@ class Signatures:
         return signed
 
     def _still_holds(self, signed: "_Signed", traits: tuple[object, ...]) -> bool:
-        return signed.traits == traits and self._is_current(signed)
-
-    def _is_current(self, signed: "_Signed") -> bool:
-        return signed.forgotten == self._forgotten and signed.memo() is not None
+        return (
+            signed.traits == traits
+            and signed.forgotten == self._forgotten
+            and signed.memo() is not None
+        )
 
     def _keep(self, pod: Pod, signed: "_Signed") -> None:
         pods, uid = self._pods, pod.metadata.uid
