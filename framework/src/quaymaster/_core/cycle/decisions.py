@@ -81,9 +81,11 @@ class Unfit(msgspec.Struct, eq=False):
         revision: The revision of the node table; -1 if the outcome is not kept.
         skipped: The filters that skipped the pod.
         processed: The number of nodes that the attempts have tried.
+        answers: What the PostFilter plugins have answered at this revision.
     """
 
     outcome: FitError
     revision: int = -1
     skipped: frozenset[str] = frozenset()
     processed: int = 0
+    answers: list[PostFilterResult] = []

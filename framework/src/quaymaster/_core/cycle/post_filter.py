@@ -48,21 +48,38 @@ class PostFilterStation:
         return bool(self._calls)
 
     def run(
-        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
+        self,
+        state: CycleState,
+        pod: Pod,
+        diagnosis: Diagnosis,
+        answers: list[PostFilterResult],
     ) -> PostFilterResult:
         """Run the plugins until one succeeds or fails with an Error.
 
         Equal rejections are the same object.
+
+        Args:
+            state: The cycle state of the attempt.
+            pod: The pod.
+            diagnosis: Why each node was rejected.
+            answers: The answers of the first plugins for an equal attempt on the same
+                nodes, which may hold again; afterwards those of this attempt.
         """
         nominating: NominatingInfo | None = None
         reasons: list[str] = []
         rejector = ""
-        for plugin, function in self._calls:
-            answer = function(state, pod, diagnosis)
-            # By exact type: nearly all answers need no conversion.
-            if type(answer) is not PostFilterResult:
-                answer = _result_of(plugin, answer)
-            result: PostFilterResult = answer
+        for place, (plugin, function) in enumerate(self._calls):
+            result = answers[place] if place < len(answers) else None
+            # A failed function returns a status.
+            if result is None or not (
+                result.repeats is not None and result.repeats(pod) is True
+            ):
+                answer = function(state, pod, diagnosis)
+                # By exact type: nearly all answers need no conversion.
+                if type(answer) is not PostFilterResult:
+                    answer = _result_of(plugin, answer)
+                result = answer
+                answers[place:] = [result]
             status = result.status
             if status is None:
                 return result
