@@ -38,6 +38,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
     has_become_unschedulable,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import is_expendable
 from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
     PriceExpander,
@@ -99,6 +100,7 @@ __all__ = [
     "estimate",
     "has_become_unschedulable",
     "in_order",
+    "is_expendable",
     "read_flags",
     "utilization_of",
     "with_defaults",

@@ -6,7 +6,10 @@ from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Blocked as BlockedNode,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
+    Candidate,
+    CandidateFinder,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     eviction_cost,
@@ -25,6 +28,7 @@ __all__ = [
     "STATIC_DRIFT",
     "BlockedNode",
     "Candidate",
+    "CandidateFinder",
     "Command",
     "DisruptionEvent",
     "Method",

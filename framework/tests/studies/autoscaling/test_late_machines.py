@@ -184,6 +184,20 @@ def test_scale_up_of_which_some_nodes_came_is_not_cancelled() -> None:
     )
 
 
+@pytest.mark.parametrize(("is_forced", "size"), [(False, 3), (True, 2)])
+def test_smallest_size_keeps_a_late_machine_unless_a_flag_forbids_it(
+    is_forced: bool, size: int
+) -> None:
+    options = ClusterAutoscalerOptions(force_delete_unregistered_nodes=is_forced)
+    rig = Late(registration=5, pods=2, lost=1, least=3, options=options)
+    with closed(rig) as late:
+        late.loop_at(5)
+        late.loop_at(10)
+        late.loop_at(70)
+        late.loop_at(75)
+        assert late.cloud.sizes["a"] == size
+
+
 @pytest.mark.long
 @given(
     registration=st.sampled_from((NEVER, 5.0, 60.0, 65.0, 100.0)),

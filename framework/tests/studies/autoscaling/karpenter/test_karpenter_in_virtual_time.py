@@ -213,6 +213,21 @@ def test_node_is_replaced_before_it_goes(tmp_path: Path) -> None:
     assert run.pending == []
 
 
+def test_nodes_with_pods_stay_while_no_pool_is_ready(tmp_path: Path) -> None:
+    run = Run(tmp_path, web(7))
+    run.settle()
+    [pool] = run.cluster.list(NodePool).items
+    unready = {"conditions": [{"type": "Ready", "status": "False"}]}
+    status = from_wire({"status": unready}, NodePool).status
+    run.cluster.update(msgspec.structs.replace(pool, status=status))
+    run.scale(1)
+    [life] = run.settle()
+    assert life.removed is None
+    assert run.why(life.node) == (
+        "no NodePool can be used, and Karpenter moves no pods without one"
+    )
+
+
 def test_annotation_of_a_pod_keeps_its_node(tmp_path: Path) -> None:
     run = Run(tmp_path, web(1, **{"karpenter.sh/do-not-disrupt": "true"}))
     [life] = run.settle()

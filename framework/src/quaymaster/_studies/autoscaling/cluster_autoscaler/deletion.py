@@ -35,6 +35,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
     is_daemon_pod,
+    is_expendable,
     is_mirror_pod,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.removal import Removable
@@ -96,6 +97,7 @@ class Deletions:
 
     Attributes:
         ended: The number of removals that have ended.
+        shrunk: When each group last lost a node, in seconds since the epoch.
     """
 
     def __init__(
@@ -117,6 +119,7 @@ class Deletions:
         self._evict = evict
         self._running: dict[str, _Deletion] = {}
         self.ended = 0
+        self.shrunk: dict[str, float] = {}
 
     def names(self) -> Sequence[str]:
         """Return the names of the nodes that are being removed."""
@@ -320,6 +323,7 @@ class Deletions:
         moved = counted(len(deletion.pods), "pod")
         reason = f"not needed, {moved} moved" if deletion.drains else "empty"
         self._cloud.delete([deletion.name], reason)
+        self.shrunk[deletion.group] = self._cluster.clock.now()
         self._report(NORMAL, "ScaleDown", "nodes removed by cluster autoscaler", node)
         if deletion.drains:
             text = f"Scale-down: node {deletion.name} removed with drain"
@@ -365,7 +369,7 @@ class Deletions:
         return min(grace, longest) if longest > 0 else grace
 
     def _counts(self, pod: Pod) -> bool:
-        return pod.priority >= self._options.expendable_pods_priority_cutoff
+        return not is_expendable(pod, self._options.expendable_pods_priority_cutoff)
 
     def _pods_on(self, name: str) -> list[Pod]:
         self._seen.catch_up()

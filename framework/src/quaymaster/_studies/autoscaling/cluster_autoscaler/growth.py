@@ -40,6 +40,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
     is_daemon_pod,
+    is_expendable,
     is_mirror_pod,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.provisioning import Provisioning
@@ -89,6 +90,7 @@ class Growth:
         has_pods: Whether the last loop had pods that fit on no node.
         unhelped: Why no group grows for pending pods: key -> group -> reason.
         last: When a group last grew, in seconds since the epoch.
+        grown: When each group last grew.
     """
 
     cluster: InMemoryCluster
@@ -107,6 +109,7 @@ class Growth:
     has_pods: bool = attrs.field(default=False, init=False)
     unhelped: dict[str, Mapping[str, str]] = attrs.field(factory=dict, init=False)
     last: float = attrs.field(default=_LONG_AGO, init=False)
+    grown: dict[str, float] = attrs.field(factory=dict, init=False)
     _placing: HintedPlacing = attrs.field(init=False)
     _provisioning: Provisioning = attrs.field(init=False)
     _is_turn_of_requests: bool = attrs.field(default=False, init=False)
@@ -328,6 +331,7 @@ class Growth:
         text = f"Scale-up: setting group {resize.group} {what}"
         self.report(NORMAL, "ScaledUpGroup", text, None)
         self.cloud.increase(resize.group, resize.more, reason)
+        self.grown[resize.group] = now
         self.states.note_scale_up(resize.group, resize.more, now)
         text = (
             f"Scale-up: group {resize.group} {what.replace('size to', 'size set to')}"
@@ -342,7 +346,7 @@ class Growth:
                 self.report(NORMAL, "NotTriggerScaleUp", message, pod)
 
     def _counts(self, pod: Pod) -> bool:
-        return pod.priority >= self.options.expendable_pods_priority_cutoff
+        return not is_expendable(pod, self.options.expendable_pods_priority_cutoff)
 
 
 def _reason_of(pods: Sequence[Pod]) -> str:

@@ -3,7 +3,7 @@
 Mirrors ``core/static_autoscaler.go``.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import timedelta
 from random import Random
 from typing import Final
@@ -50,8 +50,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import (
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.growth import Growth
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
+    UNLIMITED_CACHE_SECONDS,
     ClusterAutoscalerOptions,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import is_expendable
 from quaymaster._studies.autoscaling.cluster_autoscaler.price_expander import (
     PodPrices,
     PriceExpander,
@@ -80,6 +82,8 @@ __all__ = ["ClusterAutoscaler"]
 
 _LONG_AGO: Final = float("-inf")
 _QUIET_SECONDS: Final = 60.0
+_NOT_READY_SECONDS: Final = 600.0
+"""For how long after the start it is normal that no node is ready."""
 
 
 class ClusterAutoscaler:
@@ -123,6 +127,7 @@ class ClusterAutoscaler:
         explains: bool = False,
     ) -> None:
         self._cluster = cluster
+        self._start = cluster.clock.now()
         self._cloud = cloud
         self._options = options
         self._seen = SeenCluster(cluster, cloud, options)
@@ -136,8 +141,8 @@ class ClusterAutoscaler:
         if explains:
             # Explanations ask the expanders again, so these report nothing.
             silent = expanders_of(options.expander, priorities, price)
-            why, start = ExpanderReasons(silent), cluster.clock.now()
-            self.log = ScaleUpLog(cloud, self._states, self.trial, why, start)
+            why = ExpanderReasons(silent)
+            self.log = ScaleUpLog(cloud, self._states, self.trial, why, self._start)
         drainability = self.drainability = Drainability(options, self._find)
         self.down = ScaleDownPlanner(
             self._seen, self.trial, self._capacity, cloud, drainability, options
@@ -207,12 +212,10 @@ class ClusterAutoscaler:
         now = self._cluster.clock.now()
         if self._growth.has_pods or not self.is_idle or self.requests.are_open:
             return now
-        options = self._options
-        rests = (
-            self._growth.last + options.scale_down_delay_after_add,
-            self._last_deletion + options.scale_down_delay_after_delete,
-        )
-        later = [end for end in rests if end > now]
+        # Each loop notes that the templates are not old yet.
+        if self._options.node_info_cache_expire_time < UNLIMITED_CACHE_SECONDS:
+            return now
+        later = [end for _group, end in self._rests() if end > now]
         return min(now + _QUIET_SECONDS, self.down.next_change(), *later)
 
     def plans(self) -> object:
@@ -232,10 +235,13 @@ class ClusterAutoscaler:
     def run_once(self) -> None:
         """Look at the cluster once, and act."""
         now = self._cluster.clock.now()
-        self.requests.refresh(now)
         self.trial.catch_up()
         self._seen.catch_up()
         ready = len(self._seen.nodes) - len(self._seen.not_ready)
+        if not ready and not self._options.scale_up_from_zero:
+            self._wait_for_nodes(now)
+            return
+        self.requests.refresh(now)
         deletions = self._deletions.per_group()
         in_deletion = self._deletions.names()
         templates = self._templates.of_groups(
@@ -260,6 +266,19 @@ class ClusterAutoscaler:
             if self._options.enforce_node_group_min_size:
                 self._growth.to_min_sizes(capacity, templates, now)
 
+    def _wait_for_nodes(self, now: float) -> None:
+        """Do nothing without ready nodes.
+
+        Mirrors ``processors/actionablecluster``.
+        """
+        self.down.clear()
+        if not self._seen.nodes:
+            text = "Cluster has no nodes."
+            self._report(WARNING, "ClusterUnhealthy", text, None)
+        elif now > self._start + _NOT_READY_SECONDS:
+            text = "Cluster has no ready nodes."
+            self._report(WARNING, "ClusterUnhealthy", text, None)
+
     def _cluster_size(self) -> int:
         return len(self._cluster.list(Node).items)
 
@@ -279,8 +298,9 @@ class ClusterAutoscaler:
         for group, names in self._states.old_unregistered().items():
             size, least = self._cloud.sizes[group], self._cloud.groups[group].min_size
             # The end of a scale-up may have cancelled some of them in this loop.
-            there = [name for name in names if self._cloud.group_of(name) is not None]
-            late = there[: max(0, size - least)]
+            late = [name for name in names if self._cloud.group_of(name) is not None]
+            if not self._options.force_delete_unregistered_nodes:
+                late = late[: max(0, size - least)]
             if late and self._cloud.groups[group].zero_or_max:
                 # All nodes of such a group or none: a part of it is of no use.
                 late = [
@@ -316,19 +336,25 @@ class ClusterAutoscaler:
     ) -> None:
         """Find the nodes that are not needed, and start to remove some."""
         budgets = RemainingBudgets(self._cluster.list(PodDisruptionBudget).items)
-        has_candidates = self.down.update(starting, going, budgets, now)
-        options = self._options
-        is_resting = (
-            not may_delete
-            or self._growth.last + options.scale_down_delay_after_add > now
-            or self._last_deletion + options.scale_down_delay_after_delete > now
-        )
-        if has_candidates and not is_resting:
+        resting = {group for group, end in self._rests() if end > now}
+        has_candidates = self.down.update(starting, going, resting, budgets, now)
+        if has_candidates and may_delete and "" not in resting:
             empty, with_pods = self.down.removable_now(deletions, now)
             if self._deletions.start(empty, with_pods, self.down.utilization.get):
                 self._last_deletion = now
                 self._states.read_sizes()
         self._soft_taints.update(self._seen, starting, self.down.unneeded, now)
+
+    def _rests(self) -> Iterator[tuple[str, float]]:
+        """Yield when groups may shrink again after changes, or all, without a name."""
+        options = self._options
+        grown, shrunk = {"": self._growth.last}, {"": self._last_deletion}
+        if options.scale_down_delay_type_local:
+            grown, shrunk = self._growth.grown, self._deletions.shrunk
+        for group, time in grown.items():
+            yield group, time + options.scale_down_delay_after_add
+        for group, time in shrunk.items():
+            yield group, time + options.scale_down_delay_after_delete
 
     def _report(
         self, kind: str, reason: str, message: str, obj: ApiObject | None
@@ -342,7 +368,7 @@ class ClusterAutoscaler:
         self.events.append(AutoscalerEvent(now, PRIORITIES, WARNING, reason, message))
 
     def _counts(self, pod: Pod) -> bool:
-        return pod.priority >= self._options.expendable_pods_priority_cutoff
+        return not is_expendable(pod, self._options.expendable_pods_priority_cutoff)
 
     def _find(self, kind: type[ApiObject], key: str) -> ApiObject | None:
         try:

@@ -2,7 +2,10 @@
 
 import attrs
 
-__all__ = ["ClusterAutoscalerOptions"]
+__all__ = ["UNLIMITED_CACHE_SECONDS", "ClusterAutoscalerOptions"]
+
+UNLIMITED_CACHE_SECONDS = 87_600 * 3600.0
+"""Ten years, for which templates are kept by default."""
 
 
 @attrs.frozen(kw_only=True)
@@ -18,6 +21,7 @@ class ClusterAutoscalerOptions:
         scale_down_delay_after_add: How long after a scale-up no node is removed.
         scale_down_delay_after_delete: The same after a removal.
         scale_down_delay_after_failure: The same after a failed removal.
+        scale_down_delay_type_local: Whether these delays are of each group alone.
         scale_down_unneeded_time: How long a node must be unneeded.
         scale_down_unready_time: How long an unready node must be unneeded.
         scale_down_unready_enabled: Whether unready nodes may be removed.
@@ -35,6 +39,11 @@ class ClusterAutoscalerOptions:
         max_node_startup_time: How long a registered node may need for it.
         ok_total_unready_count: So many unready nodes are always healthy.
         max_total_unready_percentage: The most unready nodes of a healthy cluster.
+        scale_up_from_zero: Whether it works in a cluster without ready nodes.
+        force_delete_unregistered_nodes: Whether machines that never register are
+            deleted below the smallest size of their group, too.
+        node_info_cache_expire_time: How long a node that ran well is an example of the
+            next one.
         initial_node_group_backoff_duration: The first backoff of a group.
         max_node_group_backoff_duration: The longest backoff.
         node_group_backoff_reset_timeout: When a backoff is forgotten.
@@ -87,6 +96,7 @@ class ClusterAutoscalerOptions:
     scale_down_delay_after_add: float = 600
     scale_down_delay_after_delete: float = 0
     scale_down_delay_after_failure: float = 180
+    scale_down_delay_type_local: bool = False
     scale_down_unneeded_time: float = 600
     scale_down_unready_time: float = 1200
     scale_down_unready_enabled: bool = True
@@ -103,6 +113,9 @@ class ClusterAutoscalerOptions:
     max_node_startup_time: float = 900
     ok_total_unready_count: int = 3
     max_total_unready_percentage: float = 45
+    scale_up_from_zero: bool = True
+    force_delete_unregistered_nodes: bool = False
+    node_info_cache_expire_time: float = UNLIMITED_CACHE_SECONDS
     initial_node_group_backoff_duration: float = 300
     max_node_group_backoff_duration: float = 1800
     node_group_backoff_reset_timeout: float = 10_800

@@ -16,6 +16,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 __all__ = [
     "controller_uid",
     "is_daemon_pod",
+    "is_expendable",
     "is_long_terminating",
     "is_mirror_pod",
     "scheduling_key",
@@ -44,6 +45,15 @@ def is_daemon_pod(pod: Pod) -> bool:
 def is_mirror_pod(pod: Pod) -> bool:
     """Return whether a pod mirrors a static pod of a kubelet."""
     return _MIRROR_ANNOTATION in pod.metadata.annotations
+
+
+def is_expendable(pod: Pod, cutoff: int) -> bool:
+    """Return whether a pod does not count, as its priority is too low.
+
+    Mirrors ``IsExpendablePod`` (``core/utils/expendable.go``): a pod without a priority
+    counts, whatever the limit. Pods have one unless they are virtual.
+    """
+    return pod.spec.priority is not None and pod.spec.priority < cutoff
 
 
 def is_long_terminating(pod: Pod, now: float) -> bool:

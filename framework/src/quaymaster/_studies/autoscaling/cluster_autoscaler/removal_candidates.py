@@ -110,13 +110,19 @@ class RemovalCandidates:
         self._shrinking: Set[str] = frozenset()
 
     def update(
-        self, starting: Set[str], going: Set[str], judged: Iterable[str], now: float
+        self,
+        starting: Set[str],
+        going: Set[str],
+        resting: Set[str],
+        judged: Iterable[str],
+        now: float,
     ) -> bool:
         """Look at the nodes that have changed since the last loop.
 
         Args:
             starting: The nodes that are starting; they are not considered.
             going: The nodes that are being deleted; they are not tried.
+            resting: The groups that may not shrink yet.
             judged: The nodes that the last loop has judged in other ways.
             now: The time, in seconds since the epoch.
 
@@ -138,7 +144,7 @@ class RemovalCandidates:
         shrinking = {
             name
             for name, group in self._cloud.groups.items()
-            if self._cloud.sizes[name] > group.min_size
+            if self._cloud.sizes[name] > group.min_size and name not in resting
         }
         others = {*judged, *self._unremovable.pop_expired(now)}
         for group in shrinking ^ self._shrinking:

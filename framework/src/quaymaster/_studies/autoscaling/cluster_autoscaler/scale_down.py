@@ -98,6 +98,7 @@ class ScaleDownPlanner:
     Attributes:
         unneeded: The nodes that are not needed, by name.
         unremovable: The nodes that cannot be removed.
+        resting: The groups that may not shrink yet.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class ScaleDownPlanner:
         self._removal = RemovalTrial(trial, drainability)
         self.unneeded: dict[str, Unneeded] = {}
         self.unremovable = UnremovableNodes()
+        self.resting: Set[str] = frozenset()
         self._candidates = RemovalCandidates(
             seen, trial, cloud, drainability, self.unremovable, options
         )
@@ -133,6 +135,7 @@ class ScaleDownPlanner:
         self,
         starting: Set[str],
         going: Set[str],
+        resting: Set[str],
         budgets: RemainingBudgets,
         now: float,
     ) -> bool:
@@ -141,6 +144,7 @@ class ScaleDownPlanner:
         Args:
             starting: The nodes that are starting; they are not considered.
             going: The nodes that are being deleted.
+            resting: The groups that may not shrink yet.
             budgets: What the disruption budgets allow; it is counted down.
             now: The time, in seconds since the epoch.
 
@@ -150,7 +154,8 @@ class ScaleDownPlanner:
         if self._last_loop is not None:
             self._shortest_loop = min(self._shortest_loop, now - self._last_loop)
         self._last_loop = now
-        has_any = self._candidates.update(starting, going, self._judged, now)
+        has_any = self._candidates.update(starting, going, resting, self._judged, now)
+        self.resting = resting
         self._judged = []
         destinations = _Destinations(self._seen, starting | going)
         with self._trial.fork():

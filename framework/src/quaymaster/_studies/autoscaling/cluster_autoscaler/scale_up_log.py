@@ -23,7 +23,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import is_unschedulable
-from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import is_daemon_pod
+from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
+    is_daemon_pod,
+    is_expendable,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.requests import Requests
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
     BACKOFF,
@@ -245,7 +248,7 @@ def _summary(verdicts: Iterable[GroupVerdict], resizes: Sequence[Resize]) -> str
 def _why_left_out(pod: Pod, placed: Set[str], options: ClusterAutoscalerOptions) -> str:
     """Return why no group is looked at for a pending pod; empty if they all are."""
     cutoff = options.expendable_pods_priority_cutoff
-    if pod.priority < cutoff:
+    if is_expendable(pod, cutoff):
         return f"no group grows for pods with a priority below {cutoff}"
     if node := pod.status.nominated_node_name:
         return f"it waits for {node}, where it has preempted pods"

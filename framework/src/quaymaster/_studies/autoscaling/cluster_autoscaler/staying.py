@@ -79,6 +79,8 @@ def reasons_to_stay(
         elif cloud.sizes[group.name] <= group.min_size:
             nodes_of = counted(group.min_size, "node")
             yield node.name, f"{group.name} has its smallest size, {nodes_of}"
+        elif group.name in down.resting:
+            yield node.name, f"nodes were added to or removed from {group.name} lately"
         elif node.name in reasons:
             yield node.name, _text(node.name, reasons[node.name], down, options)
         elif not options.scale_down_enabled:

@@ -90,7 +90,8 @@ class Templates:
         self._cloud = cloud
         self._trial = trial
         self._options = options
-        self._cache: dict[str, Template] = {}
+        # Group -> the last template of a node, and when that node ran well.
+        self._cache: dict[str, tuple[Template, float]] = {}
         # Group -> the objects that its last template was made of, and the template.
         self._made: dict[str, tuple[tuple[ApiObject, ...], Template]] = {}
 
@@ -99,9 +100,9 @@ class Templates:
     ) -> Mapping[str, Template]:
         """Return the template of each group.
 
-        A template is a copy of a node that runs well, the last such one, or what the
-        cloud promises. Upstream takes a node in trouble if the cloud promises nothing,
-        which is never so here.
+        A template is a copy of a node that runs well, the last such one for some time,
+        or what the cloud promises. Upstream takes a node in trouble if the cloud
+        promises nothing, which is never so here.
 
         Args:
             seen: All nodes.
@@ -109,17 +110,20 @@ class Templates:
             now: The time, in seconds since the epoch.
         """
         templates = self._of_nodes(seen, daemon_sets, now)
-        self._cache.update(templates)
+        self._cache.update((name, (each, now)) for name, each in templates.items())
+        oldest = now - self._options.node_info_cache_expire_time
         for name, group in self._cloud.groups.items():
             if name in templates:
                 continue
-            if name not in self._cache:
+            cached = self._cache.get(name)
+            if cached is None or cached[1] < oldest:
+                self._cache.pop(name, None)
                 example = NodeInfo(group.template)
                 promised = self._copy(example, name, daemon_sets, force=True)
                 node = _with_deprecated_labels(promised.node)
                 templates[name] = attrs.evolve(promised, node=node)
             else:
-                templates[name] = self._cache[name]
+                templates[name] = cached[0]
         return templates
 
     def _of_nodes(

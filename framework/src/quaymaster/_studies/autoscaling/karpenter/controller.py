@@ -18,8 +18,7 @@ from quaymaster._studies.autoscaling.karpenter.conditions import (
     PodEvents,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
-    listed_price,
-    type_of,
+    CandidateFinder,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     DisruptionEvent,
@@ -231,12 +230,12 @@ class KarpenterController:
     def start(self) -> None:
         """Take over the nodes of the input, and begin to look."""
         state = self._read_state()
+        finder = CandidateFinder(state, self._setup.options)
         for node in state.nodes:
             claim = node.claim
             if claim is None:
                 continue
-            labels = claim.labels
-            price = listed_price(type_of(state, node.pool, labels), labels)
+            price = finder.price_of(node.pool, claim.labels)
             self._lifecycle.adopt(claim, node.node, price or None)
             self._expire_later(claim)
             self._interruptions.see(claim)
@@ -421,7 +420,7 @@ class KarpenterController:
             return
         if isinstance(event.text, LateText):
             self._late_texts.add(event.text)
-        self._lifecycle.record(obj, event.reason, event.text)
+        self._lifecycle.record(obj, event.reason, event.text, event.type)
 
     def _wake(self) -> None:
         """Look at pending pods again, as a machine has come, failed or gone."""

@@ -12,6 +12,7 @@ from quaymaster._base.errors import counted
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.contract.clock import Timer
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.disruption.events import NO_TYPES
 from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_provisionable
@@ -191,9 +192,7 @@ class Provisioner:
         for name, reason in left_out.items():
             if reason in NO_TYPES_REASONS and reason != self._left_out.get(name):
                 pool = state.pools[name]
-                self._lifecycle.record(
-                    pool, "NoCompatibleInstanceTypes", reason, "Warning"
-                )
+                self._lifecycle.record(pool, NO_TYPES, reason, "Warning")
         self._left_out = left_out
 
 

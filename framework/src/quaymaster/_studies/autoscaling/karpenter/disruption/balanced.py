@@ -14,8 +14,6 @@ from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, Stat
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Candidate,
     CandidateFinder,
-    listed_price,
-    type_of,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import (
     Command,
@@ -98,7 +96,7 @@ def pool_totals(
     Args:
         state: The cluster.
         candidates: All candidates, before a method chooses among them.
-        finder: Knows what other nodes cost.
+        finder: Returns the prices and costs of other nodes.
     """
     by_name = {candidate.name: candidate for candidate in candidates}
     disruption: dict[str, float] = {}
@@ -110,7 +108,7 @@ def pool_totals(
         candidate = by_name.get(node.name)
         cost = finder.cost_of(node) if candidate is None else candidate.reschedule_cost
         disruption[pool] = disruption.get(pool, 0.0) + cost
-        costs[pool] = costs.get(pool, 0.0) + _claim_price(state, node)
+        costs[pool] = costs.get(pool, 0.0) + _claim_price(node, finder)
     listed: dict[str, float] = {}
     for candidate in by_name.values():
         name = candidate.pool.name
@@ -123,14 +121,14 @@ def pool_totals(
     }
 
 
-def _claim_price(state: ClusterState, node: StateNode) -> float:
+def _claim_price(node: StateNode, finder: CandidateFinder) -> float:
     """Return the price of a claim by its labels; 0 if it is unknown."""
     if node.claim is None:
         return 0.0
     labels = node.claim.labels
     if any(key not in labels for key in _PRICED):
         return 0.0
-    return listed_price(type_of(state, labels[NODE_POOL], labels), labels)
+    return finder.price_of(labels[NODE_POOL], labels)
 
 
 def may_pass(candidate: Candidate, totals: Mapping[str, PoolTotals]) -> bool:

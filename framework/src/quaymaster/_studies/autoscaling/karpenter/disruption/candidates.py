@@ -27,6 +27,8 @@ from quaymaster._studies.autoscaling.karpenter.labels import (
     ZONE,
 )
 from quaymaster._studies.autoscaling.karpenter.objects import NodeClaim, NodePool
+from quaymaster._studies.autoscaling.karpenter.offered_types import offered_types
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import (
     DO_NOT_DISRUPT,
     is_daemon_pod,
@@ -37,8 +39,6 @@ __all__ = [
     "Blocked",
     "Candidate",
     "CandidateFinder",
-    "listed_price",
-    "type_of",
 ]
 
 _BALANCED: Final = "Balanced"
@@ -119,11 +119,19 @@ class CandidateFinder:
 
     Args:
         state: The cluster.
+        options: The options of Karpenter.
         busy: The names of nodes that are being disrupted.
     """
 
-    def __init__(self, state: ClusterState, *, busy: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        state: ClusterState,
+        options: KarpenterOptions,
+        *,
+        busy: Collection[str] = (),
+    ) -> None:
         self._state = state
+        self._options = options
         self._limits = state.disruption_limits
         self._now = state.now
         self._busy = busy
@@ -170,9 +178,13 @@ class CandidateFinder:
             p for p in node.pods if not p.is_finished and not is_daemon_pod(p)
         )
 
+    def price_of(self, pool: str, labels: Mapping[str, str]) -> float:
+        """Return the price of a machine of a pool by its labels; 0 if unknown."""
+        return _listed_price(_type_of(self._state, self._options, pool, labels), labels)
+
     def _made(self, node: StateNode, claim: NodeClaim, pool: NodePool) -> Candidate:
         labels = node.labels
-        instance_type = type_of(self._state, pool.name, labels)
+        instance_type = _type_of(self._state, self._options, pool.name, labels)
         age = self._now - (claim.metadata.creation_timestamp or self._now)
         return Candidate(
             node=node,
@@ -180,7 +192,7 @@ class CandidateFinder:
             pool=pool,
             instance_type=instance_type,
             pods=node.reschedulable_pods,
-            price=listed_price(instance_type, labels),
+            price=_listed_price(instance_type, labels),
             # Of all pods; the other cost is of those that need another node.
             disruption_cost=node.eviction_cost
             * lifetime_remaining(age, claim.spec.expire_after_seconds),
@@ -231,18 +243,20 @@ def _node_error(node: StateNode, problem: str) -> str:
     return f"validating node for disruption, {problem} ({kind}={name})"
 
 
-def type_of(
-    state: ClusterState, pool: str, labels: Mapping[str, str]
+def _type_of(
+    state: ClusterState, options: KarpenterOptions, pool: str, labels: Mapping[str, str]
 ) -> InstanceType | None:
     """Return the type that labels name among those of a pool, or None."""
-    by_name: Mapping[str, InstanceType] | None = state.cache.get(("types", pool))
+    key = ("types", options, pool)
+    by_name: Mapping[str, InstanceType] | None = state.cache.get(key)
     if by_name is None:
-        by_name = {each.name: each for each in state.instance_types.get(pool, ())}
-        state.cache["types", pool] = by_name
+        offered = offered_types(state, options).get(pool, ())
+        by_name = {each.name: each for each in offered}
+        state.cache[key] = by_name
     return by_name.get(labels.get(INSTANCE_TYPE, ""))
 
 
-def listed_price(
+def _listed_price(
     instance_type: InstanceType | None, labels: Mapping[str, str]
 ) -> float:
     """Return the price of the offering that labels name; 0 if it is unknown."""

@@ -129,6 +129,7 @@ class Consolidation:
         Args:
             candidates: The nodes; why a single one cannot go is reported.
         """
+        self._survey.report_pools(self._report)
         if self._survey.surely_stay(candidates):
             self._refuse(candidates, LateText(lambda: self._why_not(candidates)))
             return None

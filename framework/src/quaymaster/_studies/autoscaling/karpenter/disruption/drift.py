@@ -126,6 +126,7 @@ def drift_command(
     for candidate in ordered:
         if not budgets.get(candidate.pool.name):
             continue
+        survey.report_pools(report)
         trial = survey.trial([candidate], consolidates=False)
         if not trial.problems:
             return Command(

@@ -14,6 +14,7 @@ __all__ = [
     "APPROVED",
     "BLOCKED",
     "CANDIDATE",
+    "NO_TYPES",
     "UNCONSOLIDATABLE",
     "DisruptionEvent",
     "Report",
@@ -24,6 +25,7 @@ __all__ = [
 APPROVED: Final = "ConsolidationApproved"
 BLOCKED: Final = "DisruptionBlocked"
 CANDIDATE: Final = "ConsolidationCandidate"
+NO_TYPES: Final = "NoCompatibleInstanceTypes"
 UNCONSOLIDATABLE: Final = "Unconsolidatable"
 
 
@@ -36,12 +38,14 @@ class DisruptionEvent:
         name: Its name.
         reason: The reason in one word.
         text: The text, perhaps not rendered yet.
+        type: ``Normal`` or ``Warning``.
     """
 
     kind: str
     name: str
     reason: str
     text: str | LateText
+    type: str = "Normal"
 
     @property
     def message(self) -> str:

@@ -116,12 +116,14 @@ class Method:
         reason: The reason for budgets.
         ignores_pods: Whether pods do not block if the claim limits its drain.
         delay: After how many seconds its command is checked again; 0 for not at all.
+        tries: Whether it makes trials, for which some pool must be usable.
     """
 
     name: str
     reason: str
     ignores_pods: bool = False
     delay: float = 0.0
+    tries: bool = False
     _is_eligible: Callable[[Candidate, Report], bool]
     _command: Callable[[_Task], Command | None]
     _others: Callable[[_Task], Sequence[Command]] | None = None
@@ -153,11 +155,14 @@ class Method:
             report=report,
             chance=chance,
         )
+        # Without a usable pool, upstream's trials end with an error, and no node is
+        # reported, not even if it needs no other one.
+        is_possible = not self.tries or survey.has_pools
         return Look(
             eligible=eligible,
             budgets=budgets,
             totals=lambda: task.totals,
-            command=self._command(task),
+            command=self._command(task) if is_possible else None,
             others=self._others(task) if self._others is not None else (),
         )
 
@@ -252,6 +257,7 @@ DRIFT: Final = Method(
     name="drift",
     reason=DRIFTED,
     ignores_pods=True,
+    tries=True,
     is_eligible=lambda candidate, _report: is_drifted(candidate),
     command=_drift,
 )
@@ -279,6 +285,7 @@ METHODS: Final = (
         name="multi",
         reason=UNDERUTILIZED,
         delay=_VALIDATION_SECONDS,
+        tries=True,
         is_eligible=is_consolidatable,
         command=_multi_node,
     ),
@@ -286,6 +293,7 @@ METHODS: Final = (
         name="single",
         reason=UNDERUTILIZED,
         delay=_VALIDATION_SECONDS,
+        tries=True,
         is_eligible=is_consolidatable,
         command=_single_node,
     ),

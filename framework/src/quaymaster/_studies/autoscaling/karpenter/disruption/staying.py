@@ -47,14 +47,14 @@ def reasons_to_stay(survey: Survey) -> Mapping[str, str]:
     reasons = {}
     for each in survey.judged():
         name = each.node.name
-        default = each.problem if isinstance(each, Blocked) else _other(each)
+        default = each.problem if isinstance(each, Blocked) else _other(each, survey)
         reasons[name] = (
             leaving.get(name) or closed.get(name) or reported.get(name) or default
         )
     return reasons
 
 
-def _other(candidate: Candidate) -> str:
+def _other(candidate: Candidate, survey: Survey) -> str:
     """Return why a node that no method looks at stays."""
     if candidate.pool.is_static:
         replicas = candidate.pool.spec.replicas
@@ -62,4 +62,6 @@ def _other(candidate: Candidate) -> str:
     if not is_true(candidate.claim.status.conditions, "Consolidatable"):
         seconds = candidate.pool.spec.disruption.consolidate_after
         return f"its pods have changed within consolidateAfter ({seconds})"
+    if not survey.has_pools:
+        return "no NodePool can be used, and Karpenter moves no pods without one"
     return "its removal would save too little for its disruption"

@@ -27,6 +27,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import source_price
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     BLOCKED,
+    NO_TYPES,
     DisruptionEvent,
     Report,
 )
@@ -41,7 +42,10 @@ from quaymaster._studies.autoscaling.karpenter.solve.pending import (
     pods_to_schedule,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.scheduler import solve
-from quaymaster._studies.autoscaling.karpenter.solve.templates import supply_of
+from quaymaster._studies.autoscaling.karpenter.solve.templates import (
+    NO_TYPES_REASONS,
+    supply_of,
+)
 
 __all__ = ["Survey", "Trial"]
 
@@ -104,7 +108,7 @@ class Survey:
     ) -> None:
         self.state = state
         self.options = options
-        self.finder = CandidateFinder(state, busy=busy)
+        self.finder = CandidateFinder(state, options, busy=busy)
         self._limits = state.disruption_limits
         self.today = state.now + calendar_offset
 
@@ -139,6 +143,17 @@ class Survey:
         for each in self.judged(ignores_pods=ignores_pods):
             if isinstance(each, Blocked) and each.message:
                 report_node(report, each.node, BLOCKED, each.message)
+
+    @property
+    def has_pools(self) -> bool:
+        """Whether any pool can be used. Without one, upstream makes no trials."""
+        return bool(supply_of(self.state, self.options).pools)
+
+    def report_pools(self, report: Report) -> None:
+        """Report the pools that can have no type, as a trial does."""
+        for name, reason in supply_of(self.state, self.options).left_out.items():
+            if reason in NO_TYPES_REASONS:
+                report(DisruptionEvent("NodePool", name, NO_TYPES, reason, "Warning"))
 
     def budgets(self, reason: str, report: Report) -> dict[str, int]:
         """Return how many more nodes of each pool may be disrupted for a reason."""

@@ -45,6 +45,8 @@ def validated(command: Command, method: Method, survey: Survey) -> Command | Non
 
 def _fits(command: Command, candidates: Sequence[Candidate], survey: Survey) -> bool:
     """Return whether all pods still have a place, with no more claims than planned."""
+    if not survey.has_pools:
+        return False
     trial = survey.trial(candidates, consolidates=True)
     if trial.problems or len(trial.claims) != len(command.replacements):
         return False

@@ -192,7 +192,10 @@ class _Scheduler:
         self._claims: list[OpenClaim] = []
         self._hosts = 0
         self._data: dict[str, PodData] = {}
-        counted = [pod for pod in self._pods if self._read(state, pod)]
+        counted: list[Pod] = []
+        uncounted: list[Pod] = []
+        for pod in self._pods:
+            (counted if self._read(state, pod) else uncounted).append(pod)
         nodes = nodes_of_solve(state, options, self._supply, exclude_nodes)
         constraints = Constraints(
             state,
@@ -200,7 +203,7 @@ class _Scheduler:
             self._chance,
             ignores_preferences=options.ignore_preferences,
         )
-        self._topology = Topology(state, nodes, constraints, counted)
+        self._topology = Topology(state, nodes, constraints, counted, uncounted)
         self._nodes = ExistingNodes(
             state, nodes, self._topology, consolidates=consolidates
         )

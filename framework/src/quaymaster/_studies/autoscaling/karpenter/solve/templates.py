@@ -22,7 +22,6 @@ from quaymaster._studies.autoscaling.karpenter.instance_types import (
     satisfies_min_values,
 )
 from quaymaster._studies.autoscaling.karpenter.label_rules import (
-    overlay_problems,
     pool_problems,
 )
 from quaymaster._studies.autoscaling.karpenter.labels import (
@@ -37,8 +36,8 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     NodePool,
     condition,
 )
+from quaymaster._studies.autoscaling.karpenter.offered_types import offered_types
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
-from quaymaster._studies.autoscaling.karpenter.overlays import with_overlays
 from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
     Requirements,
@@ -210,20 +209,11 @@ def _are_same(before: Sequence[object], now: Sequence[object]) -> bool:
 def types_of_pools(
     state: ClusterState, options: KarpenterOptions, pools: Sequence[NodePool]
 ) -> Mapping[str, Sequence[InstanceType]]:
-    """Return the types that the cloud offers to each pool, as overlays change them."""
-    types = {
-        pool.name: listed
-        for pool in pools
-        if (listed := state.instance_types.get(pool.name, ()))
+    """Return the types of some pools, without those that have none."""
+    offered = offered_types(state, options)
+    return {
+        pool.name: listed for pool in pools if (listed := offered.get(pool.name, ()))
     }
-    if not options.node_overlay:
-        return types
-    overlays = [
-        overlay
-        for overlay in state.all_of(NodeOverlay)
-        if not any(overlay_problems(overlay, options))
-    ]
-    return with_overlays(types, pools, overlays, options.well_known_labels)
 
 
 def _supply(

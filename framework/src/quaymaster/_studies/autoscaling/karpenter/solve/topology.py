@@ -40,6 +40,8 @@ class Topology:
         nodes: The nodes that pods may go to.
         constraints: Reads the constraints of pods.
         pods: The pods to place; where they are now does not count.
+        uncounted: Pods to place whose own constraints do not count, as their volumes do
+            not exist. They count where they are now, and others keep them away.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Topology:
         nodes: NodesOfSolve,
         constraints: Constraints,
         pods: Sequence[Pod],
+        uncounted: Sequence[Pod] = (),
     ) -> None:
         self._state = state
         self._nodes = nodes
@@ -59,7 +62,7 @@ class Topology:
         self._owned: dict[str, list[TopologyGroup]] = {}
         self._inverse_owned: dict[str, list[TopologyGroup]] = {}
         self._selecting: dict[str, tuple[int, list[TopologyGroup]]] = {}
-        self._read_running(pods)
+        self._read_running([*pods, *uncounted])
         for pod in pods:
             self.update(pod)
 
