@@ -11,6 +11,7 @@ from tests.kit.internals.karpenter_disruption import (
     BlockedNode,
     Command,
     DisruptionEvent,
+    DisruptionEvents,
     Method,
     Survey,
 )
@@ -42,24 +43,24 @@ def _nodes(survey: Survey) -> Tree:
         if isinstance(each, BlockedNode)
         else {
             "price": each.price,
-            "disruptionCost": each.disruption_cost,
+            "disruptionCost": each.disruption_cost(survey.state.now),
             "rescheduleCost": each.reschedule_cost,
             "ratio": each.ratio,
             "empty": each.is_empty,
         }
-        for each in survey.judged()
+        for each in survey.judged().verdicts
     }
 
 
 def _method(survey: Survey, method: Method, options: KarpenterOptions) -> Tree:
-    events: list[DisruptionEvent] = []
-    look = method.look(survey, events.append)
+    events = DisruptionEvents()
+    look = method.look(survey, events)
     answer = {
         "method": method.name,
         "reason": method.reason,
         "eligible": [each.name for each in look.eligible],
         "budgets": look.budgets,
-        "events": _shown(events),
+        "events": _shown(events.events),
     }
     if look.eligible:
         command = look.command

@@ -1,7 +1,9 @@
 """Plays recorded solves of Karpenter."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
+
+import attrs
 
 from quaymaster import ApiObject
 from quaymaster.objects import KINDS, Quantity, Time, from_wire
@@ -9,13 +11,16 @@ from tests.autoscale.cases import Tree
 from tests.kit.internals.karpenter import (
     KWOK_RESTRICTED_DOMAINS,
     KWOK_WELL_KNOWN_LABELS,
+    RESERVATION_ID,
     ClusterState,
     InstanceType,
     KarpenterOptions,
     NodeClaim,
     NodeOverlay,
     NodePool,
+    Offering,
     ProposedClaim,
+    Requirement,
     Requirements,
     as_created,
     kwok_offering,
@@ -66,7 +71,10 @@ def state_of(case: Tree) -> ClusterState:
     """Return the cluster of a case."""
     return ClusterState.from_objects(
         [_object(tree) for tree in case["objects"]],
-        [type_of_case(tree) for tree in case["types"]],
+        [
+            type_of_case(tree, reserves=case.get("reserved", False))
+            for tree in case["types"]
+        ],
         now=Time.parse(case["now"]),
     )
 
@@ -74,13 +82,15 @@ def state_of(case: Tree) -> ClusterState:
 def options_of(case: Tree, seed: int | None) -> KarpenterOptions:
     """Return the options that the flags of a case set."""
     flags = frozenset(case.get("flags") or ())
+    gates = {gate for flag in flags for gate in flag.partition("=")[2].split(",")}
+    reserved = {RESERVATION_ID} if case.get("reserved") else frozenset()
     return KarpenterOptions(
         ignore_preferences="--preference-policy=Ignore" in flags,
         best_effort_min_values="--min-values-policy=BestEffort" in flags,
-        spot_to_spot_consolidation=(
-            "--feature-gates=SpotToSpotConsolidation=true" in flags
-        ),
-        well_known_labels=KWOK_WELL_KNOWN_LABELS,
+        spot_to_spot_consolidation="SpotToSpotConsolidation=true" in gates,
+        node_overlay="NodeOverlay=true" in gates,
+        reserved_capacity="ReservedCapacity=false" not in gates,
+        well_known_labels=KWOK_WELL_KNOWN_LABELS | reserved,
         restricted_domains=KWOK_RESTRICTED_DOMAINS,
         seed=seed,
     )
@@ -90,17 +100,39 @@ def _object(tree: Tree) -> ApiObject:
     return from_wire(tree, _KINDS[tree["kind"]])
 
 
-def type_of_case(tree: Tree) -> InstanceType:
-    """Return an instance type of a case."""
-    return kwok_type(
+def type_of_case(tree: Tree, *, reserves: bool = False) -> InstanceType:
+    """Return an instance type of a case.
+
+    Args:
+        tree: The type as it was recorded.
+        reserves: Whether the cloud has reservations, so that each offering names its
+            own or none.
+    """
+    made = kwok_type(
         name=tree["name"],
         arch=tree["arch"],
         systems=[tree["os"]] if isinstance(tree["os"], str) else tree["os"],
         capacity={name: Quantity(text) for name, text in tree["capacity"].items()},
-        offerings=[
-            kwok_offering(zone, kind, price, available=rest[0] if rest else True)
-            for zone, kind, price, *rest in tree["offerings"]
-        ],
+        offerings=[_offering(row, reserves=reserves) for row in tree["offerings"]],
+    )
+    return attrs.evolve(made, volume_limits=tree.get("volumes", {}))
+
+
+def _offering(row: Sequence[Any], *, reserves: bool) -> Offering:
+    zone, kind, price, *rest = row
+    available = rest[0] if rest else True
+    name, count = rest[1:] or ("", 0)
+    offering = kwok_offering(zone, kind, price, available=available)
+    if not reserves:
+        return offering
+    requirements = offering.requirements.copy()
+    operator = "In" if name else "DoesNotExist"
+    requirements.add([Requirement.of(RESERVATION_ID, operator, [name] if name else [])])
+    return attrs.evolve(
+        offering,
+        requirements=requirements,
+        reservation_id=name,
+        reservation_capacity=count,
     )
 
 

@@ -1,8 +1,9 @@
-"""A day of arrivals with cluster-autoscaler: how long it takes, and its course.
+"""A day of arrivals with an autoscaler: how long it takes, and its course.
 
-    python -m tests.perf.day --nodes 5000 --pods 50000 --autoscaler
+    python -m tests.perf.day --nodes 5000 --pods 50000 --autoscaler cluster-autoscaler
+    python -m tests.perf.day --nodes 5000 --pods 50000 --autoscaler karpenter
     python -m tests.perf.day --nodes 5000 --pods 50000
-    python -m tests.perf.day --hours 6 --autoscaler --course course.txt
+    python -m tests.perf.day --hours 6 --autoscaler karpenter --course course.txt
 
 It prints CPU seconds beside those of a loop that measures the machine. Two versions of
 the code play the same course if they print the same digest.
@@ -38,7 +39,8 @@ _DAY: Final = 86_400
 _HOUR: Final = 3_600
 _SHORTEST: Final = 30.0
 _ROOM: Final = {"cpu": "4", "memory": "16Gi", "pods": "110"}
-_FILE: Final = """\
+_FILES: Final = {
+    "cluster-autoscaler": """\
 apiVersion: simulation.quaymaster.io/v1alpha1
 kind: ClusterAutoscaler
 flags: [--max-nodes-total={total}]
@@ -47,6 +49,30 @@ groups:
   min: 1
   max: {nodes}
   resources: {{cpu: 4, memory: 16Gi, pods: 110}}
+""",
+    # Its pool consolidates at once, and chooses among sizes: both make it move more
+    # pods than most clusters see.
+    "karpenter": """\
+apiVersion: simulation.quaymaster.io/v1alpha1
+kind: Karpenter
+zones: [zone-a, zone-b, zone-c]
+catalogue: types.csv
+nodePools:
+- metadata: {{name: general}}
+  spec:
+    limits: {{nodes: {nodes}}}
+    template:
+      spec:
+        requirements:
+        - {{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}}
+""",
+}
+_TYPES: Final = """\
+name,cpu,memory,pods,on-demand $/h,spot $/h
+m6i.large,2,8Gi,29,0.096,0.038
+m6i.xlarge,4,16Gi,58,0.192,0.074
+m6i.2xlarge,8,32Gi,58,0.384,0.150
+c6i.2xlarge,8,16Gi,58,0.340,0.132
 """
 
 
@@ -80,7 +106,8 @@ class Day:
         start: The hour at which it begins.
         hours: For how long pods arrive.
         run_hours: How long a pod runs on average.
-        is_autoscaled: Whether the cluster begins without nodes, with an autoscaler.
+        autoscaler: What adds nodes to a cluster that begins without any; None for a
+            cluster with all its nodes.
     """
 
     nodes: int = 5_000
@@ -88,7 +115,7 @@ class Day:
     start: float = 0.0
     hours: float = 24.0
     run_hours: float = 3.5
-    is_autoscaled: bool = True
+    autoscaler: str | None = "cluster-autoscaler"
 
     def play(
         self,
@@ -101,9 +128,11 @@ class Day:
         begun = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
             autoscaler = None
-            if self.is_autoscaled:
+            if self.autoscaler is not None:
+                (Path(folder) / "types.csv").write_text(_TYPES)
                 file = Path(folder) / "autoscaler.yaml"
-                file.write_text(_FILE.format(total=2 * self.nodes, nodes=self.nodes))
+                text = _FILES[self.autoscaler]
+                file.write_text(text.format(total=2 * self.nodes, nodes=self.nodes))
                 autoscaler = read_autoscaler(str(file))
             with Run(
                 nodes, config=config, registry=registry, seed=1, autoscaler=autoscaler
@@ -120,7 +149,7 @@ class Day:
         )
 
     def _first_nodes(self) -> Sequence[Node]:
-        if self.is_autoscaled:
+        if self.autoscaler is not None:
             return ()
         return [
             make_node(name=f"node-{number}", capacity=_ROOM)
@@ -156,7 +185,7 @@ def main() -> None:
     parser.add_argument("--start", type=float, default=0.0, metavar="HOUR")
     parser.add_argument("--hours", type=float, default=24.0)
     parser.add_argument("--run-hours", type=float, default=3.5)
-    parser.add_argument("--autoscaler", action="store_true")
+    parser.add_argument("--autoscaler", choices=[*_FILES])
     parser.add_argument("--course", type=Path, help="a file for the whole course")
     options = parser.parse_args()
     day = Day(
@@ -165,7 +194,7 @@ def main() -> None:
         start=options.start,
         hours=options.hours,
         run_hours=options.run_hours,
-        is_autoscaled=options.autoscaler,
+        autoscaler=options.autoscaler,
     )
     before = calibration_loop()
     played = day.play()

@@ -15,6 +15,8 @@ from quaymaster._studies.autoscaling.karpenter.kwok import (
     kwok_offering,
     kwok_type,
 )
+from quaymaster._studies.autoscaling.karpenter.labels import RESERVATION_ID
+from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodeOverlay,
@@ -34,15 +36,18 @@ from quaymaster._studies.autoscaling.karpenter.solve.scheduler import (
     SolveResult,
     solve,
 )
+from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 from quaymaster._studies.autoscaling.karpenter.template_hash import template_hash
 
 __all__ = [
     "KWOK_RESTRICTED_DOMAINS",
     "KWOK_WELL_KNOWN_LABELS",
+    "RESERVATION_ID",
     "BoundPods",
     "ClusterState",
     "InstanceType",
     "KarpenterOptions",
+    "MachineStates",
     "NodeClaim",
     "NodeOverlay",
     "NodePool",
@@ -51,6 +56,7 @@ __all__ = [
     "Requirement",
     "Requirements",
     "SolveResult",
+    "StateNode",
     "as_created",
     "kwok_offering",
     "kwok_type",

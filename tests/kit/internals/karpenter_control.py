@@ -1,7 +1,8 @@
 """What tests see of Karpenter as an autoscaler."""
 
-from quaymaster._studies.autoscaling.karpenter import controller
+from quaymaster._studies.autoscaling.karpenter.conditions import ClaimConditions
 from quaymaster._studies.autoscaling.karpenter.controller import KarpenterSetup
 from quaymaster._studies.autoscaling.karpenter.machines import Failure
+from quaymaster._studies.autoscaling.karpenter.states import StateReader
 
-__all__ = ["Failure", "KarpenterSetup", "controller"]
+__all__ = ["ClaimConditions", "Failure", "KarpenterSetup", "StateReader"]

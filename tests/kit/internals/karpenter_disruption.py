@@ -1,5 +1,6 @@
 """What tests see of Karpenter's disruption."""
 
+from quaymaster._studies.autoscaling.karpenter.disruption import recorder
 from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
     allowed_disruptions,
 )
@@ -15,7 +16,10 @@ from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     eviction_cost,
     reschedule_cost,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.events import DisruptionEvent
+from quaymaster._studies.autoscaling.karpenter.disruption.events import (
+    DisruptionEvent,
+    DisruptionEvents,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.methods import (
     METHODS,
     STATIC_DRIFT,
@@ -31,9 +35,11 @@ __all__ = [
     "CandidateFinder",
     "Command",
     "DisruptionEvent",
+    "DisruptionEvents",
     "Method",
     "Survey",
     "allowed_disruptions",
     "eviction_cost",
+    "recorder",
     "reschedule_cost",
 ]

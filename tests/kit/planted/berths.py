@@ -244,6 +244,12 @@ class OpensAfterAnHour(Berths):
         return None if self.has_waited(pod) else super().pre_enqueue(pod)
 
 
+class OpensByTheFlush(OpensAfterAnHour):
+    """Its pods wait for the flush, and with Kubernetes 1.36 for ever."""
+
+    opens_gates_itself = False
+
+
 class OpensLate(OpensAfterAnHour):
     """Correct: a timer wakes the pod when its gate opens."""
 
@@ -368,6 +374,7 @@ BERTH_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsNoShipsThatLeave, ["terminating pods"], OWN),
     Mistake(KeepsNodesOfTheGate, ["staleness"], OWN),
     Mistake(OpensAfterAnHour, ["timed gates"], OWN),
+    Mistake(OpensByTheFlush, ["timed gates"], OWN),
     Mistake(OpensInTheBackground, ["timed gates"], OWN),
     Mistake(SetsOneTimer, ["timed gates"], OWN),
     Mistake(WakesTheFirstPod, ["timed gates"], OWN),

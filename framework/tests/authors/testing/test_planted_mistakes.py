@@ -30,8 +30,16 @@ from tests.kit.planted.berths import (
     OpensLate,
 )
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
-from tests.kit.planted.calls import CALL_MISTAKES, Calls, DeletesCallsOfGonePods, Notes
+from tests.kit.planted.calls import (
+    CALL_MISTAKES,
+    Calls,
+    DeletesCallsOfGonePods,
+    DropsWithPauses,
+    Notes,
+)
 from tests.kit.planted.calls import OWN as CALL_CLUSTERS
+from tests.kit.planted.cargo import CARGO_MISTAKES, Cargo
+from tests.kit.planted.cargo import OWN as CARGO_CLUSTERS
 from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
 from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
@@ -49,6 +57,7 @@ from tests.kit.planted.evictors import (
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
+from tests.kit.planted.forecasts import FORECAST_MISTAKES, ComparesAges, Forecasts
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
@@ -116,6 +125,16 @@ from tests.kit.planted.starts import IN_LINES, START_MISTAKES, Lines, Starts
 from tests.kit.planted.starts import OWN as START_CLUSTERS
 from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
+from tests.kit.planted.tides import OWN as TIDE_CLUSTERS
+from tests.kit.planted.tides import (
+    TIDE_MISTAKES,
+    Tides,
+    TidesByTheMinute,
+    TidesInATwin,
+    TidesOfOldPods,
+    TidesOfTheDay,
+    TidesWithoutFilter,
+)
 from tests.kit.planted.troupes import LED, TROUPE_MISTAKES, Leads, Troupes
 from tests.kit.planted.troupes import OWN as TROUPE_CLUSTERS
 from tests.kit.planted.wards import OWN as WARD_CLUSTERS
@@ -147,15 +166,18 @@ MISTAKES = (
     *PROJECT_MISTAKES,
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
+    *FORECAST_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
     *RELAY_MISTAKES,
     *START_MISTAKES,
     *TICKET_MISTAKES,
+    *TIDE_MISTAKES,
     *ATTACHMENT_MISTAKES,
     *PASS_MISTAKES,
     *CALL_MISTAKES,
+    *CARGO_MISTAKES,
     *CURFEW_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
@@ -196,13 +218,23 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (EvictsLessImportant, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
     (stubbed(ScoresByLoad), FEED_CLUSTERS),
+    (Forecasts, None),
+    (ComparesAges, None),
     (Tickets, TICKET_CLUSTERS),
+    (Tides, TIDE_CLUSTERS),
+    (TidesByTheMinute, TIDE_CLUSTERS),
+    (TidesInATwin, TIDE_CLUSTERS),
+    (TidesOfOldPods, TIDE_CLUSTERS),
+    (TidesOfTheDay, TIDE_CLUSTERS),
+    (TidesWithoutFilter, TIDE_CLUSTERS),
     (Attaches, ATTACHMENT_CLUSTERS),
     (Polls, ATTACHMENT_CLUSTERS),
     (Passes, PASS_CLUSTERS),
     (PassesUntilDeleted, PASS_CLUSTERS),
     (Calls, None),
+    (Cargo, CARGO_CLUSTERS),
     (DeletesCallsOfGonePods, None),
+    (DropsWithPauses, None),
     (Notes, CALL_CLUSTERS),
     (Berths, BERTH_CLUSTERS),
     (OpensLate, BERTH_CLUSTERS),
@@ -277,13 +309,22 @@ COSTLY = (
     "EvictsCheaper",
     "StubbedFeeds",
     "StubbedScoresByLoad",
+    "Forecasts",
+    "ComparesAges",
     "Tickets",
+    "TidesByTheMinute",
+    "TidesInATwin",
+    "TidesOfOldPods",
+    "TidesOfTheDay",
+    "TidesWithoutFilter",
     "Attaches",
     "Polls",
     "Passes",
     "PassesUntilDeleted",
     "Calls",
+    "Cargo",
     "DeletesCallsOfGonePods",
+    "DropsWithPauses",
     "Deadlines",
     "Disks",
     "Berths",

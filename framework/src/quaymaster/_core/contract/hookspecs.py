@@ -385,6 +385,11 @@ class FilterPlugin(Protocol):
         reads: with ``PodUse.NONE`` or ``PodUse.SUMS``, preemption tries many nodes at
         once.
 
+        If the verdict also depends on the time, a timer must call `Handle.changed` or
+        `Handle.activate` when a rejection ends. Without an event, only the periodic
+        flush tries the pod again, after five minutes. The same applies to
+        ``pre_filter`` and ``filter_nodes``.
+
         Args:
             state: This pod's scratch space; read what ``pre_filter`` wrote.
             pod: The pod being scheduled.

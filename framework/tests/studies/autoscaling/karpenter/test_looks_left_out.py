@@ -12,7 +12,8 @@ from quaymaster.objects import Deployment, from_wire
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_deployment, make_pod
 from tests.kit.internals.karpenter import NodePool
-from tests.kit.internals.karpenter_control import KarpenterSetup, controller
+from tests.kit.internals.karpenter_control import ClaimConditions, KarpenterSetup
+from tests.kit.internals.karpenter_disruption import Survey
 from tests.kit.karpenter import OPTIONS, make_type
 
 HOUR: Final = 3600.0
@@ -78,7 +79,7 @@ def test_a_course_is_the_same_if_every_look_is_made(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = course(seed)
-    monkeypatch.setattr(controller, "look_holds_until", lambda *_: 0.0)
-    monkeypatch.setattr(controller, "conditions_hold_until", lambda *_: 0.0)
+    monkeypatch.setattr(Survey, "holds_until", 0.0)
+    monkeypatch.setattr(ClaimConditions, "hold_until", 0.0)
     assert ours == course(seed)
     assert ours

@@ -30,7 +30,7 @@ def make_survey(rebooting: str, *, initialized: bool) -> Survey:
 
 @pytest.mark.parametrize("initialized", [True, False], ids=["drained", "restarted"])
 def test_rebooting_node_is_no_candidate(initialized: bool) -> None:
-    [judged] = make_survey("True", initialized=initialized).judged()
+    [judged] = make_survey("True", initialized=initialized).judged().verdicts
     assert isinstance(judged, BlockedNode)
     assert judged.problem == (
         "validating node for disruption, node is rebooting (Node=n)"
@@ -45,5 +45,5 @@ def test_rebooting_node_uses_budgets_up(initialized: bool) -> None:
 
 
 def test_node_that_has_rebooted_may_be_disrupted() -> None:
-    [candidate] = make_survey("False", initialized=True).candidates()
+    [candidate] = make_survey("False", initialized=True).judged().candidates
     assert candidate.name == "n"

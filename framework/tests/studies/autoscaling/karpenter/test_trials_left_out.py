@@ -1,7 +1,7 @@
-"""Trials without nodes that surely stay are left out, and nothing differs."""
+"""Trials are left out, and facts about nodes are kept, and nothing differs."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import pytest
@@ -18,9 +18,9 @@ from quaymaster.objects import (
 )
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_deployment, make_pod
-from tests.kit.internals.karpenter import NodePool
-from tests.kit.internals.karpenter_control import KarpenterSetup
-from tests.kit.internals.karpenter_disruption import Candidate, Survey
+from tests.kit.internals.karpenter import ClusterState, NodePool
+from tests.kit.internals.karpenter_control import KarpenterSetup, StateReader
+from tests.kit.internals.karpenter_disruption import Candidate, Survey, recorder
 from tests.kit.karpenter import (
     CAPACITY_TYPE,
     HOSTNAME,
@@ -97,7 +97,7 @@ def test_a_course_is_the_same_if_every_trial_is_made(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left_out = 0
-    surely_stay = Survey.surely_stay
+    surely_stay, surely_staying = Survey.surely_stay, Survey.surely_staying
 
     def counted(survey: Survey, candidates: Sequence[Candidate]) -> bool:
         nonlocal left_out
@@ -105,8 +105,48 @@ def test_a_course_is_the_same_if_every_trial_is_made(
         left_out += stay
         return stay
 
+    def counted_alone(
+        survey: Survey, candidates: Sequence[Candidate]
+    ) -> Sequence[Candidate]:
+        nonlocal left_out
+        staying = surely_staying(survey, candidates)
+        assert [*staying] == [c for c in candidates if surely_stay(survey, [c])]
+        left_out += len(staying)
+        return staying
+
+    monkeypatch.setattr(recorder, "KEPT_LOOKS", 10**6)
     monkeypatch.setattr(Survey, "surely_stay", counted)
+    monkeypatch.setattr(Survey, "surely_staying", counted_alone)
     ours = course(seed)
     monkeypatch.setattr(Survey, "surely_stay", lambda *_: False)
+    monkeypatch.setattr(Survey, "surely_staying", lambda *_: [])
     assert ours == course(seed)
     assert left_out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_a_course_is_the_same_if_nothing_is_kept_between_states(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = course(seed)
+    read, states = StateReader.state, 0
+
+    def fresh(
+        reader: StateReader, marked: Collection[str], nominated: Mapping[str, float]
+    ) -> ClusterState:
+        nonlocal states
+        states += 1
+        state = read(reader, marked, nominated)
+        objects = [obj for kind in state.objects.values() for obj in kind.values()]
+        return ClusterState.from_objects(
+            objects,
+            state.instance_types,
+            now=state.now,
+            marked=marked,
+            nominated=nominated,
+        )
+
+    monkeypatch.setattr(StateReader, "state", fresh)
+    assert ours == course(seed)
+    assert states > 50

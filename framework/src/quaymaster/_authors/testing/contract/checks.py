@@ -40,6 +40,7 @@ from quaymaster._authors.testing.contract.metrics import METRICS
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
+from quaymaster._authors.testing.contract.outages import OUTAGES
 from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
@@ -50,6 +51,7 @@ from quaymaster._authors.testing.contract.releases import RELEASES
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
 from quaymaster._authors.testing.contract.restarts import RESTARTS
 from quaymaster._authors.testing.contract.rights import RIGHTS
+from quaymaster._authors.testing.contract.running_tasks import RUNNING_TASKS
 from quaymaster._authors.testing.contract.scope import SCOPE
 from quaymaster._authors.testing.contract.scores import NORMALIZATION, SCORE_RANGE
 from quaymaster._authors.testing.contract.shared_state import SHARED_STATE
@@ -65,6 +67,7 @@ from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
 from quaymaster._authors.testing.contract.surroundings import OTHER_PROCESS
 from quaymaster._authors.testing.contract.ties import TIES
 from quaymaster._authors.testing.contract.time_passing import TIME
+from quaymaster._authors.testing.contract.timed_filters import TIMED_FILTERS
 from quaymaster._authors.testing.contract.timed_gates import TIMED_GATES
 from quaymaster._authors.testing.contract.timers import TIMERS
 from quaymaster._authors.testing.contract.twin import TWIN
@@ -100,6 +103,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         TIME,
         UPTIME,
         TIMED_GATES,
+        TIMED_FILTERS,
         TIMERS,
         PERIODIC_TIMERS,
         SCORE_RANGE,
@@ -130,6 +134,8 @@ CHECKS: Final[Mapping[str, Check]] = {
         BOUND_PODS,
         PRE_BIND,
         FAILED_WRITES,
+        OUTAGES,
+        RUNNING_TASKS,
         EARLIER_OBJECTS,
         LEFT_OBJECTS,
         SUCCESSORS,

@@ -27,6 +27,7 @@ from quaymaster._authors.testing.contract.reserving import (
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.uptime import with_times
 from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.errors import counted
 from quaymaster._core.contract.cycle_state import CycleState
@@ -143,6 +144,7 @@ def _is_unexercised(text: str) -> bool:
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+    cluster = with_times(cluster)
     # Once: it does not depend on the cluster.
     if not subject.effects["pods"] and has_constant_readings(subject, cluster):
         subject.notes.add(_READINGS)

@@ -10,6 +10,7 @@ from quaymaster._api.objects import Pod, PodSpec
 from quaymaster._authors.testing.contract.answers import Answers, answers, difference
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.moved_values import with_moved_values
 from quaymaster._authors.testing.contract.near_numbers import near_pods
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -37,8 +38,11 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
             answers_of[fragment] = _remembered(bench, first)
         changed = difference(_remembered(bench, pod), answers_of[fragment])
         if changed is not None:
-            text = f"equal fragments for pods that differ: {changed.hook} gives"
-            fail("sign_pod", f"{text} {changed}", pod, first, cluster.nodes)
+            text = (
+                f"equal fragments for pods that differ: {changed.hook} gives "
+                f"{changed}; sign_pod must return all that the hooks read of a pod"
+            )
+            fail("sign_pod", text, pod, first, cluster.nodes)
 
 
 def _remembered(bench: Bench, pod: Pod) -> Answers:
@@ -51,7 +55,10 @@ def _renamed(pod: Pod) -> Pod:
 
 
 def _variants(cluster: SmallCluster) -> Iterator[Pod]:
-    """Yield the pods, and each of them with one part of the next one, or one number."""
+    """Yield the pods, and each of them with one part of the next one, or one number.
+
+    Values of other pods are moved to neighbouring fields, too.
+    """
     yield from cluster.pending
     for pod, other in itertools.pairwise(cluster.pending):
         for part in ("labels", "annotations"):
@@ -63,6 +70,7 @@ def _variants(cluster: SmallCluster) -> Iterator[Pod]:
                 yield replace(pod, spec=replace(pod.spec, **{field.name: value}))
     for pod in cluster.pending:
         yield from near_pods(pod, cluster.nodes)
+        yield from with_moved_values(pod, cluster.pending)
 
 
 SIGNATURE = Check(

@@ -18,12 +18,9 @@ from quaymaster._studies.autoscaling.karpenter.disruption_limits import (
     DisruptionLimits,
 )
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
-from quaymaster._studies.autoscaling.karpenter.objects import NodePool
-from quaymaster._studies.autoscaling.karpenter.pods import has_required_anti_affinity
-from quaymaster._studies.autoscaling.karpenter.state_node import (
-    StateNode,
-    state_nodes,
-)
+from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
+from quaymaster._studies.autoscaling.karpenter.objects import NodeClaim, NodePool
+from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 
 __all__ = ["ClusterState", "StateNode"]
 
@@ -37,12 +34,14 @@ class ClusterState:
     Attributes:
         objects: The objects of the cluster, by their class and key.
         nodes: The machines.
+        unbound_pods: The pods without a node.
         instance_types: What the cloud offers to each pool.
         now: The time, in seconds since the epoch.
     """
 
     objects: Mapping[type[ApiObject], Mapping[str, ApiObject]]
     nodes: Sequence[StateNode]
+    unbound_pods: Sequence[Pod]
     instance_types: Mapping[str, Sequence[InstanceType]]
     now: float
     cache: dict[object, Any] = attrs.field(factory=dict, repr=False)
@@ -77,50 +76,18 @@ class ClusterState:
             by_kind[type(each)][each.key] = each
         if not isinstance(instance_types, Mapping):
             instance_types = dict.fromkeys(by_kind[NodePool], instance_types)
-        pods = [pod for pod in by_kind[Pod].values() if isinstance(pod, Pod)]
-        return cls.from_kinds(
-            by_kind,
-            BoundPods(pods),
-            instance_types,
-            now=now,
-            marked=marked,
-            nominated=nominated or {},
-            previous=previous,
-        )
-
-    @classmethod
-    def from_kinds(
-        cls,
-        by_kind: Mapping[type[ApiObject], Mapping[str, ApiObject]],
-        bound: BoundPods,
-        instance_types: Mapping[str, Sequence[InstanceType]],
-        *,
-        now: float,
-        marked: Iterable[str],
-        nominated: Mapping[str, float],
-        previous: "ClusterState | None",
-    ) -> "ClusterState":
-        """Make the state of a cluster whose objects are sorted already.
-
-        Args:
-            by_kind: Its objects by class and key, which do not change later.
-            bound: The pods of each node.
-            instance_types: What the cloud offers to each pool.
-            now: The time, in seconds since the epoch.
-            marked: See `from_objects`, as for the others.
-            nominated: Until when pods are expected on nodes, by name.
-            previous: An earlier state of the cluster, or None.
-        """
-        nodes = state_nodes(
-            by_kind,
-            bound,
-            frozenset(marked),
-            nominated,
-            {} if previous is None else previous.node_by_name,
-        )
+        before = None if previous is None else previous.node_by_name
+        bound = BoundPods(pod for pod in by_kind[Pod].values() if isinstance(pod, Pod))
+        machines = MachineStates(bound, before)
+        for obj in (*by_kind[Node].values(), *by_kind[NodeClaim].values()):
+            if isinstance(obj, Node):
+                machines.put_node(obj)
+            elif isinstance(obj, NodeClaim):
+                machines.put_claim(obj)
         return cls(
             objects=dict(by_kind),
-            nodes=nodes,
+            nodes=machines.read(frozenset(marked), nominated or {}),
+            unbound_pods=bound.unbound(),
             instance_types=instance_types,
             now=now,
             latest={} if previous is None else previous.latest,
@@ -165,8 +132,7 @@ class ClusterState:
             (pod, node.node)
             for node in self.nodes
             if node.node is not None
-            for pod in node.pods
-            if has_required_anti_affinity(pod)
+            for pod in node.anti_affinity_pods
         ]
 
     @functools.cached_property

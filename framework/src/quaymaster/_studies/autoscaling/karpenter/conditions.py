@@ -4,10 +4,11 @@ Mirrors ``pkg/controllers/nodeclaim/disruption`` and
 ``pkg/controllers/nodeclaim/podevents`` (sigs.k8s.io/karpenter v1.15).
 """
 
-from collections.abc import Mapping, Sequence
+import math
+import operator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod, Time
@@ -22,7 +23,6 @@ from quaymaster._studies.autoscaling.karpenter.disruption.drift import drift_rea
 from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import (
     condition_holds_until,
 )
-from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodePool,
@@ -36,35 +36,7 @@ __all__ = ["ClaimConditions", "PodEvents"]
 _CONSOLIDATABLE: Final = "Consolidatable"
 _DRIFTED: Final = "Drifted"
 _EVENT_SECONDS: Final = 10.0
-
-
-@attrs.frozen
-class _Checked:
-    """A machine whose claim has the conditions that it should have.
-
-    Attributes:
-        node: The machine.
-        pool: Its pool.
-        types: The types of the pool.
-        until: When time may change the conditions.
-    """
-
-    node: StateNode
-    pool: NodePool
-    types: Sequence[InstanceType]
-    until: float
-
-    def holds(
-        self,
-        node: StateNode,
-        pool: NodePool,
-        types: Sequence[InstanceType],
-        now: float,
-    ) -> bool:
-        """Return whether nothing has changed since."""
-        # Identity: what has changed is another object.
-        is_same = self.node is node and self.pool is pool and self.types is types
-        return is_same and now < self.until
+_SPARE: Final = 100
 
 
 class ClaimConditions:
@@ -78,25 +50,43 @@ class ClaimConditions:
     def __init__(self, cluster: InMemoryCluster, options: KarpenterOptions) -> None:
         self._cluster = cluster
         self._options = options
-        self._checked: dict[str, _Checked] = {}
+        self._checked: dict[StateNode, float] = {}
+        self._sources: Sequence[object] = ()
 
     def refresh(self, state: ClusterState) -> bool:
         """Write the conditions that have changed; return whether any has."""
+        # Machines whose claims have the right conditions until some time. With 1,800
+        # nodes, looking at all of them took 3 ms for each of some 30,000 states a day.
+        checked, now = self._checked, state.now
+        sources = [*_sources(state)]
+        if not _are_same(sources, self._sources):
+            checked, self._sources = {}, sources
+        elif min(checked.values(), default=math.inf) <= now:
+            checked = {node: until for node, until in checked.items() if until > now}
         changes = [
             self._cluster.update(changed)
             for node in state.nodes
-            if (changed := self._changed(node, state)) is not None
+            if node not in checked
+            and (changed := self._changed(node, state, checked)) is not None
         ]
+        self._checked = checked
+        if len(checked) > 2 * len(state.nodes) + _SPARE:
+            present = {*state.nodes}
+            self._checked = {k: v for k, v in checked.items() if k in present}
         return bool(changes)
 
-    def _changed(self, node: StateNode, state: ClusterState) -> NodeClaim | None:
+    @property
+    def hold_until(self) -> float:
+        """Until when time alone does not change the conditions of the last refresh."""
+        return min(self._checked.values(), default=math.inf)
+
+    def _changed(
+        self, node: StateNode, state: ClusterState, checked: dict[StateNode, float]
+    ) -> NodeClaim | None:
         """Return the stored claim of a node with its conditions, or None."""
         pool = state.pools.get(node.pool)
         if node.claim is None or pool is None or node.is_deleted:
-            return None
-        types = state.instance_types.get(pool.name, ())
-        before = self._checked.get(node.name)
-        if before is not None and before.holds(node, pool, types, state.now):
+            checked[node] = math.inf
             return None
         stored = self._cluster.get(NodeClaim, node.claim.name)
         changed = self._consolidatable(stored, node, pool, state.now)
@@ -104,8 +94,7 @@ class ClaimConditions:
         # Identity: the functions return the same claim if nothing changes.
         if changed is not stored:
             return changed
-        until = condition_holds_until(node, pool, state.now)
-        self._checked[node.name] = _Checked(node, pool, types, until)
+        checked[node] = condition_holds_until(node, pool, state.now)
         return None
 
     def _consolidatable(
@@ -138,6 +127,17 @@ class ClaimConditions:
         if not reason:
             return without_condition(stored, _DRIFTED)
         return with_condition(stored, _DRIFTED, state.now, reason)
+
+
+def _sources(state: ClusterState) -> Iterator[object]:
+    """Yield what conditions follow from, besides machines."""
+    yield from state.pools.values()
+    yield from (state.instance_types.get(name) for name in state.pools)
+
+
+def _are_same(before: Sequence[object], now: Sequence[object]) -> bool:
+    # Identity: an object of the cluster that has changed is another object.
+    return len(before) == len(now) and all(map(operator.is_, before, now))
 
 
 class PodEvents:

@@ -10,7 +10,7 @@ import attrs
 from quaymaster._api.objects import Node, Pod
 from quaymaster._api.objects.meta import ApiObject
 from quaymaster._base.notices import Notice
-from quaymaster._core.contract.cluster import ApiError, WatchEventType
+from quaymaster._core.contract.cluster import WatchEventType
 from quaymaster._studies.autoscaling.karpenter.adoption import adopt_nodes
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.conditions import (
@@ -20,26 +20,18 @@ from quaymaster._studies.autoscaling.karpenter.conditions import (
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     CandidateFinder,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.events import (
-    DisruptionEvent,
-)
-from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import (
-    LateText,
-    LateTexts,
-)
 from quaymaster._studies.autoscaling.karpenter.disruption.loop import DisruptionLoop
 from quaymaster._studies.autoscaling.karpenter.disruption.node_explanations import (
     NodeExplanation,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.queue import DisruptionQueue
+from quaymaster._studies.autoscaling.karpenter.disruption.recorder import (
+    EventRecorder,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.staying import (
     reasons_to_stay,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
-from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import (
-    conditions_hold_until,
-    look_holds_until,
-)
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.interruptions import (
     Interruption,
@@ -92,11 +84,6 @@ __all__ = ["KarpenterController", "KarpenterSetup"]
 _DIGITS: Final = 6
 _QUIET_SECONDS: Final = 60.0
 """How much longer than its own delays it must have been quiet to be settled."""
-
-_REPORTED: Final[Mapping[str, type[ApiObject]]] = {
-    kind.kind: kind for kind in (Node, NodeClaim, NodePool)
-}
-"""The kinds of objects that events are about, by name."""
 
 _LONGEST_WAIT: Final = 1800.0
 """After how many seconds without a new outcome it is settled in any case."""
@@ -179,6 +166,7 @@ class KarpenterController:
             options,
             self._read_state,
             self._facts,
+            self._reader.unbound_pods,
             self._log,
         )
         self._interruptions = Interruptions(
@@ -197,22 +185,25 @@ class KarpenterController:
             cluster, self._lifecycle, options, self._provisioner.nominate
         )
         self._terminations = Terminations(
-            cluster, self._lifecycle, setup.times.termination, self._wake
+            cluster,
+            self._lifecycle,
+            setup.times.termination,
+            self._wake,
+            self._reader.pods_on,
         )
         self._conditions = ClaimConditions(cluster, options)
+        self._recorder = EventRecorder(cluster, self._lifecycle)
         self._loop = DisruptionLoop(
             cluster,
             self._queue,
             prepare=self._prepare,
             survey=self._survey,
-            report=self._record,
+            report=self._recorder,
             chance=random.Random(context.seed),
             may_begin=lambda: not self._lifecycle.is_launching,
             read_facts=self._facts,
-            holds_until=self._holds_until,
             note=self._note_reasons if context.explains else None,
         )
-        self._late_texts = LateTexts()
         self._history = ReasonHistory()
         self._pod_events = PodEvents(cluster)
         # From here on: what was changed above is part of the input, and not an event.
@@ -389,16 +380,13 @@ class KarpenterController:
         return self._cluster.resource_version, missing
 
     def _survey(self) -> Survey:
-        self._late_texts.end_look()
+        self._recorder.begin_look()
         return Survey(
             self._read_state(),
             self._setup.options,
             busy=self._queue.busy(),
             calendar_offset=self._calendar.offset,
         )
-
-    def _holds_until(self, survey: Survey) -> float:
-        return look_holds_until(survey.state, self._calendar.offset)
 
     def _prepare(self) -> None:
         """Bring the conditions of claims up to date."""
@@ -410,17 +398,7 @@ class KarpenterController:
             self._refreshed = None
         else:
             self._refreshed = facts
-            self._refreshed_until = conditions_hold_until(state)
-
-    def _record(self, event: DisruptionEvent) -> None:
-        """Write an event to the cluster."""
-        try:
-            obj = self._cluster.get(_REPORTED[event.kind], event.name)
-        except ApiError:
-            return
-        if isinstance(event.text, LateText):
-            self._late_texts.add(event.text)
-        self._lifecycle.record(obj, event.reason, event.text, event.type)
+            self._refreshed_until = self._conditions.hold_until
 
     def _wake(self) -> None:
         """Look at pending pods again, as a machine has come, failed or gone."""

@@ -42,6 +42,7 @@ class Provisioner:
         options: The options of Karpenter.
         read_state: Returns the state of the cluster.
         read_facts: Returns what a round depends on, apart from time.
+        unbound_pods: Returns the pods without a node.
         log: Keeps decisions for explanations; None if nothing is explained.
 
     Attributes:
@@ -56,14 +57,15 @@ class Provisioner:
         options: KarpenterOptions,
         read_state: Callable[[], ClusterState],
         read_facts: Callable[[], object],
+        unbound_pods: Callable[[], Sequence[Pod]],
         log: ScaleUpLog | None = None,
     ) -> None:
-        self._cluster = cluster
         self._clock = cluster.clock
         self._lifecycle = lifecycle
         self._options = options
         self._read_state = read_state
         self._facts = read_facts
+        self._unbound_pods = unbound_pods
         self.nominated: dict[str, float] = {}
         self.problems: Mapping[str, str] = {}
         self._idle: Timer | None = None
@@ -107,8 +109,11 @@ class Provisioner:
     def nominate(self, nodes: Sequence[str]) -> None:
         """Note that pods are expected on nodes."""
         seconds = max(2 * self._options.batch_max_duration, _SHORTEST_NOMINATION)
-        until = self._clock.now() + seconds
-        self.nominated.update(dict.fromkeys(nodes, until))
+        now = self._clock.now()
+        if nodes:
+            # Without those in the past: a day has thousands of nodes.
+            lasting = {k: v for k, v in self.nominated.items() if v > now}
+            self.nominated = lasting | dict.fromkeys(nodes, now + seconds)
 
     def _run(self) -> None:
         self._idle = None
@@ -141,7 +146,7 @@ class Provisioner:
         self.trigger()
 
     def _expects_pods(self) -> bool:
-        return any(is_provisionable(pod) for pod in self._cluster.list(Pod).items)
+        return any(map(is_provisionable, self._unbound_pods()))
 
     def _solve(self) -> int:
         """Order machines; return from how many domains a failed pod had one drawn."""

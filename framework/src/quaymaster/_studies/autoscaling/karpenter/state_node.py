@@ -6,7 +6,6 @@ that the cloud gave to the machine.
 """
 
 import functools
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -22,7 +21,6 @@ from quaymaster._studies.autoscaling.karpenter.amounts import (
     requests_of,
     subtracted,
 )
-from quaymaster._studies.autoscaling.karpenter.bound_pods import BoundPods
 from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     eviction_cost,
     reschedule_cost,
@@ -30,7 +28,6 @@ from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
 from quaymaster._studies.autoscaling.karpenter.labels import (
     HOSTNAME,
     INITIALIZED,
-    INSTANCE_TYPE,
     NODE_POOL,
     REGISTERED,
 )
@@ -41,12 +38,13 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     is_true,
 )
 from quaymaster._studies.autoscaling.karpenter.pods import (
+    has_required_anti_affinity,
     is_daemon_pod,
     is_reschedulable,
 )
 from quaymaster._studies.autoscaling.karpenter.taints import lasting_taints
 
-__all__ = ["StateNode", "state_nodes"]
+__all__ = ["StateNode"]
 
 _TRUE: Final = "true"
 
@@ -223,10 +221,44 @@ class StateNode:
         node = self.node
         return node is not None and node.metadata.deletion_timestamp is not None
 
-    @property
+    @functools.cached_property
+    def anti_affinity_pods(self) -> Sequence[Pod]:
+        """Its pods that must be away from others."""
+        return [pod for pod in self.pods if has_required_anti_affinity(pod)]
+
+    @functools.cached_property
     def marked_for_deletion(self) -> bool:
         """Whether it will soon be gone."""
         return self.marked or self.is_deleted
+
+    @functools.cached_property
+    def counted_as(self) -> tuple[str, bool] | None:
+        """The pool for whose budgets it counts, and whether it is being disrupted.
+
+        None until it has started. A node that restarts is not initialised, but counts.
+        """
+        claim = self.claim
+        if claim is None or not (self.is_initialized or self.is_rebooting):
+            return None
+        if is_true(claim.status.conditions, "InstanceTerminating"):
+            return None
+        is_leaving = self.marked_for_deletion or self.is_rebooting
+        return self.pool, is_leaving or not self._is_ready
+
+    @property
+    def _is_ready(self) -> bool:
+        return self.node is not None and any(
+            condition.type == "Ready" and condition.status == "True"
+            for condition in self.node.status.conditions
+        )
+
+    def has_same_objects(self, other: "StateNode") -> bool:
+        """Return whether another machine differs at most in its marks."""
+        # Identity: an object of the cluster that has changed is another object, and a
+        # list of pods is the same until they change.
+        are_same = self.node is other.node and self.claim is other.claim
+        have_same = self.pods is other.pods  # Identity: as above
+        return are_same and have_same and self.finished_pods is other.finished_pods
 
     def is_nominated(self, now: float) -> bool:
         """Return whether pending pods are expected on it."""
@@ -253,83 +285,3 @@ class StateNode:
         last = self.claim.status.last_pod_event_time
         since = last if last is not None else initialized.last_transition_time
         return since or 0.0, seconds
-
-
-def state_nodes(
-    by_kind: Mapping[type[ApiObject], Mapping[str, ApiObject]],
-    bound: BoundPods,
-    marked: frozenset[str],
-    nominated: Mapping[str, float],
-    previous: Mapping[str, StateNode],
-) -> list[StateNode]:
-    """Return the machines of a cluster.
-
-    Args:
-        by_kind: The objects, by class and key.
-        bound: The pods of each node.
-        marked: Names of nodes that a disruption is about to delete.
-        nominated: Until when pods are expected on nodes, by name.
-        previous: The machines of an earlier state, by name. Those that are the same are
-            used again, with what they have computed.
-    """
-    claims = {
-        claim.status.provider_id: claim
-        for claim in by_kind.get(NodeClaim, {}).values()
-        if isinstance(claim, NodeClaim) and claim.status.provider_id
-    }
-
-    def machine(node: Node | None, claim: NodeClaim | None) -> StateNode:
-        pods = () if node is None else bound.on(node.name)
-        finished = () if node is None else bound.finished_on(node.name)
-        made = None if node is None else previous.get(node.name)
-        if made is None and claim is not None:
-            made = previous.get(claim.name)
-        if made is None or not _is_same(made, node, claim, pods, finished):
-            made = StateNode(node=node, claim=claim, pods=pods, finished_pods=finished)
-        is_marked, until = made.name in marked, nominated.get(made.name, 0.0)
-        if made.marked == is_marked and made.nominated_until == until:
-            return made
-        return attrs.evolve(made, marked=is_marked, nominated_until=until)
-
-    machines = []
-    for node in by_kind.get(Node, {}).values():
-        if not isinstance(node, Node) or not _is_tracked(node):
-            continue
-        claim = claims.pop(node.spec.provider_id or node.name, None)
-        machines.append(machine(node, claim))
-    machines += [machine(None, claim) for claim in claims.values()]
-    return machines
-
-
-def _is_same(
-    before: StateNode,
-    node: Node | None,
-    claim: NodeClaim | None,
-    pods: Sequence[Pod],
-    finished: Sequence[Pod],
-) -> bool:
-    """Return whether a machine has the same objects as before."""
-    # Identity: an object of the cluster that has changed is another object. Claims of
-    # the input get new copies with the times of the simulation.
-    return (
-        before.node is node
-        and (before.claim is claim or before.claim == claim)
-        and _are_identical(before.pods, pods)
-        and _are_identical(before.finished_pods, finished)
-    )
-
-
-def _are_identical(left: Sequence[Pod], right: Sequence[Pod]) -> bool:
-    # Identity: a list that has not changed is the same object.
-    return left is right or (
-        len(left) == len(right) and all(map(operator.is_, left, right))
-    )
-
-
-def _is_tracked(node: Node) -> bool:
-    """Return whether Karpenter looks at a node; not until it knows its machine."""
-    if not node.labels.get(NODE_POOL):
-        return True
-    if not node.spec.provider_id:
-        return False
-    return bool(node.labels.get(INSTANCE_TYPE) or node.labels.get(INITIALIZED))

@@ -29,6 +29,7 @@ from quaymaster._core.contract.cluster import Watch, WatchEvent, WatchEventType
 from quaymaster._studies.autoscaling.karpenter.bound_pods import BoundPods
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
+from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
 from quaymaster._studies.autoscaling.karpenter.objects import (
     Condition,
     NodeClaim,
@@ -167,6 +168,10 @@ class StateReader:
         }
         pods = self._objects[Pod].values()
         self._bound = BoundPods(pod for pod in pods if isinstance(pod, Pod))
+        self._machines = MachineStates(self._bound)
+        for kind in (Node, NodeClaim):
+            for obj in self._objects[kind].values():
+                self._put(obj)
 
     def state(
         self, marked: Collection[str], nominated: Mapping[str, float]
@@ -177,26 +182,38 @@ class StateReader:
             marked: The names of nodes that are about to go.
             nominated: Until when pods are expected on nodes, by name.
         """
-        for kind, watch in self._watches.items():
-            changes = watch.take()
-            if changes:
-                self._apply(kind, changes)
+        for kind in _KINDS:
+            self._catch_up(kind)
         now = self._clock.now()
-        self._last = ClusterState.from_kinds(
-            self._objects,
-            self._bound,
-            self._types(now),
+        self._last = ClusterState(
+            objects=self._objects.copy(),
+            nodes=self._machines.read(frozenset(marked), nominated),
+            unbound_pods=self._bound.unbound(),
+            instance_types=self._types(now),
             now=now,
-            marked=marked,
-            nominated=nominated,
-            previous=self._last,
+            latest={} if self._last is None else self._last.latest,
         )
         return self._last
+
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """Return the pods on a node that have not ended."""
+        self._catch_up(Pod)
+        return self._bound.on(node)
+
+    def unbound_pods(self) -> Sequence[Pod]:
+        """Return the pods without a node."""
+        self._catch_up(Pod)
+        return self._bound.unbound()
 
     def close(self) -> None:
         """End its watches."""
         for watch in self._watches.values():
             watch.stop()
+
+    def _catch_up(self, kind: type[ApiObject]) -> None:
+        changes = self._watches[kind].take()
+        if changes:
+            self._apply(kind, changes)
 
     def _apply(
         self, kind: type[ApiObject], changes: Sequence[WatchEvent[ApiObject]]
@@ -207,12 +224,26 @@ class StateReader:
             key = change.object.key
             if change.type is WatchEventType.DELETED:
                 objects.pop(key, None)
-                if kind is Pod:
-                    self._bound.drop(key)
-                continue
-            obj = objects[key] = self._past.corrected(change.object)
-            if isinstance(obj, Pod):
-                self._bound.put(obj)
+                self._drop(kind, key)
+            else:
+                obj = objects[key] = self._past.corrected(change.object)
+                self._put(obj)
+
+    def _put(self, obj: ApiObject) -> None:
+        if isinstance(obj, Pod):
+            self._bound.put(obj)
+        elif isinstance(obj, Node):
+            self._machines.put_node(obj)
+        elif isinstance(obj, NodeClaim):
+            self._machines.put_claim(obj)
+
+    def _drop(self, kind: type[ApiObject], key: str) -> None:
+        if kind is Pod:
+            self._bound.drop(key)
+        elif kind is Node:
+            self._machines.drop_node(key)
+        elif kind is NodeClaim:
+            self._machines.drop_claim(key)
 
 
 def _ignore() -> None:

@@ -62,6 +62,7 @@ class Terminations:
         lifecycle: The machines.
         termination_seconds: How long a machine takes to go.
         ended: Called when a machine has gone.
+        pods_on: Returns the pods on a node that have not ended.
     """
 
     def __init__(
@@ -70,12 +71,14 @@ class Terminations:
         lifecycle: Lifecycle,
         termination_seconds: float,
         ended: Callable[[], None],
+        pods_on: Callable[[str], Sequence[Pod]],
     ) -> None:
         self._cluster = cluster
         self._clock = cluster.clock
         self._lifecycle = lifecycle
         self._seconds = termination_seconds
         self._ended = ended
+        self._read_pods = pods_on
         self._drains: dict[str, _Drain] = {}
 
     def __len__(self) -> int:
@@ -154,7 +157,7 @@ class Terminations:
         return None if machine is None else self._lifecycle.node(machine.node)
 
     def _pods_on(self, name: str) -> Sequence[Pod]:
-        return [pod for pod in self._cluster.list(Pod).items if pod.node_name == name]
+        return [self._cluster.get(Pod, pod.key) for pod in self._read_pods(name)]
 
 
 def _is_gone(pod: Pod, now: float) -> bool:
@@ -162,7 +165,7 @@ def _is_gone(pod: Pod, now: float) -> bool:
     deletion = pod.metadata.deletion_timestamp
     is_stuck = deletion is not None and now - deletion > _STUCK_SECONDS
     is_tolerant = is_tolerated(DISRUPTED_TAINT, pod.spec.tolerations)
-    return pod.is_finished or is_stuck or is_static_pod(pod) or is_tolerant
+    return is_stuck or is_static_pod(pod) or is_tolerant
 
 
 def _is_overdue(pod: Pod, deadline: float | None, now: float) -> bool:

@@ -16,16 +16,14 @@ from quaymaster._studies.autoscaling.karpenter.disruption.commands import (
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     CANDIDATE,
-    UNCONSOLIDATABLE,
-    DisruptionEvent,
+    DisruptionEvents,
     Report,
+    node_events,
     sentence,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import LateText
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
     Trial,
-    report_node,
 )
 from quaymaster._studies.autoscaling.karpenter.instance_types import (
     InstanceType,
@@ -35,79 +33,24 @@ from quaymaster._studies.autoscaling.karpenter.instance_types import (
 )
 from quaymaster._studies.autoscaling.karpenter.labels import (
     CAPACITY_TYPE,
-    INSTANCE_TYPE,
     ON_DEMAND,
     SPOT,
-    ZONE,
 )
-from quaymaster._studies.autoscaling.karpenter.objects import is_true
 from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
     Requirements,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.claims import ProposedClaim
+from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 
-__all__ = [
-    "Consolidation",
-    "cheaper_types",
-    "is_consolidatable",
-    "is_removable_when_empty",
-]
+__all__ = ["Consolidation", "cheaper_types"]
 
-_WHEN_EMPTY: Final = "WhenEmpty"
 _SPOT_TYPES: Final = 15
 """How many cheaper types a spot node needs to be replaced by spot."""
 _SPOT_OFF: Final = (
     "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
 )
 _NOT_CHEAPER: Final = "Can't replace with a cheaper node"
-
-
-def is_removable_when_empty(candidate: Candidate, report: Report) -> bool:
-    """Return whether a node is empty, and its pool lets it go."""
-    if candidate.pool.is_static or _is_disabled(candidate, report):
-        return False
-    return candidate.is_empty and _is_due(candidate)
-
-
-def is_consolidatable(candidate: Candidate, report: Report) -> bool:
-    """Return whether a node with pods may be consolidated."""
-    if candidate.pool.is_static:
-        return False
-    labels = candidate.node.labels
-    if candidate.instance_type is None:
-        name = labels.get(INSTANCE_TYPE, "")
-        return _refuse(candidate, report, f'Instance Type "{name}" not found')
-    for label in (CAPACITY_TYPE, ZONE):
-        if label not in labels:
-            text = f'Node does not have label "{label}"'
-            return _refuse(candidate, report, text)
-    if _is_disabled(candidate, report) or candidate.is_empty:
-        return False
-    if candidate.pool.spec.disruption.consolidation_policy == _WHEN_EMPTY:
-        text = (
-            f'NodePool "{candidate.pool.name}" has consolidation policy WhenEmpty, but '
-            "node is not empty"
-        )
-        return _refuse(candidate, report, text)
-    return _is_due(candidate)
-
-
-def _is_disabled(candidate: Candidate, report: Report) -> bool:
-    """Return whether a pool never consolidates."""
-    if candidate.pool.spec.disruption.consolidate_after_seconds is not None:
-        return False
-    text = f'NodePool "{candidate.pool.name}" has consolidation disabled'
-    return not _refuse(candidate, report, text)
-
-
-def _is_due(candidate: Candidate) -> bool:
-    return is_true(candidate.claim.status.conditions, "Consolidatable")
-
-
-def _refuse(candidate: Candidate, report: Report, text: str) -> bool:
-    report_node(report, candidate.node, UNCONSOLIDATABLE, text)
-    return False
 
 
 class Consolidation:
@@ -124,26 +67,31 @@ class Consolidation:
         self._well_known = survey.options.well_known_labels
 
     def command(self, candidates: Sequence[Candidate]) -> Command | None:
-        """Return how nodes can go together, or None.
+        """Return how several nodes can go together, or None."""
+        self._survey.report_pools(self._report)
+        if self._survey.surely_stay(candidates):
+            return None
+        return self.tried(candidates)
+
+    def refuse_all(self, candidates: Sequence[Candidate]) -> None:
+        """Report nodes that surely stay."""
+        self._report.refuse_all([each.node for each in candidates], self._why_not)
+
+    def _why_not(self, node: StateNode) -> str:
+        """Return why a node that surely stays cannot go."""
+        candidate = self._survey.finder.candidate(node)
+        assert isinstance(candidate, Candidate)  # as the look found it
+        events = DisruptionEvents()
+        command = Consolidation(self._survey, events).tried([candidate])
+        assert command is None  # otherwise it might go
+        return events.events[0].message
+
+    def tried(self, candidates: Sequence[Candidate]) -> Command | None:
+        """Return how nodes can go together, by a trial, or None.
 
         Args:
             candidates: The nodes; why a single one cannot go is reported.
         """
-        self._survey.report_pools(self._report)
-        if self._survey.surely_stay(candidates):
-            self._refuse(candidates, LateText(lambda: self._why_not(candidates)))
-            return None
-        return self._tried(candidates)
-
-    def _why_not(self, candidates: Sequence[Candidate]) -> str:
-        """Return why nodes that surely stay cannot go."""
-        events: list[DisruptionEvent] = []
-        command = Consolidation(self._survey, events.append)._tried(candidates)
-        assert command is None  # otherwise they might go
-        return events[0].message
-
-    def _tried(self, candidates: Sequence[Candidate]) -> Command | None:
-        """Return how nodes can go together, by a trial."""
         trial = self._survey.trial(candidates, consolidates=True)
         if trial.problems:
             self._refuse(candidates, sentence(trial.problem))
@@ -184,7 +132,8 @@ class Consolidation:
                 f"Consolidation candidate: {command.text_for(candidate)} "
                 f"(savings: ${command.savings:.2f})"
             )
-            report_node(self._report, candidate.node, CANDIDATE, text)
+            for event in node_events(candidate.node, CANDIDATE, text):
+                self._report(event)
         return command
 
     def _replacement(
@@ -251,10 +200,10 @@ class Consolidation:
             return None
         return cheaper
 
-    def _refuse(self, candidates: Sequence[Candidate], text: str | LateText) -> None:
+    def _refuse(self, candidates: Sequence[Candidate], text: str) -> None:
         """Report why a node cannot go; nothing if there are several."""
         if len(candidates) == 1:
-            report_node(self._report, candidates[0].node, UNCONSOLIDATABLE, text)
+            self._report.refuse(candidates[0].node, text)
 
 
 def cheaper_types(

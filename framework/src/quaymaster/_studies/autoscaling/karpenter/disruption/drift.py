@@ -5,19 +5,17 @@ Mirrors ``pkg/controllers/nodeclaim/disruption/drift.go`` and
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
-    BLOCKED,
     Report,
     sentence,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
-    report_node,
 )
+from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import NEW_SECONDS
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
 from quaymaster._studies.autoscaling.karpenter.labels import (
     CAPACITY_TYPE,
@@ -29,7 +27,6 @@ from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodePool,
     condition,
-    is_true,
 )
 from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
@@ -37,10 +34,7 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
 )
 from quaymaster._studies.autoscaling.karpenter.template_hash import HASH, HASH_VERSION
 
-__all__ = ["NEW_SECONDS", "drift_command", "drift_reason", "is_drifted"]
-
-NEW_SECONDS: Final = 3600
-"""How old a claim must be until its type is looked up."""
+__all__ = ["drift_command", "drift_reason"]
 
 
 def drift_reason(
@@ -100,12 +94,6 @@ def _is_offered(
     )
 
 
-def is_drifted(candidate: Candidate) -> bool:
-    """Return whether a node has drifted from its pool."""
-    conditions = candidate.claim.status.conditions
-    return not candidate.pool.is_static and is_true(conditions, "Drifted")
-
-
 def drift_command(
     candidates: Sequence[Candidate],
     budgets: Mapping[str, int],
@@ -135,7 +123,7 @@ def drift_command(
                 moves=trial.moves,
                 well_known=survey.options.well_known_labels,
             )
-        report_node(report, candidate.node, BLOCKED, sentence(trial.problem))
+        report.block(candidate.node, sentence(trial.problem))
     return None
 
 

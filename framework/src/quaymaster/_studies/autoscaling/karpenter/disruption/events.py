@@ -3,12 +3,14 @@
 Mirrors ``pkg/controllers/disruption/events/events.go`` (sigs.k8s.io/karpenter v1.15).
 """
 
-from collections.abc import Callable
-from typing import Final, TypeAlias
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Protocol
 
 import attrs
 
-from quaymaster._studies.autoscaling.karpenter.disruption.late_texts import LateText
+from quaymaster._studies.autoscaling.karpenter.disruption.late_text import LateText
+from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 
 __all__ = [
     "APPROVED",
@@ -17,8 +19,10 @@ __all__ = [
     "NO_TYPES",
     "UNCONSOLIDATABLE",
     "DisruptionEvent",
+    "DisruptionEvents",
     "Report",
     "ignore",
+    "node_events",
     "sentence",
 ]
 
@@ -53,12 +57,89 @@ class DisruptionEvent:
         return self.text if isinstance(self.text, str) else self.text()
 
 
-Report: TypeAlias = Callable[[DisruptionEvent], None]
-"""Gets events."""
+class Report(Protocol):
+    """Gets events."""
+
+    def __call__(self, event: DisruptionEvent, /) -> None:
+        """Take an event."""
+
+    def block(self, node: StateNode, text: str) -> None:
+        """Take why a node may not be disrupted."""
+
+    def refuse(self, node: StateNode, text: str) -> None:
+        """Take why a node cannot be consolidated."""
+
+    def refuse_all(
+        self, nodes: Sequence[StateNode], why: Callable[[StateNode], str]
+    ) -> None:
+        """Take nodes that cannot be consolidated.
+
+        Args:
+            nodes: The nodes.
+            why: Returns why one of them cannot; it takes a trial.
+        """
 
 
-def ignore(_event: DisruptionEvent) -> None:
-    """Drop an event."""
+class DisruptionEvents:
+    """Collects events.
+
+    Attributes:
+        events: The events.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[DisruptionEvent] = []
+
+    def __call__(self, event: DisruptionEvent, /) -> None:
+        """Take an event."""
+        self.events.append(event)
+
+    def block(self, node: StateNode, text: str) -> None:
+        """Take why a node may not be disrupted."""
+        self.events += node_events(node, BLOCKED, text)
+
+    def refuse(self, node: StateNode, text: str | LateText) -> None:
+        """Take why a node cannot be consolidated."""
+        self.events += node_events(node, UNCONSOLIDATABLE, text)
+
+    def refuse_all(
+        self, nodes: Sequence[StateNode], why: Callable[[StateNode], str]
+    ) -> None:
+        """Take nodes that cannot be consolidated; see `Report.refuse_all`."""
+        for node in nodes:
+            self.refuse(node, LateText(functools.partial(why, node)))
+
+
+class _Ignored:
+    """Drops events."""
+
+    def __call__(self, event: DisruptionEvent, /) -> None:
+        """Drop an event."""
+
+    def block(self, node: StateNode, text: str) -> None:
+        """Drop why a node may not be disrupted."""
+
+    def refuse(self, node: StateNode, text: str) -> None:
+        """Drop why a node cannot be consolidated."""
+
+    def refuse_all(
+        self, nodes: Sequence[StateNode], why: Callable[[StateNode], str]
+    ) -> None:
+        """Drop nodes that cannot be consolidated."""
+
+
+ignore: Final = _Ignored()
+"""Drops events."""
+
+
+def node_events(
+    node: StateNode, reason: str, text: str | LateText
+) -> Iterator[DisruptionEvent]:
+    """Yield the events about a node and its claim."""
+    if node.node is not None:
+        yield DisruptionEvent("Node", node.node.name, reason, text)
+    if node.claim is not None:
+        yield DisruptionEvent("NodeClaim", node.claim.name, reason, text)
 
 
 def sentence(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
-    DisruptionEvent,
+    Report,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.methods import (
     METHODS,
@@ -40,7 +40,6 @@ class DisruptionLoop:
         chance: Draws the order of pools.
         may_begin: Returns whether all orders have been accepted.
         read_facts: Returns what a look depends on, apart from time.
-        holds_until: Returns until when time does not change what a look finds.
         note: Gets each look that has found nothing, for explanations; None if nothing
             is explained.
     """
@@ -52,11 +51,10 @@ class DisruptionLoop:
         *,
         prepare: Callable[[], None],
         survey: Callable[[], Survey],
-        report: Callable[[DisruptionEvent], None],
+        report: Report,
         chance: random.Random,
         may_begin: Callable[[], bool],
         read_facts: Callable[[], object],
-        holds_until: Callable[[Survey], float],
         note: Callable[[Survey], None] | None = None,
     ) -> None:
         self._clock = cluster.clock
@@ -67,7 +65,6 @@ class DisruptionLoop:
         self._chance = chance
         self._may_begin = may_begin
         self._facts = read_facts
-        self._holds_until = holds_until
         self._note = note
         self._seen: object = None
         self._seen_until = 0.0
@@ -117,7 +114,7 @@ class DisruptionLoop:
             return True
         if self._note is not None:
             self._note(survey)
-        self._seen, self._seen_until = self._facts(), self._holds_until(survey)
+        self._seen, self._seen_until = self._facts(), survey.holds_until
         return False
 
     def _validate_later(self, command: Command, method: Method) -> None:

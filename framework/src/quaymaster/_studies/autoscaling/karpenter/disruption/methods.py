@@ -6,7 +6,7 @@ Mirrors ``pkg/controllers/disruption/controller.go``, ``emptiness.go`` and
 
 import functools
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -22,35 +22,35 @@ from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
     EMPTY,
     UNDERUTILIZED,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
+from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
+    Candidate,
+    in_order,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.consolidation import (
     Consolidation,
-    is_consolidatable,
-    is_removable_when_empty,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.drift import (
-    drift_command,
-    is_drifted,
+from quaymaster._studies.autoscaling.karpenter.disruption.drift import drift_command
+from quaymaster._studies.autoscaling.karpenter.disruption.eligibility import (
+    Eligibility,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     APPROVED,
     Report,
     ignore,
+    node_events,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.multi_node import (
     multi_node_command,
     within_budgets,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.static_drift import (
-    is_statically_drifted,
     static_drift_commands,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
+    Judged,
     Survey,
-    report_node,
 )
-from quaymaster._studies.autoscaling.karpenter.go_sort import sort_slice
 
 __all__ = [
     "DRIFT",
@@ -58,7 +58,6 @@ __all__ = [
     "STATIC_DRIFT",
     "Look",
     "Method",
-    "in_order",
     "interleaved",
 ]
 
@@ -91,7 +90,7 @@ class _Task:
     """What a method works with."""
 
     survey: Survey
-    candidates: Sequence[Candidate]
+    judged: Judged
     eligible: Sequence[Candidate]
     budgets: Mapping[str, int]
     report: Report
@@ -100,7 +99,16 @@ class _Task:
     # Only pools of the policy Balanced need the sums, which are over all nodes.
     @functools.cached_property
     def totals(self) -> Mapping[str, PoolTotals]:
-        return pool_totals(self.survey.state, self.candidates, self.survey.finder)
+        candidates = self.judged.candidates
+        return pool_totals(self.survey.state, candidates, self.survey.finder)
+
+    @functools.cached_property
+    def ordered(self) -> Sequence[Candidate]:
+        """The eligible nodes, those that are best to disrupt first."""
+        # Identity: the same list needs to be sorted only once.
+        if self.eligible is self.judged.usual:
+            return self.judged.usual_in_order
+        return in_order(self.eligible)
 
     @property
     def consolidation(self) -> Consolidation:
@@ -124,7 +132,7 @@ class Method:
     ignores_pods: bool = False
     delay: float = 0.0
     tries: bool = False
-    _is_eligible: Callable[[Candidate, Report], bool]
+    _rule: Callable[[Eligibility], bool | str]
     _command: Callable[[_Task], Command | None]
     _others: Callable[[_Task], Sequence[Command]] | None = None
 
@@ -142,14 +150,14 @@ class Method:
             chance: Draws the order of pools; None for that of their best nodes.
         """
         survey.report_blocked(report, ignores_pods=self.ignores_pods)
-        candidates = survey.candidates(ignores_pods=self.ignores_pods)
-        eligible = [each for each in candidates if self._is_eligible(each, report)]
+        judged = survey.judged(ignores_pods=self.ignores_pods)
+        eligible = self._eligible(judged, report)
         budgets = survey.budgets(self.reason, report)
         if not eligible:
             return Look(eligible=(), budgets=budgets, command=None)
         task = _Task(
             survey=survey,
-            candidates=candidates,
+            judged=judged,
             eligible=eligible,
             budgets=budgets,
             report=report,
@@ -166,23 +174,39 @@ class Method:
             others=self._others(task) if self._others is not None else (),
         )
 
-    def still_eligible(self, survey: Survey) -> Mapping[str, Candidate]:
-        """Return the nodes that it considers now, by name."""
-        candidates = survey.candidates(ignores_pods=self.ignores_pods)
+    def _eligible(self, judged: Judged, report: Report) -> Sequence[Candidate]:
+        """Return the nodes that it considers, in the order of the cluster."""
+        unusual = set()
+        for each in judged.unusual:
+            if isinstance(each, Candidate):
+                verdict = self._rule(each.eligibility)
+                if verdict is True:
+                    unusual.add(each)
+                elif verdict:
+                    report.refuse(each.node, verdict)
+        # Most nodes are eligible for the same methods. Looking at each of 1,800 nodes
+        # took 2 ms for each method.
+        usual = judged.usual
+        if not usual or self._rule(usual[0].eligibility) is not True:
+            return [each for each in judged.unusual if each in unusual]
+        if not unusual:
+            return usual
+        return [e for e in judged.candidates if e.is_usual or e in unusual]
+
+    def still_eligible(
+        self, survey: Survey, names: Collection[str]
+    ) -> Mapping[str, Candidate]:
+        """Return those of some nodes that it considers now, by name."""
+        candidates = survey.judged(ignores_pods=self.ignores_pods).candidates
         return {
-            each.name: each for each in candidates if self._is_eligible(each, ignore)
+            each.name: each
+            for each in candidates
+            if each.name in names and self._rule(each.eligibility) is True
         }
 
 
-def in_order(candidates: Iterable[Candidate]) -> Sequence[Candidate]:
-    """Return nodes by price for each unit of cost, the highest first."""
-    # By savings and not by disruption cost alone: most documentation still describes
-    # that older order.
-    return sort_slice(candidates, lambda each: -each.ratio)
-
-
 def interleaved(
-    candidates: Iterable[Candidate], chance: random.Random | None
+    ordered: Sequence[Candidate], chance: random.Random | None
 ) -> Sequence[Candidate]:
     """Return nodes in order, but one of each pool after the other.
 
@@ -191,7 +215,7 @@ def interleaved(
     # Without chance the pool of the first node goes first. Upstream reads a Go map,
     # and a small one begins most often with what was put into it first.
     by_pool: dict[str, list[Candidate]] = {}
-    for candidate in in_order(candidates):
+    for candidate in ordered:
         by_pool.setdefault(candidate.pool.name, []).append(candidate)
     names = [*by_pool]
     if chance is not None:
@@ -220,7 +244,7 @@ def _static_drift(task: _Task) -> Sequence[Command]:
 
 def _multi_node(task: _Task) -> Command | None:
     return multi_node_command(
-        within_budgets(in_order(task.eligible), task.budgets),
+        within_budgets(task.ordered, task.budgets),
         task.consolidation,
         lambda: task.totals,
         task.report,
@@ -230,14 +254,26 @@ def _multi_node(task: _Task) -> Command | None:
 
 def _single_node(task: _Task) -> Command | None:
     consolidation = task.consolidation
-    for candidate in interleaved(task.eligible, task.chance):
-        if not task.budgets.get(candidate.pool.name):
+    candidates = [
+        each
+        for each in interleaved(task.ordered, task.chance)
+        if task.budgets.get(each.pool.name)
+        and (not each.is_in_balanced_pool or may_pass(each, task.totals))
+    ]
+    if candidates:
+        task.survey.report_pools(task.report)
+    surely_staying = {*task.survey.surely_staying(candidates)}
+    staying: list[Candidate] = []
+    for candidate in candidates:
+        if candidate in surely_staying:
+            staying.append(candidate)
             continue
-        if candidate.is_in_balanced_pool and not may_pass(candidate, task.totals):
-            continue
-        command = consolidation.command([candidate])
+        consolidation.refuse_all(staying)
+        staying = []
+        command = consolidation.tried([candidate])
         if command is not None and _is_approved(command, task):
             return command
+    consolidation.refuse_all(staying)
     return None
 
 
@@ -246,7 +282,8 @@ def _is_approved(command: Command, task: _Task) -> bool:
     [candidate] = command.candidates
     score = verdict.scores.get(candidate.pool.name)
     if score is not None and score.is_approved:
-        report_node(task.report, candidate.node, APPROVED, str(score))
+        for event in node_events(candidate.node, APPROVED, str(score)):
+            task.report(event)
     return verdict.holds
 
 
@@ -258,7 +295,7 @@ DRIFT: Final = Method(
     reason=DRIFTED,
     ignores_pods=True,
     tries=True,
-    is_eligible=lambda candidate, _report: is_drifted(candidate),
+    rule=lambda eligibility: eligibility.drift,
     command=_drift,
 )
 
@@ -266,7 +303,7 @@ STATIC_DRIFT: Final = Method(
     name="static drift",
     reason=DRIFTED,
     ignores_pods=True,
-    is_eligible=lambda candidate, _report: is_statically_drifted(candidate),
+    rule=lambda eligibility: eligibility.static_drift,
     command=lambda task: next(iter(_static_drift(task)), None),
     others=lambda task: _static_drift(task)[1:],
 )
@@ -276,7 +313,7 @@ METHODS: Final = (
         name="empty",
         reason=EMPTY,
         delay=_VALIDATION_SECONDS,
-        is_eligible=is_removable_when_empty,
+        rule=lambda eligibility: eligibility.emptiness,
         command=_emptiness,
     ),
     STATIC_DRIFT,
@@ -286,7 +323,7 @@ METHODS: Final = (
         reason=UNDERUTILIZED,
         delay=_VALIDATION_SECONDS,
         tries=True,
-        is_eligible=is_consolidatable,
+        rule=lambda eligibility: eligibility.consolidation,
         command=_multi_node,
     ),
     Method(
@@ -294,7 +331,7 @@ METHODS: Final = (
         reason=UNDERUTILIZED,
         delay=_VALIDATION_SECONDS,
         tries=True,
-        is_eligible=is_consolidatable,
+        rule=lambda eligibility: eligibility.consolidation,
         command=_single_node,
     ),
 )

@@ -10,30 +10,21 @@ from quaymaster._studies.autoscaling.karpenter.amounts import NODES
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import Candidate
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
-    BLOCKED,
     Report,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
     Survey,
-    report_node,
 )
 from quaymaster._studies.autoscaling.karpenter.labels import NODE_POOL
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodePool,
-    is_true,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.static_claims import static_claim
 
-__all__ = ["is_statically_drifted", "static_drift_commands"]
+__all__ = ["static_drift_commands"]
 
 _AT_LIMIT: Final = "static NodePool is at its node limit and cannot stage a replacement"
-
-
-def is_statically_drifted(candidate: Candidate) -> bool:
-    """Return whether a node of a static pool has drifted."""
-    conditions = candidate.claim.status.conditions
-    return candidate.pool.is_static and is_true(conditions, "Drifted")
 
 
 def static_drift_commands(
@@ -77,7 +68,7 @@ def _commands(
     room = _room(pool, len(claims), count)
     if room <= 0:
         for node in nodes[:count]:
-            report_node(report, node.node, BLOCKED, _AT_LIMIT)
+            report.block(node.node, _AT_LIMIT)
         return []
     claim = static_claim(survey.state, pool, survey.options)
     if claim is None:

@@ -9,7 +9,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     BLOCKED,
     UNCONSOLIDATABLE,
-    DisruptionEvent,
+    DisruptionEvents,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.methods import METHODS
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
@@ -24,11 +24,11 @@ def reasons_to_stay(survey: Survey) -> Mapping[str, str]:
     Args:
         survey: The cluster, in which no method finds anything to do.
     """
-    events: list[DisruptionEvent] = []
-    looks = [method.look(survey, events.append) for method in METHODS]
+    events = DisruptionEvents()
+    looks = [method.look(survey, events) for method in METHODS]
     reported = {
         event.name: event.message
-        for event in events
+        for event in events.events
         if event.kind == "Node" and event.reason in (BLOCKED, UNCONSOLIDATABLE)
     }
     closed = {
@@ -45,7 +45,7 @@ def reasons_to_stay(survey: Survey) -> Mapping[str, str]:
         for name in look.command.names
     }
     reasons = {}
-    for each in survey.judged():
+    for each in survey.judged().verdicts:
         name = each.node.name
         default = each.problem if isinstance(each, Blocked) else _other(each, survey)
         reasons[name] = (

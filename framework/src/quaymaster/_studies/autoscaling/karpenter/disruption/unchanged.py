@@ -8,25 +8,23 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
+from quaymaster._studies.autoscaling.karpenter.cluster import StateNode
 from quaymaster._studies.autoscaling.karpenter.disruption.budgets import next_change
-from quaymaster._studies.autoscaling.karpenter.disruption.drift import NEW_SECONDS
 from quaymaster._studies.autoscaling.karpenter.objects import NodePool
 from quaymaster._studies.autoscaling.karpenter.pods import disruption_allowed_at
 
-__all__ = ["condition_holds_until", "conditions_hold_until", "look_holds_until"]
+__all__ = [
+    "NEW_SECONDS",
+    "budgets_hold_until",
+    "condition_holds_until",
+    "node_holds_until",
+]
+
+NEW_SECONDS: Final = 3600
+"""How old a claim must be until its type is looked up."""
 
 _MARGIN: Final = 0.001
 """Seconds by which sums of times may differ from what a rule compares."""
-
-
-def conditions_hold_until(state: ClusterState) -> float:
-    """Return when time alone may change the conditions of claims; infinite for never.
-
-    Args:
-        state: The cluster.
-    """
-    return _first(state.now, _changes_of_claims(state))
 
 
 def condition_holds_until(node: StateNode, pool: NodePool, now: float) -> float:
@@ -40,15 +38,27 @@ def condition_holds_until(node: StateNode, pool: NodePool, now: float) -> float:
     return _first(now, _changes_of_claim(node, pool))
 
 
-def look_holds_until(state: ClusterState, calendar_offset: float) -> float:
-    """Return when time alone may change what is found; infinite for never.
+def node_holds_until(node: StateNode, pool: NodePool | None, now: float) -> float:
+    """Return when time alone may change what is found about a node; infinite for never.
 
     Args:
-        state: The cluster.
-        calendar_offset: How much later than the time of the state it is on the
-            calendar, for budgets with a schedule.
+        node: The node.
+        pool: Its pool, or None.
+        now: The time.
     """
-    return _first(state.now, _changes(state, calendar_offset))
+    return _first(now, _changes_of_node(node, pool))
+
+
+def budgets_hold_until(pools: Iterable[NodePool], now: float, today: float) -> float:
+    """Return when time alone may change what budgets allow; infinite for never.
+
+    Args:
+        pools: The pools.
+        now: The time.
+        today: The time on the calendar, for budgets with a schedule.
+    """
+    budgets = (each for pool in pools for each in pool.spec.disruption.budgets)
+    return _first(now, (next_change(each, today) - today + now for each in budgets))
 
 
 def _first(now: float, moments: Iterable[float | None]) -> float:
@@ -56,21 +66,11 @@ def _first(now: float, moments: Iterable[float | None]) -> float:
     return min(later, default=math.inf) - _MARGIN
 
 
-def _changes(state: ClusterState, calendar_offset: float) -> Iterator[float | None]:
-    yield from _changes_of_claims(state)
-    for node in state.nodes:
-        yield node.nominated_until
-        for pod in node.pods:
-            yield disruption_allowed_at(pod)
-    today = state.now + calendar_offset
-    for pool in state.pools.values():
-        for budget in pool.spec.disruption.budgets:
-            yield next_change(budget, today) - calendar_offset
-
-
-def _changes_of_claims(state: ClusterState) -> Iterator[float | None]:
-    for node in state.nodes:
-        yield from _changes_of_claim(node, state.pools.get(node.pool))
+def _changes_of_node(node: StateNode, pool: NodePool | None) -> Iterator[float | None]:
+    yield from _changes_of_claim(node, pool)
+    yield node.nominated_until
+    for pod in node.pods:
+        yield disruption_allowed_at(pod)
 
 
 def _changes_of_claim(node: StateNode, pool: NodePool | None) -> Iterator[float | None]:

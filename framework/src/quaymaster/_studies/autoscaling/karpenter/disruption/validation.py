@@ -30,7 +30,7 @@ def validated(command: Command, method: Method, survey: Survey) -> Command | Non
         method: The method that found it.
         survey: The cluster now.
     """
-    eligible = method.still_eligible(survey)
+    eligible = method.still_eligible(survey, {*command.names})
     current = [eligible[name] for name in command.names if name in eligible]
     budgets = survey.budgets(method.reason, ignore)
     allowed = within_budgets(current, budgets)

@@ -293,7 +293,7 @@ class OpenClaim:
             self._volumes[driver] = self._volumes.get(driver, frozenset()) | claims
         # Before the pod is counted: no group counts in the host of a new claim until
         # its first pod has joined.
-        self._topology.register_hosts([self._host])
+        self._topology.register_host(self._host)
         self._topology.record(data.pod, self.template.taints, joining.requirements)
         for usage in self._ports:
             usage.add(data.pod)

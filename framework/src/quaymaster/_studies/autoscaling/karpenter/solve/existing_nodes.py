@@ -64,7 +64,7 @@ class ExistingNodes:
         self._nodes: dict[int, _ExistingNode] = {}
         self._table = nodes.table()
         self._mask = nodes.mask()
-        topology.register_hosts(nodes.hosts())
+        topology.register_hosts()
 
     @property
     def placed(self) -> dict[str, Sequence[Pod]]:

@@ -4,7 +4,7 @@ A table keeps the labels, taints and free resources of nodes as columns. What it
 out is surely impossible; what it leaves is checked one by one.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -24,6 +24,9 @@ ValueT = TypeVar("ValueT", bound=Hashable)
 
 _MILLI: Final = 10**6
 _MOST: Final = 2**62
+_CHUNK: Final = 256
+_SPARE_VALUES: Final = 100
+_NOTHING: Final = np.zeros(1, dtype=np.int64)
 
 
 class _Codes(Generic[ValueT]):
@@ -52,6 +55,16 @@ class _Codes(Generic[ValueT]):
         copied.column, copied._is_shared = self.column, True
         return copied
 
+    def with_rows(
+        self, rows: NDArray[np.int64], new: Mapping[int, ValueT]
+    ) -> "_Codes[ValueT]":
+        """Return a copy for other nodes; see `NodeTable.with_rows`."""
+        copied = self.copy()
+        copied.column, copied._is_shared = _taken(self.column, rows), False
+        for place, value in new.items():
+            copied.replace(place, value)
+        return copied
+
     def replace(self, place: int, value: ValueT) -> None:
         """Set the value of a node."""
         if self._is_shared:
@@ -62,30 +75,63 @@ class _Codes(Generic[ValueT]):
 class NodeTable:
     """Labels, taints and free resources of nodes.
 
-    Args:
-        requirements: The labels of each node.
-        taints: Its taints.
-        free: Its free resources, as `rounded_down`.
+    A new table has no nodes.
     """
 
-    def __init__(
-        self,
-        requirements: Sequence[Requirements],
-        taints: Sequence[Sequence[Taint]],
-        free: Sequence[Mapping[str, int]],
-    ) -> None:
+    def __init__(self) -> None:
         self._origin: NodeTable | None = None
-        self._requirements = requirements
+        self._requirements: Sequence[Requirements] = ()
         self._changed: dict[int, Requirements] = {}
         self._labels: dict[str, _Codes[Requirement | None]] = {}
-        self._taints = _Codes([tuple(each) for each in taints])
+        self._taints: _Codes[tuple[Taint, ...]] = _Codes(())
         self._matches: dict[Requirement, list[bool]] = {}
         self._tolerated: dict[tuple[Toleration, ...], list[bool]] = {}
-        names = {name for amounts in free for name in amounts}
-        self._free = {
-            name: np.array([amounts.get(name, 0) for amounts in free], dtype=np.int64)
-            for name in names
+        self._free: dict[str, NDArray[np.int64]] = {}
+
+    def with_rows(
+        self,
+        rows: NDArray[np.int64],
+        requirements: Sequence[Requirements],
+        new: Mapping[int, tuple[Sequence[Taint], Mapping[str, int]]],
+    ) -> "NodeTable":
+        """Return a table with some of these nodes, and with others.
+
+        Args:
+            rows: The place of each node in this table; -1 for others.
+            requirements: The labels of each node.
+            new: The taints and the free resources, as `rounded_down`, of the others, by
+                their places.
+        """
+        table = NodeTable()
+        table._requirements = requirements
+        table._tolerated = self._tolerated
+        table._taints = self._taints.with_rows(
+            rows, {place: tuple(taints) for place, (taints, _) in new.items()}
+        )
+        table._labels = {
+            key: codes.with_rows(
+                rows, {place: requirements[place].by_key.get(key) for place in new}
+            )
+            for key, codes in self._labels.items()
+            # Values are never removed, and nodes come and go.
+            if len(codes.values) <= 2 * len(rows) + _SPARE_VALUES
         }
+        # Verdicts are on the values of a column, and columns of other tables differ.
+        table._matches = {
+            requirement: verdicts
+            for requirement, verdicts in self._matches.items()
+            if requirement.key in table._labels
+        }
+        count = len(rows)
+        for name in {*self._free}.union(*(free for _, free in new.values())):
+            before = self._free.get(name)
+            column = np.zeros(count, dtype=np.int64)
+            if before is not None:
+                column = _taken(before, rows)
+            for place, (_, free) in new.items():
+                column[place] = free.get(name, 0)
+            table._free[name] = column
+        return table
 
     def copy(self) -> "NodeTable":
         """Return a table that can be changed; verdicts so far are shared."""
@@ -129,6 +175,28 @@ class NodeTable:
             mask &= column >= _milli(amount)
         return mask
 
+    def rooms(
+        self, requests: Sequence[Amounts], among: NDArray[np.bool_]
+    ) -> Iterator[tuple[int, int]]:
+        """Yield how many of some nodes may have room for requests, and the first one.
+
+        Args:
+            requests: Requests; each has an answer.
+            among: The nodes.
+        """
+        for start in range(0, len(requests), _CHUNK):
+            chunk = requests[start : start + _CHUNK]
+            masks = np.repeat(among[np.newaxis], len(chunk), axis=0)
+            for name in {name for each in chunk for name in each}:
+                column = self._free.get(name, _NOTHING)
+                least = [_milli(each.get(name, 0)) for each in chunk]
+                wanted = np.array(least, dtype=np.int64)[:, np.newaxis]
+                # What is not requested may be overdrawn.
+                masks &= (column >= wanted) | (wanted <= 0)
+            counts = np.count_nonzero(masks, axis=1).tolist()
+            firsts = masks.argmax(axis=1).tolist() if len(among) else [0] * len(chunk)
+            yield from zip(counts, firsts, strict=True)
+
     def _tolerating(self, tolerations: tuple[Toleration, ...]) -> NDArray[np.bool_]:
         verdicts = self._tolerated.setdefault(tolerations, [])
         # One verdict for each distinct value and not for each node: 1,000 nodes seldom
@@ -169,6 +237,11 @@ class NodeTable:
             own = requirements.by_key.get(key)
             if own != before.by_key.get(key):
                 codes.replace(place, own)
+
+
+def _taken(column: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the values of some rows; any value for -1."""
+    return column[rows] if len(column) else np.zeros(len(rows), dtype=np.int64)
 
 
 def rounded_down(amounts: Amounts) -> Mapping[str, int]:

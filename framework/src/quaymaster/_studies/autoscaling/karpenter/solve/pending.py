@@ -53,7 +53,7 @@ class PodsToSchedule:
 def pods_to_schedule(state: ClusterState, options: KarpenterOptions) -> PodsToSchedule:
     """Return the pods that need a place: pending ones, and those that will lose it."""
     pending, rejected = [], {}
-    for pod in state.pods:
+    for pod in state.unbound_pods:
         if is_provisionable(pod):
             problem = _problem_with(state, pod, options)
             if problem:

@@ -4,7 +4,7 @@ Mirrors ``topology.go`` (sigs.k8s.io/karpenter v1.15,
 ``pkg/controllers/provisioning/scheduling``).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 
 from quaymaster._api.objects import Pod, Taint
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
@@ -167,12 +167,21 @@ class Topology:
         for group in self._inverse_owned.get(pod.uid, ()):
             group.record(requirements.get(group.key).values)
 
-    def register_hosts(self, names: Collection[str]) -> None:
-        """Add hosts without pods."""
+    def register_hosts(self) -> None:
+        """Add the hosts of all nodes, without pods."""
+        for group in self._groups_of_hosts():
+            group.register(self._nodes.hosts())
+
+    def register_host(self, name: str) -> None:
+        """Add a host without pods."""
+        for group in self._groups_of_hosts():
+            group.register([name])
+
+    def _groups_of_hosts(self) -> Iterator[TopologyGroup]:
         for groups in (self._groups, self._inverse):
             for group in groups.values():
                 if group.key == HOSTNAME:
-                    group.register(names)
+                    yield group
 
 
 def _refusal(

@@ -5,6 +5,7 @@ Mirrors ``volumetopology.go`` (``pkg/controllers/provisioning/scheduling``) and
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from quaymaster._api.objects import (
     CSINode,
@@ -262,7 +263,10 @@ class VolumeUsage:
         usage = cls({}, limits)
         for pod in pods:
             if has_claims(pod):
-                usage.add(volumes_of(state, pod))
+                # Upstream counts nothing of a pod whose volume is missing, and tries
+                # again. Dumps of clusters often lack the volumes of claims.
+                with suppress(VolumeError):
+                    usage.add(volumes_of(state, pod))
         return usage
 
     def add(self, volumes: VolumeIds) -> None:
