@@ -154,8 +154,8 @@ def test_post_filter_is_called_in_every_attempt_with_equal_statuses() -> None:
     assert world.calls("Helping") == ["x", "x", "x", "y"]
 
 
-class Asked:
-    """A `repeats` that records the pods that it is asked about."""
+class Repeating:
+    """A `repeats` that records the pods of its calls."""
 
     def __init__(self) -> None:
         self.pods: list[str] = []
@@ -174,26 +174,26 @@ def helping_in(world: World, name: str = "Helping") -> Helping:
 
 
 def test_a_result_that_repeats_takes_the_place_of_the_hook() -> None:
-    world, asked = a_full_world(Helping), Asked()
+    world, repeating = a_full_world(Helping), Repeating()
     status = Status.unschedulable("no idea")
-    helping_in(world).result = PostFilterResult(status, repeats=asked)
+    helping_in(world).result = PostFilterResult(status, repeats=repeating)
     first = unfit(world, kind("a", name="x"))
     assert unfit(world, kind("a", name="y")) is first
-    assert (world.calls("Helping"), asked.pods) == (["x"], ["y"])
+    assert (world.calls("Helping"), repeating.pods) == (["x"], ["y"])
     world.bind("b", "n0")
     assert unfit(world, kind("a", name="z")).post_filter == first.post_filter
-    assert (world.calls("Helping"), asked.pods) == (["z"], ["y"])
+    assert (world.calls("Helping"), repeating.pods) == (["z"], ["y"])
 
 
 @pytest.mark.parametrize("name", ["other", "raises"])
 def test_the_hook_is_called_unless_its_result_repeats(name: str) -> None:
-    world, asked = a_full_world(Helping), Asked()
+    world, repeating = a_full_world(Helping), Repeating()
     helping_in(world).result = PostFilterResult(
-        Status.unschedulable("no idea"), repeats=asked
+        Status.unschedulable("no idea"), repeats=repeating
     )
     first = unfit(world, kind("a", name="x"))
     assert unfit(world, kind("a", name=name)) is first
-    assert (world.calls("Helping"), asked.pods) == ([name, "x"], [name])
+    assert (world.calls("Helping"), repeating.pods) == ([name, "x"], [name])
 
 
 class Second(Helping):
@@ -201,20 +201,20 @@ class Second(Helping):
 
 
 def test_a_plugin_is_called_after_one_whose_result_does_not_repeat() -> None:
-    world, asked = a_full_world(Helping, Second), Asked()
+    world, repeating = a_full_world(Helping, Second), Repeating()
     helping_in(world, "Second").result = PostFilterResult(
-        Status.unschedulable("no idea"), repeats=asked
+        Status.unschedulable("no idea"), repeats=repeating
     )
     unfit(world, kind("a", name="x"))
     unfit(world, kind("a", name="y"))
-    assert (world.calls("Second"), asked.pods) == (["x", "y"], [])
+    assert (world.calls("Second"), repeating.pods) == (["x", "y"], [])
     helping_in(world).result = PostFilterResult(
         Status.unschedulable(), repeats=lambda _pod: True
     )
     unfit(world, kind("a", name="x"))
     unfit(world, kind("a", name="other"))
     assert world.calls("Helping") == ["x", "x", "y"]
-    assert (world.calls("Second"), asked.pods) == (["other", "x"], ["other"])
+    assert (world.calls("Second"), repeating.pods) == (["other", "x"], ["other"])
 
 
 def test_the_hook_is_called_where_decisions_are_verified() -> None:

@@ -215,11 +215,11 @@ def differ_by_outcome(before: PodStatus, after: PodStatus) -> bool:
     their number: most updates of pods are of this kind. Statuses with other conditions
     are not compared, and count as different.
     """
-    olds, news = before.conditions, after.conditions
+    earlier, later = before.conditions, after.conditions
     return (
-        len(olds) == len(news) == 1
-        and olds[0].type == news[0].type == POD_SCHEDULED
-        and replace(before, conditions=news) == after
+        len(earlier) == len(later) == 1
+        and earlier[0].type == later[0].type == POD_SCHEDULED
+        and replace(before, conditions=later) == after
     )
 
 

@@ -363,6 +363,7 @@ class _SignedPod(msgspec.Struct, eq=False):
         ):
             return False
         status = pod.status
+        # Identity: a short cut for the same version.
         if self.status is not status and not differ_by_outcome(self.status, status):
             return False
         self.metadata, self.status = after, status
