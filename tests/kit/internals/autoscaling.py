@@ -29,8 +29,12 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
     Expander,
     Expansion,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.expected_nodes import (
+    ExpectedNodes,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.flags import read_flags
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
+from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlacing
 from quaymaster._studies.autoscaling.cluster_autoscaler.loop import ClusterAutoscaler
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -57,6 +61,12 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenNode,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.similarity import are_similar
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
+    StandingPods,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
+    StandingTrial,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
 from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import Unremovable
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
@@ -75,7 +85,9 @@ __all__ = [
     "Drainability",
     "Expander",
     "Expansion",
+    "ExpectedNodes",
     "GroupStates",
+    "HintedPlacing",
     "NodeInfo",
     "PodEquivalenceGroup",
     "PodPrices",
@@ -89,6 +101,8 @@ __all__ = [
     "ScaledGroup",
     "SeenCluster",
     "SeenNode",
+    "StandingPods",
+    "StandingTrial",
     "Template",
     "TrialCluster",
     "Unremovable",

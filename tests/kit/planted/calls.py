@@ -14,7 +14,14 @@ from quaymaster.objects import ObjectMeta
 from quaymaster.testing import clusters, pods
 from tests.kit.planted.mistake import Mistake, Plugin, owned_by
 
-__all__ = ["CALL_MISTAKES", "OWN", "Calls", "DeletesCallsOfGonePods", "Notes"]
+__all__ = [
+    "CALL_MISTAKES",
+    "OWN",
+    "Calls",
+    "DeletesCallsOfGonePods",
+    "DropsWithPauses",
+    "Notes",
+]
 
 CALLED = Status.unschedulable("capacity was called for")
 LABEL = "example.com/noted"
@@ -56,9 +63,9 @@ class Calls(Plugin):
         )
         return CALLED
 
-    def is_of(self, call: Call | None, pod: Pod) -> bool:
+    def is_of(self, call: Call | None, pod: Pod | None) -> bool:
         """Return whether a call is that of a pod."""
-        return call is not None and call.uid_of_pod == pod.uid
+        return call is not None and pod is not None and call.uid_of_pod == pod.uid
 
     def in_background(
         self, task: Callable[[], object], done: Callable[[bool], None]
@@ -92,13 +99,23 @@ class Calls(Plugin):
     def finish(self, pod: Pod, *, is_done: bool) -> None:
         """Take the result of a creation."""
         self.creating.discard(pod.key)
+        self.review(pod.key)
 
-    def follow_pod(self, _old: Pod | None, new: Pod | None) -> None:
-        """Drop the call of a pod that has a node."""
-        if new is not None and new.node_name:
-            call = self.handle.informers.get(Call, new.key)
-            if call is not None:
-                self.drop(call)
+    def follow_pod(self, old: Pod | None, new: Pod | None) -> None:
+        """Drop the call of a pod that no longer needs it."""
+        pod = new or old
+        assert pod is not None
+        self.review(pod.key)
+
+    def review(self, key: str) -> None:
+        """Drop the call of a name if its pod does not need it."""
+        call = self.handle.informers.get(Call, key)
+        if call is not None and self.is_over(call, self.handle.informers.get(Pod, key)):
+            self.drop(call)
+
+    def is_over(self, call: Call, pod: Pod | None) -> bool:
+        """Return whether the pod of a call has a node; calls go with their pods."""
+        return pod is not None and bool(pod.node_name)
 
     def drop(self, call: Call) -> None:
         """Delete a call."""
@@ -110,6 +127,8 @@ class Calls(Plugin):
 
     def follow_call(self, _old: Call | None, new: Call | None) -> None:
         """Try a pod once its call is ready."""
+        if new is not None:
+            self.review(new.key)
         if new is not None and new.is_ready:
             pod = self.handle.informers.get(Pod, new.key)
             if pod is not None and not pod.node_name and self.is_of(new, pod):
@@ -124,18 +143,105 @@ class DeletesCallsOfGonePods(Calls):
         metadata = ObjectMeta(name=pod.name, namespace=pod.namespace)
         return Call(metadata=metadata, uid_of_pod=pod.uid)
 
-    def follow_pod(self, old: Pod | None, new: Pod | None) -> None:
-        """Drop the call of a pod that has a node or is gone."""
-        super().follow_pod(old, new)
-        call = self.handle.informers.get(Call, old.key) if old and not new else None
-        if call is not None:
-            self.drop(call)
+    def is_over(self, call: Call, pod: Pod | None) -> bool:
+        """Return whether the pod of a call has a node or is gone."""
+        return not self.is_of(call, pod) or super().is_over(call, pod)
 
     @hookimpl
     def start(self) -> None:
         for call in self.handle.informers.list(Call):
             if self.handle.informers.get(Pod, call.key) is None:
                 self.drop(call)
+
+
+class DropsWithPauses(Calls):
+    """Correct: it waits longer and longer before it tries a deletion again."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        self.dropping: set[str] = set()
+        super().__init__(args, handle)
+
+    def drop(self, call: Call) -> None:
+        """Delete a call, until it succeeds."""
+        if call.uid not in self.dropping:
+            self.dropping.add(call.uid)
+            self.try_to_drop(call, 1)
+
+    def try_to_drop(self, call: Call, pause: float) -> None:
+        """Delete a call, or try again later."""
+
+        def done(is_done: bool) -> None:
+            current = self.handle.informers.get(Call, call.key)
+            if is_done or current is None or current.uid != call.uid:
+                self.dropping.discard(call.uid)
+                return
+            self.again(pause, lambda: self.try_to_drop(call, min(300, 2 * pause)))
+
+        self.in_background(lambda: self.delete(call), done)
+
+    def again(self, pause: float, callback: Callable[[], None]) -> None:
+        """Call a function after a pause."""
+        self.handle.clock.call_later(pause, callback, background=True)
+
+
+class DropsAgainAtOnce(DropsWithPauses):
+    def again(self, pause: float, callback: Callable[[], None]) -> None:
+        callback()
+
+
+class DropsAgainTooSoon(DropsWithPauses):
+    def again(self, pause: float, callback: Callable[[], None]) -> None:
+        self.handle.clock.call_later(0.25, callback, background=True)
+
+
+class DropsInALoop(Calls):
+    def delete(self, call: Call) -> None:
+        while True:
+            try:
+                return super().delete(call)
+            except ApiError:
+                continue
+
+
+class CreatesAgainAtOnce(Calls):
+    def finish(self, pod: Pod, *, is_done: bool) -> None:
+        super().finish(pod, is_done=is_done)
+        if not is_done:
+            self.post_filter(pod)
+
+
+class ActivatesAfterAFailure(Calls):
+    def finish(self, pod: Pod, *, is_done: bool) -> None:
+        super().finish(pod, is_done=is_done)
+        if not is_done:
+            self.handle.activate([pod])
+
+
+class ReviewsAfterPodsOnly(Calls):
+    def finish(self, pod: Pod, *, is_done: bool) -> None:
+        self.creating.discard(pod.key)
+
+    def follow_call(self, old: Call | None, new: Call | None) -> None:
+        """Do nothing."""
+
+
+class ReviewsAfterPodsAndTasks(Calls):
+    def follow_call(self, old: Call | None, new: Call | None) -> None:
+        """Do nothing."""
+
+
+class ReviewsNothingWhileCreating(Calls):
+    def finish(self, pod: Pod, *, is_done: bool) -> None:
+        self.creating.discard(pod.key)
+
+    def review(self, key: str) -> None:
+        if key not in self.creating:
+            super().review(key)
+
+
+class ForgetsPodsThatWereGone(DeletesCallsOfGonePods):
+    def follow_call(self, old: Call | None, new: Call | None) -> None:
+        """Do nothing."""
 
 
 class AsksOnceOnly(Calls):
@@ -205,6 +311,15 @@ class CallsAreOwnedByName(Calls):
 
 
 class DeletesCallsWhileItRuns(DeletesCallsOfGonePods):
+    def is_over(self, call: Call, pod: Pod | None) -> bool:
+        return Calls.is_over(self, call, pod)
+
+    def follow_pod(self, old: Pod | None, new: Pod | None) -> None:
+        super().follow_pod(old, new)
+        call = self.handle.informers.get(Call, old.key) if old and not new else None
+        if call is not None:
+            self.drop(call)
+
     @hookimpl
     def start(self) -> None:
         """Expect no calls of an earlier instance."""
@@ -296,6 +411,15 @@ CALL_MISTAKES: Sequence[Mistake] = (
     Mistake(AsksOnceOnly, ["failed writes"]),
     Mistake(StopsAfterAFailure, ["failed writes"]),
     Mistake(DropsOnceOnly, ["failed writes"]),
+    Mistake(DropsAgainAtOnce, ["outages"]),
+    Mistake(CreatesAgainAtOnce, ["outages"]),
+    Mistake(DropsAgainTooSoon, ["outages"]),
+    Mistake(DropsInALoop, ["outages"]),
+    Mistake(ActivatesAfterAFailure, ["outages"]),
+    Mistake(ReviewsNothingWhileCreating, ["running tasks"]),
+    Mistake(ReviewsAfterPodsOnly, ["running tasks"]),
+    Mistake(ReviewsAfterPodsAndTasks, ["running tasks"]),
+    Mistake(ForgetsPodsThatWereGone, ["running tasks"]),
     Mistake(StopsNoting, ["failed writes"], OWN),
     Mistake(NotesTheLabelsOfANode, ["timers"], OWN),
     Mistake(NotesPodsBesideOthers, ["timers"], OWN),

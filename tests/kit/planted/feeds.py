@@ -100,6 +100,22 @@ class ReadsNoMoreAfterAFailure(Feeds):
             super().arrive(load)
 
 
+class ReadsAgainAtOnceAfterAFailure(Feeds):
+    def arrive(self, load: int) -> None:
+        if load:
+            super().arrive(load)
+        else:
+            self.start()
+
+
+class ReadsAgainTooSoonAfterAFailure(Feeds):
+    def arrive(self, load: int) -> None:
+        if load:
+            super().arrive(load)
+        else:
+            self.handle.clock.call_later(0.1, self.start, background=True)
+
+
 class RaisesInItsTask(Feeds):
     def fetch(self) -> int:
         with socket.create_connection(("feeds.invalid", 80), timeout=1):
@@ -242,11 +258,13 @@ OWN = clusters(
 )
 FEED_MISTAKES: Sequence[Mistake] = (
     Mistake(stubbed(ScoresByLoad, lambda _feeds: 2), ["effects"], OWN),
+    Mistake(stubbed(ReadsAgainTooSoonAfterAFailure, lambda _feeds: 2), ["timers"], OWN),
     *(
         Mistake(stubbed(plugin), [check], OWN)
         for plugin, check in (
             (ConnectsInStart, "timers"),
             (ReadsNoMoreAfterAFailure, "timers"),
+            (ReadsAgainAtOnceAfterAFailure, "timers"),
             (RaisesInItsTask, "timers"),
             (ReadsAFileInFilter, "timers"),
             (ListsTheClusterInFilter, "timers"),

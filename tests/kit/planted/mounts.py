@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from quaymaster import ApiObject, Pod, PreBindWait, Status, hookimpl
+from quaymaster import ApiObject, Handle, Pod, PreBindWait, Status, hookimpl
 from quaymaster.cluster import ApiError, NotFoundError, Verb, Write
 from quaymaster.objects import ObjectMeta
 from quaymaster.testing import clusters, pods
@@ -15,6 +15,7 @@ __all__ = ["MOUNT_MISTAKES", "OWN", "Mounts", "MountsWithoutAWait"]
 
 DISK = "example.com/disk"
 LATE = Status.unschedulable("the disk was not mounted in time")
+UNDOING = Status.unschedulable("an earlier mount is being deleted")
 
 
 class Mount(ApiObject, frozen=True, kw_only=True):
@@ -42,9 +43,17 @@ class Mounts(Plugin):
     )
     blocks = False
 
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        # The uid of a pod whose mount is being deleted -> whether the pod waits for it.
+        self.undoing: dict[str, bool] = {}
+
     @hookimpl
-    def reserve(self) -> None:
-        """Required for unreserve."""
+    def reserve(self, pod: Pod) -> Status | None:
+        if pod.uid not in self.undoing:
+            return None
+        self.undoing[pod.uid] = True
+        return UNDOING
 
     @hookimpl
     def pre_bind(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
@@ -104,7 +113,15 @@ class Mounts(Plugin):
         stored = self.handle.informers.get(Pod, pod.key)
         is_bound = stored and stored.uid == pod.uid and stored.node_name
         if DISK in pod.labels and not is_bound:
-            self.handle.run_in_background(lambda: self.undo(wanted), lambda _: None)
+            self.undoing[pod.uid] = False
+            self.handle.run_in_background(
+                lambda: self.undo(wanted), lambda _: self.undone(pod)
+            )
+
+    def undone(self, pod: Pod) -> None:
+        """Try a pod again if it waits for the end of the task."""
+        if self.undoing.pop(pod.uid, False):
+            self.handle.activate([pod])
 
     def undo(self, wanted: Mount) -> None:
         """Delete the mount of an attempt."""
@@ -164,6 +181,10 @@ class UnmountsAnyPod(Mounts):
 
 
 class UnmountsOnAnyNode(Mounts):
+    @hookimpl
+    def reserve(self, pod: Pod) -> Status | None:
+        return None
+
     def undo(self, wanted: Mount) -> None:
         stored = self.stored(wanted.key)
         super().undo(replace(wanted, node=stored.node if stored else ""))

@@ -33,16 +33,27 @@ class Pass(ApiObject, frozen=True, kw_only=True):
 
 
 class Passes(Plugin):
-    """Correct: creates a pass or takes its own, and deletes it if the bind fails."""
+    """Correct: creates a pass or takes its own, and deletes it if the bind fails.
+
+    An attempt that would take a pass which is being deleted has to wait.
+    """
 
     kinds = (Pass,)
     reads = ()
     writes = (Write(Verb.CREATE, Pass), Write(Verb.DELETE, Pass))
     blocks = False
 
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        # The uid of a pod whose pass is being deleted -> whether the pod waits for it.
+        self.deleting: dict[str, bool] = {}
+
     @hookimpl
-    def reserve(self, pod: Pod, node_name: str) -> None:
-        """Required: unreserve is called only for plugins with this hook."""
+    def reserve(self, pod: Pod, node_name: str) -> Status | None:
+        if pod.uid not in self.deleting:
+            return None
+        self.deleting[pod.uid] = True
+        return CONFLICT
 
     @hookimpl
     def pre_bind_pre_flight(self, pod: Pod, node_name: str) -> Status | None:
@@ -97,9 +108,15 @@ class Passes(Plugin):
     @hookimpl
     def unreserve(self, pod: Pod, node_name: str) -> None:
         if LABEL in pod.labels and not self.is_bound(pod):
+            self.deleting[pod.uid] = False
             self.handle.run_in_background(
-                lambda: self.delete(pod, node_name), lambda _: None
+                lambda: self.delete(pod, node_name), lambda _: self.deleted(pod)
             )
+
+    def deleted(self, pod: Pod) -> None:
+        """Try a pod again if it waits for the deletion."""
+        if self.deleting.pop(pod.uid, False):
+            self.handle.activate([pod])
 
     def is_bound(self, pod: Pod) -> bool:
         """Return whether a pod has a node although its attempt has failed."""
@@ -126,6 +143,14 @@ class PassesUntilDeleted(Passes):
             self.handle.cluster.delete(Pass, stored.key, uid=stored.uid)
             return CONFLICT
         return super().prepared(pod, node_name)
+
+
+class TakesAPassThatIsDeleted(Passes):
+    """Takes the pass of its pod and node although a task may delete it."""
+
+    @hookimpl
+    def reserve(self, pod: Pod, node_name: str) -> Status | None:
+        return None
 
 
 class CountsFromCreation(Passes):
@@ -288,9 +313,10 @@ class ReservesOnThePlugin(Passes):
     reserved: Pass | None = None
 
     @hookimpl
-    def reserve(self, pod: Pod, node_name: str) -> None:
+    def reserve(self, pod: Pod, node_name: str) -> Status | None:
         if LABEL in pod.labels:
             self.reserved = new_pass(pod, node_name)
+        return super().reserve(pod, node_name)
 
     def prepared(self, pod: Pod, node_name: str) -> PreBindWait | Status | None:
         assert self.reserved is not None
@@ -340,6 +366,7 @@ PASS_MISTAKES: Sequence[Mistake] = (
     Mistake(CountsFromCreation, ["failures"], OWN),
     Mistake(CreatesOnly, ["pre binding"], OWN),
     Mistake(RaisesInsteadOfTaking, ["pre binding"], OWN),
+    Mistake(TakesAPassThatIsDeleted, ["pre binding"], OWN),
     Mistake(OnePassPerAttempt, ["pre binding"], OWN),
     Mistake(TakesAnyPass, ["pre binding"], OWN),
     Mistake(TakesPassesOfItsPod, ["pre binding"], OWN),

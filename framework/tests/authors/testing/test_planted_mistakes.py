@@ -30,7 +30,13 @@ from tests.kit.planted.berths import (
     OpensLate,
 )
 from tests.kit.planted.berths import OWN as BERTH_CLUSTERS
-from tests.kit.planted.calls import CALL_MISTAKES, Calls, DeletesCallsOfGonePods, Notes
+from tests.kit.planted.calls import (
+    CALL_MISTAKES,
+    Calls,
+    DeletesCallsOfGonePods,
+    DropsWithPauses,
+    Notes,
+)
 from tests.kit.planted.calls import OWN as CALL_CLUSTERS
 from tests.kit.planted.cargo import CARGO_MISTAKES, Cargo
 from tests.kit.planted.cargo import OWN as CARGO_CLUSTERS
@@ -51,6 +57,7 @@ from tests.kit.planted.evictors import (
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
+from tests.kit.planted.forecasts import FORECAST_MISTAKES, ComparesAges, Forecasts
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
@@ -159,6 +166,7 @@ MISTAKES = (
     *PROJECT_MISTAKES,
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
+    *FORECAST_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
@@ -210,6 +218,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (EvictsLessImportant, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
     (stubbed(ScoresByLoad), FEED_CLUSTERS),
+    (Forecasts, None),
+    (ComparesAges, None),
     (Tickets, TICKET_CLUSTERS),
     (Tides, TIDE_CLUSTERS),
     (TidesByTheMinute, TIDE_CLUSTERS),
@@ -224,6 +234,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Calls, None),
     (Cargo, CARGO_CLUSTERS),
     (DeletesCallsOfGonePods, None),
+    (DropsWithPauses, None),
     (Notes, CALL_CLUSTERS),
     (Berths, BERTH_CLUSTERS),
     (OpensLate, BERTH_CLUSTERS),
@@ -298,6 +309,8 @@ COSTLY = (
     "EvictsCheaper",
     "StubbedFeeds",
     "StubbedScoresByLoad",
+    "Forecasts",
+    "ComparesAges",
     "Tickets",
     "TidesByTheMinute",
     "TidesInATwin",
@@ -311,6 +324,7 @@ COSTLY = (
     "Calls",
     "Cargo",
     "DeletesCallsOfGonePods",
+    "DropsWithPauses",
     "Deadlines",
     "Disks",
     "Berths",

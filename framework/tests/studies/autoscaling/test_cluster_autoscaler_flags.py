@@ -11,7 +11,7 @@ from quaymaster.autoscaling import (
     ClusterAutoscalerSetup,
     GroupSettings,
 )
-from quaymaster.objects import Quantity, Taint
+from quaymaster.objects import DaemonSet, Quantity, Taint, from_wire
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_node, make_pod
 from tests.kit.internals.autoscaling import is_expendable
@@ -137,3 +137,42 @@ def test_pod_without_a_priority_is_not_expendable(
     pod = make_pod(name="virtual")
     pod = replace(pod, spec=replace(pod.spec, priority=priority))
     assert is_expendable(pod, 10) is expected
+
+
+@pytest.mark.parametrize(
+    ("by_default", "annotation", "is_evicted"),
+    [
+        (False, None, False),
+        (True, None, True),
+        (False, "true", True),
+        (True, "false", False),
+    ],
+)
+def test_annotation_or_flag_evicts_pods_of_daemon_sets_from_empty_nodes(
+    by_default: bool, annotation: str | None, is_evicted: bool
+) -> None:
+    key = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
+    template: dict[str, object] = {
+        "metadata": {
+            "labels": {"app": "agent"},
+            "annotations": {} if annotation is None else {key: annotation},
+        },
+        "spec": {"containers": [{"name": "main", "image": "x"}]},
+    }
+    tree = {
+        "metadata": {"name": "agent", "namespace": "default"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "agent"}},
+            "template": template,
+        },
+    }
+    agent = from_wire(tree, DaemonSet)
+    options = attrs.evolve(QUICK, daemonset_eviction_for_empty_nodes=by_default)
+    setup = ClusterAutoscalerSetup(groups=(group("a"),), options=options)
+    with Simulation([node_of("old", "a"), agent], autoscaler=setup) as simulation:
+        simulation.run_until(100)
+        assert end_of(simulation, "old") < 100
+        assert isinstance(simulation.autoscaler, ClusterAutoscalerController)
+        events = [str(event) for event in simulation.autoscaler.events]
+    text = "ScaleDown: deleting pod for node scale down"
+    assert any(text in event for event in events) is is_evicted

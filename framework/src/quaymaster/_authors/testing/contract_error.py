@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from quaymaster._base.errors import QuaymasterError
+from quaymaster._base.raised import describe_exception
 
-__all__ = ["ContractError", "Violation"]
+__all__ = ["ClustersError", "ContractError", "Violation"]
 
 
 @attrs.frozen(kw_only=True)
@@ -52,3 +53,14 @@ class ContractError(QuaymasterError, AssertionError):
         super().__init__(
             found if isinstance(found, str) else "\n".join(map(str, self.violations))
         )
+
+
+class ClustersError(ContractError):
+    """The author's clusters cannot be drawn.
+
+    Args:
+        error: What `PluginContract.clusters` or its strategy has raised.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"no clusters to try: {describe_exception(error)}")

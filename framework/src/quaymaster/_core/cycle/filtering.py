@@ -57,6 +57,13 @@ class Filters(Protocol):
     def prepare(self, attempt: Attempt, /) -> PreFilterOutcome:
         """Run PreFilter."""
 
+    def kind_on_node(self, attempt: Attempt, /) -> object | None:
+        """Return what decides about the attempt's pod on a node, beside that node.
+
+        Returns:
+            The same object for equal pods; None if a plugin looks at other nodes.
+        """
+
     def passing(self, attempt: Attempt, rows: Rows, /) -> Rows | Status:
         """Run Filter, and leave room for nominated pods.
 
@@ -281,6 +288,9 @@ class PlainFilters:
     def unfit(self, _attempt: Attempt, outcome: FitError) -> Unfit:
         """Return the outcome, which is not kept."""
         return Unfit(outcome)
+
+    def kind_on_node(self, _attempt: Attempt) -> None:
+        """Return None: no plugin's answers are kept."""
 
     def prepare(self, attempt: Attempt) -> PreFilterOutcome:
         """See `Filters.prepare`."""

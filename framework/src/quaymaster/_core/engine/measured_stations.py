@@ -72,6 +72,9 @@ class _TimedFilters:
     def unfit(self, attempt: Attempt, outcome: FitError) -> Unfit:
         return self._inner.unfit(attempt, outcome)
 
+    def kind_on_node(self, attempt: Attempt) -> object | None:
+        return self._inner.kind_on_node(attempt)
+
     def prepare(self, attempt: Attempt) -> PreFilterOutcome:
         return self._times.take(
             "PreFilter",

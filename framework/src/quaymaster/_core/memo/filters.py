@@ -82,6 +82,22 @@ class RememberedFilters:
             unfit.outcome = outcome
         return unfit
 
+    def kind_on_node(self, attempt: Attempt) -> SignatureMemo | None:
+        """See `Filters.kind_on_node`."""
+        memo = self._signatures.of(attempt)
+        if memo is None:
+            return None
+        answers = self._complete_answers(memo)
+        if answers is not None:
+            skipped = answers.skips
+        else:
+            outcome = self.prepare(attempt)
+            if outcome.status is not None or outcome.node_names is not None:
+                return None
+            skipped = attempt.state.skip_filter_plugins
+        plan = memo.filters or self._new_plan(memo)
+        return memo if plan is not None and plan.remembers_all(skipped) else None
+
     def _is_from_memos(
         self, attempt: Attempt, memo: SignatureMemo, outcome: FitError
     ) -> bool:

@@ -8,7 +8,7 @@ PreFilter and Filter plugins of their profile; nothing is scored or preempted. M
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Final
 
@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from quaymaster._api.objects import Node, Pod
+from quaymaster._api.objects import ApiObject, Node, Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
 from quaymaster._core.contract.cycle_state import CycleState
@@ -29,12 +29,17 @@ from quaymaster._core.engine.cache_feed import CacheFeed
 from quaymaster._core.engine.framework import Framework
 from quaymaster._core.engine.profile_runner import ProfileRunner
 from quaymaster._core.registry.registry import PluginRegistry
+from quaymaster._core.state.arrays import Int64Array
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.node_table import NodeTable
 
 __all__ = ["Fork", "TrialCluster"]
 
 _MISSING: Final = Status.unresolvable("node not found")
+
+# The order of nodes: first those of the cluster as they came, then those that a trial
+# has added.
+_FIRST_ADDED: Final = 1 << 50
 
 
 class Fork:
@@ -82,8 +87,13 @@ class TrialCluster:
         config = attrs.evolve(config, extenders=())
         self._runner = ProfileRunner(cluster, config, registry, clock=cluster.clock)
         self._snapshot = self._runner.snapshot
-        self._feed = _Feed(self._runner, counts)
-        self._runner.start(self._feed)
+        self._feed = _Feed(
+            self._runner,
+            counts,
+            before_change=self._before_change,
+            note_arrival=self._note_arrival,
+            note_departure=self._note_departure,
+        )
         self._frameworks = self._runner.frameworks
         self._algorithms = {
             name: framework.algorithm.choosing()
@@ -93,9 +103,15 @@ class TrialCluster:
         self._reverts: list[Callable[[], None]] = []
         # The nodes that the current part of a trial has added.
         self._added: set[str] = set()
+        # The order of the nodes: by name for those of the cluster, and by row.
+        self._arrivals: dict[str, int] = {}
+        self._arrived = 0
+        self._added_before = _FIRST_ADDED
+        self._ranks: Int64Array = np.zeros(0, dtype=np.int64)
         self._changed: set[str] = set()
         # Rotates, so that pods spread over equal nodes as upstream's do.
         self._next = 0
+        self._runner.start(self._feed)
 
     def close(self) -> None:
         """Close the plugins."""
@@ -112,7 +128,9 @@ class TrialCluster:
 
     def nodes(self) -> Sequence[Node]:
         """Return the nodes, in the order in which they are tried."""
-        return [info.node for info in self._snapshot]
+        rank = self._ranks
+        infos = sorted(self._snapshot, key=lambda info: rank[info.row])
+        return [info.node for info in infos]
 
     def get(self, name: str) -> NodeInfo | None:
         """Return a node with its pods, or None."""
@@ -126,12 +144,16 @@ class TrialCluster:
         changed, self._changed = self._changed, set()
         return changed
 
-    @contextmanager
-    def fork(self) -> Iterator[Fork]:
+    def fork(self) -> AbstractContextManager[Fork]:
         """Run a block, and revert its changes unless `Fork.keep` was called."""
+        return self._part(set())
+
+    @contextmanager
+    def _part(self, own: set[str]) -> Iterator[Fork]:
+        """Run a part of a trial; pods on its own nodes are not reverted one by one."""
         outer, added = self._reverts, self._added
         reverts = self._reverts = []
-        self._added = set()
+        self._added = own
         try:
             yield Fork(reverts, outer)
         finally:
@@ -143,7 +165,11 @@ class TrialCluster:
         """Add a node with pods."""
         self._changed.add(node.name)
         self._added.add(node.name)
-        self._snapshot.add_node(node)
+        # The ghost of a node takes the place of that node.
+        rank = self._arrivals.get(node.name)
+        if rank is None:
+            rank = self._added_before = self._added_before + 1
+        self._put(node, rank)
         self._reverts.append(partial(self._drop_node, node.name))
         for pod in pods:
             self.add_pod(pod, node.name)
@@ -159,7 +185,8 @@ class TrialCluster:
             self.remove_pod(pod)
         self._changed.add(name)
         self._snapshot.remove_node(name)
-        self._reverts.append(partial(self._snapshot.add_node, info.node))
+        rank = int(self._ranks[info.row])
+        self._reverts.append(partial(self._put, info.node, rank))
 
     def add_pod(self, pod: Pod, node_name: str) -> None:
         """Add a pod to a node, whether it fits there or not."""
@@ -231,20 +258,49 @@ class TrialCluster:
         if isinstance(outcome, FitError):
             return None
         nodes = self._snapshot.nodes
-        # In the order of rows, begin after the last node that got a pod.
-        all_rows = nodes.row_numbers(nodes.rows)
-        rows = np.unique(nodes.row_numbers(outcome.rows))
-        positions = np.searchsorted(all_rows, rows)
-        first = int(np.searchsorted(positions, self._next % len(all_rows)))
-        for index in (*range(first, len(rows)), *range(first)):
+        all_ranks = self._ranks[nodes.row_numbers(nodes.rows)]
+        rows = nodes.row_numbers(outcome.rows)
+        ranks = self._ranks[rows]
+        # Begin after the last node that got a pod.
+        begin = self._next % len(all_ranks)
+        least = np.partition(all_ranks, begin)[begin]
+        for index in np.lexsort((ranks, ranks < least)).tolist():
             info = nodes.infos[rows[index]]
             assert info is not None, "feasible rows hold nodes"
             if not info.node.spec.unschedulable and is_acceptable(info.name):
-                self._next = (int(positions[index]) + 1) % len(all_rows)
+                before = int(np.count_nonzero(all_ranks < ranks[index]))
+                self._next = (before + 1) % len(all_ranks)
                 name: str = info.name
                 self.add_pod(pod, name)
                 return name
         return None
+
+    def _put(self, node: Node, rank: int) -> None:
+        """Add a node at a place in the order of all nodes."""
+        self._snapshot.add_node(node)
+        self._rank(node.name, rank)
+
+    def _rank(self, name: str, rank: int) -> None:
+        row = self.table.row_of(name)
+        assert row is not None, "the caller has added it"
+        if row >= len(self._ranks):
+            more = self.table.capacity - len(self._ranks)
+            self._ranks = np.pad(self._ranks, (0, more))
+        self._ranks[row] = rank
+
+    def _before_change(self, name: str) -> None:
+        """Do what is needed before a node of the cluster, or its pods, change."""
+
+    def _note_arrival(self, name: str) -> None:
+        """Note that the cluster has a node, which may be new."""
+        if name not in self._arrivals:
+            self._arrived += 1
+            self._arrivals[name] = self._arrived
+            self._rank(name, self._arrived)
+
+    def _note_departure(self, name: str) -> None:
+        """Note that the cluster has lost a node."""
+        self._arrivals.pop(name, None)
 
     def _drop_node(self, name: str) -> None:
         """Remove a node that the trial has added, with the pods that it still has."""
@@ -282,12 +338,43 @@ def _alone(pod: Pod) -> Pod:
 class _Feed(CacheFeed):
     """A nominated pod has its place, as upstream (``static_autoscaler.go``)."""
 
-    def __init__(self, runner: ProfileRunner, counts: Callable[[Pod], bool]) -> None:
+    def __init__(
+        self,
+        runner: ProfileRunner,
+        counts: Callable[[Pod], bool],
+        *,
+        before_change: Callable[[str], None],
+        note_arrival: Callable[[str], None],
+        note_departure: Callable[[str], None],
+    ) -> None:
         super().__init__(runner.cache)
         self._counts = counts
+        self._before_change = before_change
+        self._note_arrival = note_arrival
+        self._note_departure = note_departure
+
+    def changed(
+        self,
+        kind: type[ApiObject],
+        old: ApiObject | None,
+        new: ApiObject | None,
+        *,
+        missed: bool = False,
+    ) -> None:
+        """See `ChangeHandler.changed`."""
+        for obj in (old, new):
+            if isinstance(obj, Pod):
+                self._before_change(_place_of(obj))
+            elif isinstance(obj, Node):
+                self._before_change(obj.name)
+        super().changed(kind, old, new, missed=missed)
+        if isinstance(new, Node):
+            self._note_arrival(new.name)
+        elif isinstance(old, Node):
+            self._note_departure(old.name)
 
     def put(self, pod: Pod) -> None:
-        node_name = pod.node_name or pod.status.nominated_node_name
+        node_name = _place_of(pod)
         if pod.is_finished or not node_name or not self._counts(pod):
             self.cache.remove_pod(pod)
         else:
@@ -295,3 +382,8 @@ class _Feed(CacheFeed):
 
     def remove(self, pod: Pod) -> None:
         self.cache.remove_pod(pod)
+
+
+def _place_of(pod: Pod) -> str:
+    """Return the node that a pod has, or that is kept for it; or an empty string."""
+    return pod.node_name or pod.status.nominated_node_name

@@ -1,6 +1,6 @@
 """Ways in which a plugin writes objects to the cluster for a pod."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -8,7 +8,11 @@ from msgspec.structs import replace
 
 from quaymaster._api.objects import Node, Pod
 from quaymaster._authors.testing.contract.bench import Bench
-from quaymaster._authors.testing.contract.binding_runs import begin, open_nodes
+from quaymaster._authors.testing.contract.binding_runs import (
+    begin,
+    open_nodes,
+    written_objects,
+)
 from quaymaster._authors.testing.contract.stored_objects import next_version
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState
@@ -17,7 +21,17 @@ from quaymaster._core.registry.access import writes_of_plugin
 from quaymaster._core.state.arrays import RowArray
 from quaymaster._core.state.node_table import NodeTable
 
-__all__ = ["Act", "acts_of", "bound", "settle", "touch", "writes_objects"]
+__all__ = [
+    "Act",
+    "acts_of",
+    "bind_elsewhere",
+    "bound",
+    "collect_garbage",
+    "delete_pod",
+    "settle",
+    "touch",
+    "writes_objects",
+]
 
 _MOST_DELIVERIES: Final = 3
 """Callbacks may write again when a watch delivers what a plugin has written."""
@@ -64,6 +78,46 @@ def bound(bench: Bench, pod: Pod) -> Pod:
     """Return a pod as another scheduler has bound it to the first node."""
     (info, *_) = bench.snapshot
     return replace(pod, node_name=info.name)
+
+
+def bind_elsewhere(bench: Bench, pod: Pod) -> None:
+    """Deliver a pod as another scheduler has bound it, if it has no node."""
+    stored = bench.services.informers.get(Pod, pod.key)
+    if stored is not None and not stored.node_name:
+        bench.add(bound(bench, stored))
+
+
+def delete_pod(bench: Bench, pod: Pod) -> None:
+    """Deliver the deletion of a pod."""
+    stored = bench.services.informers.get(Pod, pod.key)
+    if stored is not None:
+        bench.remove(stored)
+
+
+def collect_garbage(
+    bench: Bench, pod: Pod, before: Collection[tuple[type, str]]
+) -> None:
+    """Delete all that belongs to a pod that is gone, as controllers do.
+
+    Args:
+        bench: The plugin and its cluster.
+        pod: The pod.
+        before: The objects that were there before the plugin wrote for the pod.
+    """
+    owners = {pod.uid}
+    while owners:
+        owned = {
+            key: obj
+            for key, obj in written_objects(bench).items()
+            if key not in before
+            and owners.intersection(
+                owner.uid for owner in obj.metadata.owner_references
+            )
+        }
+        for kind, key in owned:
+            bench.cluster.stored.delete(kind, key)
+        owners = {obj.uid for obj in owned.values()} - {""}
+        settle(bench)
 
 
 def touch(bench: Bench) -> None:

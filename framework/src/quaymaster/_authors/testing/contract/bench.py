@@ -8,6 +8,7 @@ import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._authors.testing.contract.bench_cluster import BenchCluster
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.stored_objects import (
     StoredObjects,
@@ -15,12 +16,11 @@ from quaymaster._authors.testing.contract.stored_objects import (
 )
 from quaymaster._authors.testing.contract.subject import HOOKS, Subject
 from quaymaster._authors.testing.contract.waiting_room import WaitingRoom
-from quaymaster._authors.testing.faults import Fault, FaultyCluster
 from quaymaster._authors.testing.fixed_objects import FixedObjects
 from quaymaster._authors.testing.makers.nodes import make_node
 from quaymaster._base.errors import PluginError, QuaymasterError
 from quaymaster._base.raised import describe_exception
-from quaymaster._core.contract.clock import Clock, VirtualClock
+from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
@@ -45,54 +45,6 @@ class HookFailedError(QuaymasterError):
         super().__init__(f"{hook}: {problem}")
         self.hook = hook
         self.problem = problem
-
-
-class _BenchCluster(FaultyCluster):
-    """The stored objects of a bench, with the faults that a check wants.
-
-    Attributes:
-        stored: The stored objects.
-        is_used: Whether the plugin has called it.
-        deleted: The kind, key and uid of each deletion that the plugin has asked for.
-    """
-
-    def __init__(self, stored: StoredObjects, clock: Clock) -> None:
-        super().__init__(stored, clock=clock, rates={})
-        self.stored = stored
-        self.is_used = False
-        self.deleted: list[tuple[type[ApiObject], str, str | None]] = []
-        self._next: tuple[Fault, int] | None = None
-
-    def fail_once(self, fault: Fault, number: int) -> None:
-        """Let one call fail: the one of this number, from 1, that may have a fault."""
-        self._next = fault, number
-
-    def stop_failing(self) -> bool:
-        """Let no call fail; return whether one has yet to fail."""
-        is_left, self._next = self._next is not None, None
-        return is_left
-
-    def _draw(self, fault: Fault) -> bool:
-        if self._next is not None and self._next[0] == fault:
-            number = self._next[1] - 1
-            self._next = (fault, number) if number else None
-            return not number
-        return super()._draw(fault)
-
-    def delete(
-        self,
-        kind: type[ApiObject],
-        key: str,
-        *,
-        uid: str | None = None,
-        grace_period_seconds: float | None = None,
-    ) -> None:
-        self.deleted.append((kind, key, uid))
-        super().delete(kind, key, uid=uid, grace_period_seconds=grace_period_seconds)
-
-    def _maybe_fail(self) -> None:
-        self.is_used = True
-        super()._maybe_fail()
 
 
 def is_caused_by(failure: HookFailedError, kind: type[Exception]) -> bool:
@@ -141,11 +93,11 @@ class Bench:
         services = services or subject.make_services(subject.empty_cluster)
         self.room = room = room or WaitingRoom(services.clock, subject.name)
         self._objects = cast(FixedObjects, services.informers)
-        if isinstance(services.cluster, _BenchCluster):
+        if isinstance(services.cluster, BenchCluster):
             self.cluster = services.cluster
         else:
             stored = StoredObjects(self._objects, services.cluster)
-            self.cluster = _BenchCluster(stored, services.clock)
+            self.cluster = BenchCluster(stored, services.clock)
         self._stored = self.cluster.stored
         self.services = attrs.evolve(
             services,

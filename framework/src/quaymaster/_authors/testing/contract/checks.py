@@ -40,6 +40,7 @@ from quaymaster._authors.testing.contract.metrics import METRICS
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
+from quaymaster._authors.testing.contract.outages import OUTAGES
 from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
@@ -50,6 +51,7 @@ from quaymaster._authors.testing.contract.releases import RELEASES
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
 from quaymaster._authors.testing.contract.restarts import RESTARTS
 from quaymaster._authors.testing.contract.rights import RIGHTS
+from quaymaster._authors.testing.contract.running_tasks import RUNNING_TASKS
 from quaymaster._authors.testing.contract.scope import SCOPE
 from quaymaster._authors.testing.contract.scores import NORMALIZATION, SCORE_RANGE
 from quaymaster._authors.testing.contract.shared_state import SHARED_STATE
@@ -132,6 +134,8 @@ CHECKS: Final[Mapping[str, Check]] = {
         BOUND_PODS,
         PRE_BIND,
         FAILED_WRITES,
+        OUTAGES,
+        RUNNING_TASKS,
         EARLIER_OBJECTS,
         LEFT_OBJECTS,
         SUCCESSORS,

@@ -1,13 +1,15 @@
 """A check: the objects that a plugin has created for a pod go with the pod."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Sequence
+from typing import Final
 
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.background_acts import (
     Act,
     acts_of,
+    collect_garbage,
+    delete_pod,
     settle,
     writes_objects,
 )
@@ -24,8 +26,6 @@ _PODS: Final = 2
 
 _SECONDS: Final = 3601
 """Enough for timers that run each hour."""
-
-_Objects: TypeAlias = Mapping[tuple[type, str], ApiObject]
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -70,7 +70,9 @@ def _left(
         act.play(bench, copy)
         if is_restarted:
             bench.handle.retire()
-        _delete(bench, copy, before)
+        delete_pod(bench, copy)
+        settle(bench)
+        collect_garbage(bench, copy, before)
         if is_restarted:
             bench = bench.renewed()
         bench.advance(_SECONDS)
@@ -81,28 +83,6 @@ def _left(
             return ()
         left, before = new, after
     return left
-
-
-def _delete(bench: Bench, pod: Pod, before: _Objects) -> None:
-    """Delete a pod and all that belongs to it, as controllers do."""
-    stored = bench.services.informers.get(Pod, pod.key)
-    if stored is not None:
-        bench.remove(stored)
-    settle(bench)
-    owners = {pod.uid}
-    while owners:
-        owned = {
-            key: obj
-            for key, obj in written_objects(bench).items()
-            if key not in before
-            and owners.intersection(
-                owner.uid for owner in obj.metadata.owner_references
-            )
-        }
-        for kind, key in owned:
-            bench.cluster.stored.delete(kind, key)
-        owners = {obj.uid for obj in owned.values()} - {""}
-        settle(bench)
 
 
 LEFT_OBJECTS: Final = Check(

@@ -1,8 +1,6 @@
 """Runs a background task of Unreserve after PreBind of the next attempt."""
 
-from collections import deque
-from collections.abc import Callable
-from typing import TypeVar
+from typing import Final
 
 import attrs
 from msgspec.structs import replace
@@ -16,6 +14,7 @@ from quaymaster._authors.testing.contract.binding_runs import (
     written_objects,
 )
 from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.held_executor import HeldExecutor
 from quaymaster._authors.testing.contract.pre_bind_written import mentions
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -24,43 +23,15 @@ from quaymaster._core.contract.status import Status
 
 __all__ = ["ask_late"]
 
-T = TypeVar("T")
-
-
-class _LateExecutor:
-    """Runs tasks at once, or keeps them until they are released.
-
-    Attributes:
-        is_held: Whether it keeps new tasks.
-    """
-
-    def __init__(self) -> None:
-        self.is_held = False
-        self._tasks: deque[Callable[[], None]] = deque()
-
-    def submit(
-        self,
-        task: Callable[[], T],
-        done: Callable[[T], None],
-        *,
-        blocks: bool = True,  # noqa: ARG002 - all tasks run alike
-    ) -> None:
-        """Run the task and `done`, now or later."""
-        if self.is_held:
-            self._tasks.append(lambda: done(task()))
-        else:
-            done(task())
-
-    def close(self) -> None:
-        """Do nothing: no task is running."""
-
-    def release(self) -> bool:
-        """Run the tasks that were kept; return whether there were any."""
-        self.is_held = False
-        had_tasks = bool(self._tasks)
-        while self._tasks:
-            self._tasks.popleft()()
-        return had_tasks
+_COMPARE: Final = (
+    "read the object in the task and compare what it says with the node and the uid of "
+    "the task's own pod"
+)
+_HOLD_UP: Final = (
+    "let no attempt of the pod begin before: keep its uid from unreserve until done of "
+    "the task, reject the pod in reserve meanwhile, and activate it in done if reserve "
+    "has rejected it"
+)
 
 
 def ask_late(subject: Subject, cluster: SmallCluster) -> None:
@@ -75,13 +46,16 @@ def ask_late(subject: Subject, cluster: SmallCluster) -> None:
         nodes = open_nodes(Bench(subject, cluster), pod)[:2]
         if not nodes:
             continue
+        first = pod, nodes[0]
         uid = make_uid(Pod, f"{pod.name}-again", pod.namespace)
         again = replace(pod, metadata=replace(pod.metadata, uid=uid))
         if len(nodes) > 1:
             place = f"of the next attempt, on node '{nodes[1]}'"
-            _ask_of(subject, cluster, (pod, nodes[0]), (pod, nodes[1]), place)
+            _ask_of(subject, cluster, first, (pod, nodes[1]), (place, _COMPARE))
         whose = "of a new pod of the same name"
-        _ask_of(subject, cluster, (pod, nodes[0]), (again, nodes[0]), whose)
+        _ask_of(subject, cluster, first, (again, nodes[0]), (whose, _COMPARE))
+        place = "that the next attempt, on the same node, has taken for its own"
+        _ask_of(subject, cluster, first, first, (place, _HOLD_UP))
 
 
 def _ask_of(
@@ -89,19 +63,30 @@ def _ask_of(
     cluster: SmallCluster,
     first: tuple[Pod, str],
     second: tuple[Pod, str],
-    whose: str,
+    texts: tuple[str, str],
 ) -> None:
-    executor = _LateExecutor()
+    """Play an attempt, and the task of its unreserve after PreBind of the next one.
+
+    Args:
+        subject: The plugin.
+        cluster: The cluster.
+        first: The pod and the node of the first attempt.
+        second: Those of the next one.
+        texts: Whose object the task must leave as it is, and what to do about it.
+    """
+    whose, remedy = texts
+    executor = HeldExecutor()
     services = subject.make_services(subject.empty_cluster)
     services = attrs.evolve(services, executor=executor)
     bench = Bench(subject, cluster, services=services)
     run = begin(bench, *first)
     if run is None or isinstance(run.pre_bind(), Status) or not run.written:
         return
-    executor.is_held = True
+    written = run.written
+    executor.is_holding = True
     run.ask("unreserve")
     run.forget()
-    executor.is_held = False
+    executor.is_holding = False
     pod, node_name = second
     if pod.uid != first[0].uid:
         bench.remove(first[0])
@@ -112,18 +97,19 @@ def _ask_of(
     if run is None or isinstance(run.pre_bind(), Status):
         return
     before = written_objects(bench)
-    if not executor.release():
+    if not executor.has_tasks:
         return
+    executor.release()
     after = written_objects(bench)
-    for obj in run.written:
+    # An attempt that writes nothing goes on with what the one before has written.
+    for obj in run.written or (written if second == first else ()):
         new, old = (stored.get((type(obj), obj.key)) for stored in (after, before))
         if old is not None and (new is None or _has_lost(old, new, pod.uid, node_name)):
             did = "deletes" if new is None else "changes"
             text = (
                 f"its background task {did} {obj.kind} '{obj.key}' {whose}, if it "
-                "runs after the pre_bind of that attempt: tasks may run late, so read "
-                "the object in the task and compare what it says with the node and "
-                "the uid of the task's own pod"
+                f"runs after the pre_bind of that attempt: tasks may run late, so "
+                f"{remedy}"
             )
             fail("unreserve", text, pod, content_of(obj) or ())
 

@@ -1,22 +1,22 @@
 """Checks that a plugin which reads something now and then goes on after a failure."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Final
 
 import attrs
 
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
+from quaymaster._authors.testing.contract.bench_cluster import PAUSES
 from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.held_executor import HeldExecutor
+from quaymaster._authors.testing.contract.outages import MOST_PER_MINUTE, minutes
 from quaymaster._authors.testing.contract.real_time import RealTimeWatch
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.faults import Fault
-from quaymaster._core.binding.executor import InlineExecutor
 
-__all__ = ["ask_readings", "has_constant_readings"]
-
-T = TypeVar("T")
+__all__ = ["ask_readings", "data_of", "has_constant_readings"]
 
 _MOST_TIMERS: Final = 100
 """Chosen, not measured: the timers that may run before the next reading."""
@@ -24,31 +24,6 @@ _MOST_TIMERS: Final = 100
 _FAILURES: Final = 2
 _REPETITIONS: Final = 4
 """So often a task is repeated on an unchanged cluster if it is periodic."""
-
-
-class _CountingExecutor(InlineExecutor):
-    """An executor that counts its tasks.
-
-    Attributes:
-        tasks: Their number.
-        outcomes: The outcomes of those that have ended, see `outcome_of`.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tasks = 0
-        self.outcomes: list[object] = []
-
-    def submit(
-        self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
-    ) -> None:
-        self.tasks += 1
-
-        def note(outcome: T) -> None:
-            self.outcomes.append(outcome)
-            done(outcome)
-
-        super().submit(task, note, blocks=blocks)
 
 
 def ask_readings(subject: Subject, base: type | None, cluster: SmallCluster) -> None:
@@ -66,7 +41,7 @@ def ask_readings(subject: Subject, base: type | None, cluster: SmallCluster) -> 
         return
     _fail_calls(bench, executor)
     if base is not None:
-        _fail_connections(attrs.evolve(subject, plugin=base), cluster)
+        _fail_connections(subject, base, cluster)
 
 
 def has_constant_readings(subject: Subject, cluster: SmallCluster) -> bool:
@@ -84,28 +59,31 @@ def has_constant_readings(subject: Subject, cluster: SmallCluster) -> bool:
         return False
     if not all(_is_repeated(bench, executor) for _ in range(_REPETITIONS)):
         return False
-    data = [each[0] for each in executor.outcomes if isinstance(each, tuple)]
-    if bench.cluster.is_used or all(map(_is_no_data, data)):
+    data = data_of(executor)
+    if bench.cluster.is_used or not data:
         return False
     with suppress(Exception):  # such as arrays, which do not compare
-        return data == data[:1] * len(data)
+        return all(each == data[0] for each in data)
     return False
 
 
-def _is_no_data(value: object) -> bool:
-    return value is None or isinstance(value, bool)
+def data_of(executor: HeldExecutor) -> Sequence[object]:
+    """Return the data that tasks have returned; empty if it is only their success."""
+    data = [each[0] for each in executor.outcomes if isinstance(each, tuple)]
+    has_data = any(each is not None and not isinstance(each, bool) for each in data)
+    return data if has_data else ()
 
 
 def _started(
-    subject: Subject, cluster: SmallCluster
-) -> tuple[Bench, _CountingExecutor]:
-    executor = _CountingExecutor()
+    subject: Subject, cluster: SmallCluster, *, is_holding: bool = False
+) -> tuple[Bench, HeldExecutor]:
+    executor = HeldExecutor(is_holding=is_holding)
     services = subject.make_services(subject.empty_cluster)
     services = attrs.evolve(services, executor=executor)
     return Bench(subject, cluster, services=services), executor
 
 
-def _is_repeated(bench: Bench, executor: _CountingExecutor) -> bool:
+def _is_repeated(bench: Bench, executor: HeldExecutor) -> bool:
     """Run timers until one starts a task; return whether one does."""
     before, clock = executor.tasks, bench.services.clock
     for _ in range(_MOST_TIMERS):
@@ -118,7 +96,7 @@ def _is_repeated(bench: Bench, executor: _CountingExecutor) -> bool:
     return False
 
 
-def _fail_calls(bench: Bench, executor: _CountingExecutor) -> None:
+def _fail_calls(bench: Bench, executor: HeldExecutor) -> None:
     """Let the calls of the cluster fail in some tasks."""
     for rates in (*[{Fault.ERROR: 1.0}] * _FAILURES, {}):
         bench.cluster.set_rates(rates)
@@ -126,18 +104,38 @@ def _fail_calls(bench: Bench, executor: _CountingExecutor) -> None:
             _fail_not_repeated("a call of handle.cluster")
 
 
-def _fail_connections(subject: Subject, cluster: SmallCluster) -> None:
+def _fail_connections(subject: Subject, base: type, cluster: SmallCluster) -> None:
     """Let the connections of the class of the package fail."""
-    is_repeated = True
+    is_repeated, is_hot = True, False
+    package = attrs.evolve(subject, plugin=base)
     # Without a server, it may fail in any way: other checks report that.
-    with RealTimeWatch(subject.plugin).watching(is_offline=True), suppress(Exception):
-        bench, executor = _started(subject, cluster)
-        if executor.tasks:
-            is_repeated = _is_repeated(bench, executor)
+    with RealTimeWatch(base).watching(is_offline=True), suppress(Exception):
+        # It holds tasks: a task that is repeated at once would have no end.
+        bench, executor = _started(package, cluster, is_holding=True)
+        if executor.has_tasks:
+            is_hot = _is_hot(bench, executor)
+            is_repeated = is_hot or _is_repeated(bench, executor)
         with suppress(HookFailedError):
             bench.close()
     if not is_repeated:
         _fail_not_repeated("its connection to a server")
+    if is_hot and not _is_hot(*_started(subject, cluster, is_holding=True)):
+        text = (
+            f"repeats its background task more than {MOST_PER_MINUTE} times in a "
+            f"minute while its connection to a server fails: {PAUSES}"
+        )
+        fail("", text)
+
+
+def _is_hot(bench: Bench, executor: HeldExecutor) -> bool:
+    """Return whether tasks are repeated too often in some minutes."""
+    for _ in minutes(
+        bench, executor, lambda: len(executor.outcomes) <= MOST_PER_MINUTE
+    ):
+        if len(executor.outcomes) > MOST_PER_MINUTE:
+            return True
+        executor.outcomes.clear()
+    return False
 
 
 def _fail_not_repeated(what: str) -> None:

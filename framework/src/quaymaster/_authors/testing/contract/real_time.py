@@ -61,6 +61,7 @@ _READINGS: Final[Mapping[object, str]] = {
 
 _CLUSTER_PORTS: Final = frozenset(
     {
+        "quaymaster._authors.testing.contract.bench_cluster",
         "quaymaster._authors.testing.contract.stored_objects",
         "quaymaster._authors.testing.declared_writes",
         "quaymaster._authors.testing.faults",

@@ -3,7 +3,8 @@
 import math
 import warnings
 import zlib
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from time import perf_counter
 
 import attrs
@@ -12,6 +13,7 @@ from hypothesis.errors import Flaky, HypothesisWarning
 from hypothesis.strategies import SearchStrategy, just
 
 from quaymaster._authors.testing.contract.bench import HookFailedError
+from quaymaster._authors.testing.contract.bench_cluster import EndlessCallsError
 from quaymaster._authors.testing.contract.check import Check, Finding
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.strategies import (
@@ -20,6 +22,7 @@ from quaymaster._authors.testing.contract.strategies import (
     draw_pods,
 )
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract_error import ClustersError
 
 __all__ = ["default_clusters", "find"]
 
@@ -62,6 +65,9 @@ def find(
         subject: The plugin.
         clusters: Draws the clusters to try.
         stable: Whether to draw the same clusters each time, and to store nothing.
+
+    Raises:
+        ClustersError: The clusters cannot be drawn.
     """
     finding = _found(check, subject, clusters, _settings(stable))
     if finding is None and check.needs_more(subject):
@@ -78,6 +84,7 @@ def _found(
     is_further: bool = False,
 ) -> Finding | None:
     findings: list[Finding] = []
+    errors: list[Exception] = []
     calls, deadline = 0, math.inf
 
     def ask(cluster: SmallCluster, other: SmallCluster) -> None:
@@ -88,7 +95,8 @@ def _found(
         if calls > _MOST_CALLS_TO_SHRINK or perf_counter() > deadline:
             raise _EnoughError
         try:
-            check.ask(subject, _with(subject, cluster), _with(subject, other))
+            with _noting(errors):
+                check.ask(subject, _with(subject, cluster), _with(subject, other))
         except HookFailedError:
             return  # another check reports failures
         except Finding as finding:
@@ -114,8 +122,45 @@ def _found(
             # hypothesis would make the seed from the source of `ask`. Then a new name
             # in this module would draw other clusters in the tests of every plugin.
             test = seed(_seed_of(ask.__name__))(test)
-        chosen(test)()
+        _run(chosen(test), errors)
     return min(findings, key=_size, default=None)
+
+
+@contextmanager
+def _noting(errors: list[Exception]) -> Iterator[None]:
+    """Note the errors of a check in the block.
+
+    Args:
+        errors: Gets them.
+    """
+    try:
+        yield
+    except EndlessCallsError as error:
+        raise Finding("", str(error)) from error
+    except Exception as error:
+        errors.append(error)
+        raise
+
+
+def _run(test: Callable[[], None], errors: Sequence[Exception]) -> None:
+    """Run a test of hypothesis.
+
+    Args:
+        test: The test.
+        errors: The errors of its function.
+
+    Raises:
+        ClustersError: Another error was raised, so it is that of a strategy.
+    """
+    try:
+        test()
+    except (Finding, Flaky):
+        raise
+    except Exception as error:
+        # Identity: errors need not compare.
+        if any(error is each for each in errors):
+            raise
+        raise ClustersError(error) from error
 
 
 def _seed_of(name: str) -> int:

@@ -1,8 +1,7 @@
 """A check: a deletion removes no object that has taken the name meanwhile."""
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeVar
+from collections.abc import Iterator
+from typing import Any, Final
 
 import attrs
 from msgspec import Struct
@@ -11,50 +10,23 @@ from msgspec.structs import fields, replace
 from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.contract.background_acts import (
     acts_of,
-    bound,
+    bind_elsewhere,
+    delete_pod,
     settle,
     writes_objects,
 )
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.binding_runs import written_objects
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.held_executor import HeldExecutor
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.makers.metadata import make_uid
-from quaymaster._core.binding.executor import InlineExecutor
 
 __all__ = ["SUCCESSORS"]
 
-T = TypeVar("T")
-
 _SECONDS: Final = 61
 """Enough for timers that run each minute."""
-
-
-class _HoldingExecutor(InlineExecutor):
-    """An executor whose tasks can be held, as by workers that are busy."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._held: deque[Callable[[], None]] | None = None
-
-    def submit(
-        self, task: Callable[[], T], done: Callable[[T], None], *, blocks: bool = True
-    ) -> None:
-        if self._held is None:
-            super().submit(task, done, blocks=blocks)
-        else:
-            self._held.append(lambda: done(task()))
-
-    def hold(self) -> None:
-        """Run no task until `release`."""
-        self._held = deque()
-
-    def release(self) -> None:
-        """Run the tasks that were held, and from now on all others at once."""
-        held, self._held = self._held or deque(), None
-        while held:
-            held.popleft()()
 
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
@@ -62,13 +34,13 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         return
     for pod in cluster.pending[:1]:
         for act in acts_of(subject):
-            for change in (_bind, _delete, _wait):
-                executor = _HoldingExecutor()
+            for change in (bind_elsewhere, delete_pod, _wait):
+                executor = HeldExecutor()
                 services = subject.make_services(subject.empty_cluster)
                 services = attrs.evolve(services, executor=executor)
                 bench = Bench(subject, cluster, services=services)
                 act.play(bench, pod)
-                executor.hold()
+                executor.is_holding = True
                 change(bench, pod)
                 settle(bench)
                 successors = [*_replaced(bench, pod)]
@@ -88,18 +60,6 @@ def _compare(bench: Bench, hook: str, successors: list[ApiObject]) -> None:
             "meant, as in handle.cluster.delete(kind, key, uid=obj.uid)"
         )
         fail(hook, text, obj)
-
-
-def _bind(bench: Bench, pod: Pod) -> None:
-    stored = bench.services.informers.get(Pod, pod.key)
-    if stored is not None and not stored.node_name:
-        bench.add(bound(bench, stored))
-
-
-def _delete(bench: Bench, pod: Pod) -> None:
-    stored = bench.services.informers.get(Pod, pod.key)
-    if stored is not None:
-        bench.remove(stored)
 
 
 def _wait(bench: Bench, _pod: Pod) -> None:

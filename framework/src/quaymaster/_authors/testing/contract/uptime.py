@@ -1,21 +1,20 @@
 """A check: an instance that has run for hours answers as a new one."""
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import attrs
 from msgspec.structs import replace
 
 from quaymaster._api.objects import ApiObject, Pod, Time
-from quaymaster._authors.testing.contract.answers import answers, difference
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.changes import Step, object_steps
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.expiries import ask_expiries
+from quaymaster._authors.testing.contract.instances import Difference, differences
 from quaymaster._authors.testing.contract.reported import apply
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
-from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._core.contract.clock import VIRTUAL_START, Timer, VirtualClock
 
 __all__ = ["UPTIME", "with_times"]
@@ -34,8 +33,6 @@ _MOST_DUES: Final = 3
 
 _LONGEST_WAIT: Final = 3601.0
 _AGE_SECONDS: Final = 600
-_Difference: TypeAlias = tuple[str, str]
-"""A hook, and how its answer differs."""
 
 
 def with_times(cluster: SmallCluster) -> SmallCluster:
@@ -85,11 +82,12 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
             fail(hook, text, shown, cluster.nodes, cluster.pods)
     for step in _steps(subject, cluster, other):
         _ask_after(subject, cluster, step)
+    ask_expiries(subject, cluster)
 
 
 def _see_all(bench: Bench, cluster: SmallCluster) -> None:
     """Let an instance see all pods that wait."""
-    _differences(bench, bench, cluster.pending)
+    differences(bench, bench, cluster.pending)
 
 
 class _RecordingClock(VirtualClock):
@@ -131,12 +129,12 @@ def _ask_after(subject: Subject, cluster: SmallCluster, step: Step) -> None:
         return
     apply(bench, step)
     began_after = _bench(subject, changed, VirtualClock())
-    excepted = _differences(bench, began_after, cluster.pending)
+    excepted = differences(bench, began_after, cluster.pending)
     for due in dues:
         seconds = due - clock.now()
         for each in (bench, began_after):
             each.advance(seconds)
-        differing = _differences(bench, began_after, cluster.pending)
+        differing = differences(bench, began_after, cluster.pending)
         for pod in cluster.pending:
             if pod.key in differing and pod.key not in excepted:
                 hook, problem = differing[pod.key]
@@ -175,13 +173,13 @@ def _changed(cluster: SmallCluster, step: Step) -> SmallCluster:
 
 def _lasting(
     bench: Bench, pods: Sequence[Pod], excepted: Collection[str]
-) -> Mapping[str, _Difference]:
+) -> Mapping[str, Difference]:
     """Return the differences that remain although timers run.
 
     A plugin may look at the time by a periodic timer, so that it is a period late.
     """
     clock = bench.services.clock
-    remaining: Mapping[str, _Difference] | None = None
+    remaining: Mapping[str, Difference] | None = None
     for _ in range(_MOST_TIMERS):
         differing = _compared(bench, pods)
         remaining = {
@@ -199,46 +197,16 @@ def _lasting(
     return {key: found for key, found in remaining.items() if key not in random}
 
 
-def _compared(bench: Bench, pods: Sequence[Pod]) -> Mapping[str, _Difference]:
+def _compared(bench: Bench, pods: Sequence[Pod]) -> Mapping[str, Difference]:
     """Return the pods for which an instance differs from a new one, and how."""
     renewed = bench.renewed()
     try:
-        return _differences(bench, renewed, pods)
+        return differences(bench, renewed, pods)
     finally:
         # Its timers must not run beside those of the old one.
         if renewed in bench.subject.benches:
             bench.subject.benches.remove(renewed)
             renewed.close()
-
-
-def _differences(
-    bench: Bench, renewed: Bench, pods: Sequence[Pod]
-) -> Mapping[str, _Difference]:
-    found: dict[str, _Difference] = {}
-    for pod in pods:
-        changed = difference(answers(bench, pod), answers(renewed, pod))
-        if changed is not None:
-            found[pod.key] = (changed.hook, str(changed))
-        elif bench.subject.has("queue_sort"):
-            queued = make_queued_pod(pod)
-            # Any: every comparable object can be a key.
-            key, expected = (
-                cast(Any, each.ask("queue_sort", queued)) for each in (bench, renewed)
-            )
-            if not _is_same(key, expected):
-                found[pod.key] = ("queue_sort", f"{key!r}, expected {expected!r}")
-    return found
-
-
-def _is_same(key: Any, expected: Any) -> bool:  # noqa: ANN401 - as any key
-    """Return whether keys are equal, but for the rounding of sums."""
-    if isinstance(key, tuple) and isinstance(expected, tuple):
-        pairs = zip(key, expected, strict=False)
-        return len(key) == len(expected) and all(_is_same(*pair) for pair in pairs)
-    if isinstance(key, float) and isinstance(expected, float):
-        return math.isclose(key, expected, rel_tol=1e-6, abs_tol=1e-6)
-    # Parts of tuples that are equal, such as None, need no order.
-    return bool(key == expected) or not (key < expected or expected < key)
 
 
 UPTIME: Final = Check(

@@ -261,6 +261,7 @@ class ClusterAutoscalerController:
     def scaling_of_pod(self, key: str) -> PodScaling | None:
         """Return what was last decided for a pod; None if it was never pending."""
         log = self.autoscaler.log
+        self.autoscaler.trial.end_standing()
         return None if log is None else log.scaling_of(key)
 
     def scaling_of_node(self, name: str) -> NodeScaling | None:

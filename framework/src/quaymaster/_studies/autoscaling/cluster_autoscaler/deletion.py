@@ -239,10 +239,15 @@ class Deletions:
             deletion.pods = [
                 pod for pod in pods if not (is_daemon_pod(pod) or is_mirror_pod(pod))
             ]
-            self._evict_daemon_pods(pods)
+            self._evict_daemon_pods(
+                pods, by_default=self._options.daemonset_eviction_for_occupied_nodes
+            )
             until = now + self._options.max_pod_eviction_time
             self._evict_pods(deletion, deletion.pods, until)
         else:
+            self._evict_daemon_pods(
+                pods, by_default=self._options.daemonset_eviction_for_empty_nodes
+            )
             self._finish(deletion)
 
     def _evict_pods(
@@ -276,10 +281,16 @@ class Deletions:
             return False
         return True
 
-    def _evict_daemon_pods(self, pods: Iterable[Pod]) -> None:
-        """Evict the pods of DaemonSets; nothing waits for them."""
+    def _evict_daemon_pods(self, pods: Iterable[Pod], *, by_default: bool) -> None:
+        """Evict the pods of DaemonSets; nothing waits for them.
+
+        Args:
+            pods: The pods of a node.
+            by_default: Whether pods without the annotation are evicted.
+        """
+        usual = "true" if by_default else "false"
         for pod in pods:
-            is_chosen = pod.metadata.annotations.get(_DAEMON_EVICTION, "true") == "true"
+            is_chosen = pod.metadata.annotations.get(_DAEMON_EVICTION, usual) == "true"
             if is_daemon_pod(pod) and not is_mirror_pod(pod) and is_chosen:
                 self._try_to_evict(pod)
 

@@ -61,8 +61,13 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up_log import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenCluster,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
+    StandingPods,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
+    StandingTrial,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
-from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = ["Growth"]
 
@@ -96,7 +101,7 @@ class Growth:
     cluster: InMemoryCluster
     seen: SeenCluster
     cloud: Cloud
-    trial: TrialCluster
+    trial: StandingTrial
     capacity: CapacityReader
     states: GroupStates
     options: ClusterAutoscalerOptions
@@ -115,15 +120,42 @@ class Growth:
     _is_turn_of_requests: bool = attrs.field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._placing = HintedPlacing(self.trial)
+        self._placing = HintedPlacing(self.trial, StandingPods(self.trial))
         self._provisioning = Provisioning(self.trial, self.requests)
 
+    def place_pods(self, now: float) -> list[Pod]:
+        """Place the pending pods; return those that fit nowhere.
+
+        The virtual pods of buffers are among them.
+
+        Args:
+            now: The time, in seconds since the epoch.
+        """
+        pods = [
+            pod
+            for pod in self.seen.unschedulable()
+            if not pod.status.nominated_node_name and self._counts(pod)
+        ]
+        pods += filter(self._counts, self.buffers.pods(now))
+        pods += self._drained_pods()
+        pods.sort(key=lambda pod: -pod.priority)
+        placed = self._placing.place(pods, lambda _name: True)
+        self._placing.forget_old()
+        if self.log is not None:
+            self.log.note_left_out(self.cluster, placed, self.options)
+        return [pod for pod in pods if pod.uid not in placed and not is_daemon_pod(pod)]
+
     def help_pods(
-        self, ready: int, templates: Mapping[str, Template], now: float
+        self,
+        left: Sequence[Pod],
+        ready: int,
+        templates: Mapping[str, Template],
+        now: float,
     ) -> bool:
         """Grow groups if pods need it.
 
         Args:
+            left: The pending pods that fit on no node that exists or is expected.
             ready: The number of nodes that are ready.
             templates: What new nodes look like, by group.
             now: The time, in seconds since the epoch.
@@ -131,7 +163,7 @@ class Growth:
         Returns:
             Whether nodes may be deleted now.
         """
-        unhelped = self._pods_to_help(now)
+        unhelped = self._with_requests(left, now) if self.requests.is_enabled else left
         self.has_pods = bool(unhelped)
         self.unhelped = {}
         pods = old_enough(unhelped, now, self.options)
@@ -179,26 +211,6 @@ class Growth:
             self._resize(resize, "the group is below its smallest size", now)
         if resizes:
             self.last = now
-
-    def _pods_to_help(self, now: float) -> list[Pod]:
-        """Return the pending pods that fit on no node that exists or is expected.
-
-        The virtual pods of buffers are among them.
-        """
-        pods = [
-            pod
-            for pod in self.seen.unschedulable()
-            if not pod.status.nominated_node_name and self._counts(pod)
-        ]
-        pods += filter(self._counts, self.buffers.pods(now))
-        pods += self._drained_pods()
-        pods.sort(key=lambda pod: -pod.priority)
-        placed = self._placing.place(pods, lambda _name: True)
-        self._placing.forget_old()
-        if self.log is not None:
-            self.log.note_left_out(self.cluster, placed, self.options)
-        left = [pod for pod in pods if pod.uid not in placed and not is_daemon_pod(pod)]
-        return self._with_requests(left, now) if self.requests.is_enabled else left
 
     def _with_requests(self, pods: Sequence[Pod], now: float) -> list[Pod]:
         """Leave out pods that use the capacity of requests; add virtual ones."""

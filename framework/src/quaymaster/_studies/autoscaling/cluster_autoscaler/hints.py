@@ -4,7 +4,7 @@ Mirrors ``simulator/scheduling/hinting_simulator.go``.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from quaymaster._api.objects import Pod
@@ -12,6 +12,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
     controller_uid,
     is_daemon_pod,
     scheduling_key,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
+    StandingPods,
 )
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
@@ -25,10 +28,14 @@ class HintedPlacing:
 
     Args:
         trial: The cluster.
+        standing_pods: The pods that may stay in their places between two calls.
     """
 
-    def __init__(self, trial: TrialCluster) -> None:
+    def __init__(
+        self, trial: TrialCluster, standing_pods: StandingPods | None = None
+    ) -> None:
         self._trial = trial
+        self._standing_pods = standing_pods
         self._hints: dict[str, str] = {}
         self._old: dict[str, str] = {}
 
@@ -49,11 +56,15 @@ class HintedPlacing:
         Returns:
             The uids of the pods that have a place.
         """
-        placed: set[str] = set()
-        hopeless = _Hopeless()
-        for group in _by_priority(pods):
+        groups = [*_by_priority(pods)]
+        staying = self._confirm(groups)
+        placed, hopeless = {*staying}, _Hopeless()
+        self._hints.update(staying)
+        for group in groups:
             left = []
             for pod in group:
+                if pod.uid in staying:
+                    continue
                 if self._place_by_hint(pod, is_acceptable):
                     placed.add(pod.uid)
                 else:
@@ -71,21 +82,39 @@ class HintedPlacing:
         """Forget the hints that were not used since the last call."""
         self._old, self._hints = self._hints, {}
 
+    def _confirm(self, groups: Sequence[Sequence[Pod]]) -> Mapping[str, str]:
+        """Return the pods that stay in their places, by uid, with their nodes.
+
+        Those are pods of the highest priority, which must not see any other.
+        """
+        if self._standing_pods is None:
+            return {}
+        first = groups[0] if groups else ()
+        return self._standing_pods.confirm(first, [self._hint(pod) for pod in first])
+
+    def _hint(self, pod: Pod) -> str | None:
+        return self._hints.get(pod.uid) or self._old.get(pod.uid)
+
     def _place_by_hint(self, pod: Pod, is_acceptable: Callable[[str], bool]) -> bool:
-        name = self._hints.get(pod.uid) or self._old.get(pod.uid)
+        name = self._hint(pod)
         if name is None or self._trial.get(name) is None or not is_acceptable(name):
             return False
         if self._trial.place(pod, name) is not None:
             return False
-        self._hints[pod.uid] = name
+        self._note(pod, name)
         return True
 
     def _place(self, pod: Pod, is_acceptable: Callable[[str], bool]) -> bool:
         name = self._trial.place_anywhere(pod, is_acceptable)
         if name is None:
             return False
-        self._hints[pod.uid] = name
+        self._note(pod, name)
         return True
+
+    def _note(self, pod: Pod, name: str) -> None:
+        self._hints[pod.uid] = name
+        if self._standing_pods is not None:
+            self._standing_pods.note(pod, name)
 
 
 class _Hopeless:

@@ -44,6 +44,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.expander_reasons import 
 from quaymaster._studies.autoscaling.cluster_autoscaler.expanders import (
     expanders_of,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.expected_nodes import (
+    ExpectedNodes,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import (
     GroupStates,
     TimedOut,
@@ -72,11 +75,12 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenCluster,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.soft_taints import SoftTaints
+from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
+    StandingTrial,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import (
-    Template,
     Templates,
 )
-from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
 __all__ = ["ClusterAutoscaler"]
 
@@ -131,8 +135,9 @@ class ClusterAutoscaler:
         self._cloud = cloud
         self._options = options
         self._seen = SeenCluster(cluster, cloud, options)
-        self.trial = TrialCluster(cluster, config, registry, counts=self._counts)
+        self.trial = StandingTrial(cluster, config, registry, counts=self._counts)
         self._capacity = CapacityReader(self.trial)
+        self._expected = ExpectedNodes(self.trial)
         self._templates = Templates(cloud, self.trial, options)
         self._states = GroupStates(cloud, options)
         prices = {name: each.price_per_hour for name, each in cloud.groups.items()}
@@ -235,7 +240,7 @@ class ClusterAutoscaler:
     def run_once(self) -> None:
         """Look at the cluster once, and act."""
         now = self._cluster.clock.now()
-        self.trial.catch_up()
+        self.trial.catch_up_beneath()
         self._seen.catch_up()
         ready = len(self._seen.nodes) - len(self._seen.not_ready)
         if not ready and not self._options.scale_up_from_zero:
@@ -256,15 +261,20 @@ class ClusterAutoscaler:
             return
         if self._states.fix_sizes(now):
             return
-        with self.trial.fork():
-            starting = self._add_expected_nodes(templates, now)
-            capacity = self._capacity.read()
-            is_quiet = self._growth.help_pods(ready, templates, now)
-            if self._options.scale_down_enabled:
-                going = {*in_deletion}
-                self._scale_down(starting, going, deletions, now, may_delete=is_quiet)
-            if self._options.enforce_node_group_min_size:
-                self._growth.to_min_sizes(capacity, templates, now)
+        starting = self._expected.stand(self._states.upcoming(now), templates)
+        capacity = self._capacity.read()
+        with self.trial.fork_on_standing():
+            left = self._growth.place_pods(now)
+            # Only what has been placed so far may stand.
+            with self.trial.fork():
+                is_quiet = self._growth.help_pods(left, ready, templates, now)
+                if self._options.scale_down_enabled:
+                    going = {*in_deletion}
+                    self._scale_down(
+                        starting, going, deletions, now, may_delete=is_quiet
+                    )
+                if self._options.enforce_node_group_min_size:
+                    self._growth.to_min_sizes(capacity, templates, now)
 
     def _wait_for_nodes(self, now: float) -> None:
         """Do nothing without ready nodes.
@@ -310,20 +320,6 @@ class ClusterAutoscaler:
                 self._cloud.delete([name], "it did not register in time")
                 text = f"Removed unregistered node {name}"
                 self._report(NORMAL, "DeleteUnregistered", text, None)
-
-    def _add_expected_nodes(
-        self, templates: Mapping[str, Template], now: float
-    ) -> set[str]:
-        """Replace nodes that are expected by ready ones; return their names."""
-        starting: set[str] = set()
-        for group, (count, names) in self._states.upcoming(now).items():
-            for number in range(count):
-                template = templates[group].named(f"upcoming-{number}")
-                self.trial.add_node(template.node, template.pods)
-            for name in names:
-                self.trial.remove_node(name)
-            starting.update(names)
-        return starting
 
     def _scale_down(
         self,

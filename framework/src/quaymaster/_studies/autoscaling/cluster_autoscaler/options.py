@@ -75,6 +75,9 @@ class ClusterAutoscalerOptions:
         node_delete_delay_after_taint: How long after the taint a removal begins.
         max_pod_eviction_time: How long evictions are tried.
         max_graceful_termination_sec: The longest wait for the end of a pod.
+        daemonset_eviction_for_empty_nodes: Whether the pods of DaemonSets are evicted
+            from nodes without other pods.
+        daemonset_eviction_for_occupied_nodes: Whether they are from other nodes.
         max_bulk_soft_taint_count: The most soft taints per loop.
         enable_provisioning_requests: Whether ProvisioningRequests are handled.
         provisioning_request_initial_backoff_time: The first wait of a request whose
@@ -145,6 +148,8 @@ class ClusterAutoscalerOptions:
     node_delete_delay_after_taint: float = 5
     max_pod_eviction_time: float = 120
     max_graceful_termination_sec: float = 600
+    daemonset_eviction_for_empty_nodes: bool = False
+    daemonset_eviction_for_occupied_nodes: bool = True
     max_bulk_soft_taint_count: int = 10
     enable_provisioning_requests: bool = False
     provisioning_request_initial_backoff_time: float = 60

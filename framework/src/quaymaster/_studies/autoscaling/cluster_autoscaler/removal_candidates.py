@@ -150,6 +150,8 @@ class RemovalCandidates:
         for group in shrinking ^ self._shrinking:
             others.update(self._seen.members[group])
         self._shrinking = shrinking
+        # Without expected nodes: they have no facts, and change most.
+        changed &= self._seen.nodes.keys() | self._facts.keys()
         for name in changed:
             self._look_at(name, now)
         for name in changed | others:

@@ -82,7 +82,8 @@ class Consolidation:
         candidate = self._survey.finder.candidate(node)
         assert isinstance(candidate, Candidate)  # as the look found it
         events = DisruptionEvents()
-        command = Consolidation(self._survey, events).tried([candidate])
+        trial = self._survey.trial([candidate], consolidates=True)
+        command = Consolidation(self._survey, events)._after([candidate], trial)
         assert command is None  # otherwise it might go
         return events.events[0].message
 
@@ -92,7 +93,15 @@ class Consolidation:
         Args:
             candidates: The nodes; why a single one cannot go is reported.
         """
-        trial = self._survey.trial(candidates, consolidates=True)
+        trial = self._survey.successful_trial(candidates)
+        if trial is not None:
+            return self._after(candidates, trial)
+        if len(candidates) == 1:
+            self.refuse_all(candidates)
+        return None
+
+    def _after(self, candidates: Sequence[Candidate], trial: Trial) -> Command | None:
+        """Return how nodes can go together after a trial, or None."""
         if trial.problems:
             self._refuse(candidates, sentence(trial.problem))
             return None

@@ -47,8 +47,10 @@ def _fits(command: Command, candidates: Sequence[Candidate], survey: Survey) -> 
     """Return whether all pods still have a place, with no more claims than planned."""
     if not survey.has_pools:
         return False
-    trial = survey.trial(candidates, consolidates=True)
-    if trial.problems or len(trial.claims) != len(command.replacements):
+    trial = survey.successful_trial(candidates)
+    if trial is None or trial.problems:
+        return False
+    if len(trial.claims) != len(command.replacements):
         return False
     if not trial.claims:
         return True

@@ -4,7 +4,7 @@ Mirrors ``existingnode.go`` and ``addToExistingNode`` (sigs.k8s.io/karpenter v1.
 ``pkg/controllers/provisioning/scheduling``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from quaymaster._api.objects import Pod
 from quaymaster._studies.autoscaling.karpenter.amounts import fits, subtract_from
@@ -47,6 +47,10 @@ class ExistingNodes:
         topology: The constraints of pods.
         consolidates: Whether nodes whose pods have changed lately get no pods of
             candidates.
+        needing_started: Keys of pods that need nodes that have started.
+
+    Attributes:
+        is_given_up: Whether one of these pods has got another node.
     """
 
     def __init__(
@@ -56,10 +60,13 @@ class ExistingNodes:
         topology: Topology,
         *,
         consolidates: bool,
+        needing_started: Collection[str] = (),
     ) -> None:
         self._state = state
         self._topology = topology
         self._consolidates = consolidates
+        self._needing_started = needing_started
+        self.is_given_up = False
         self._facts = nodes.facts
         self._nodes: dict[int, _ExistingNode] = {}
         self._table = nodes.table()
@@ -159,6 +166,8 @@ class ExistingNodes:
 
     def _add(self, place: int, data: PodData, requirements: Requirements) -> None:
         node = self._nodes[place]
+        if not node.facts.node.is_initialized:
+            self.is_given_up |= data.pod.key in self._needing_started
         node.pods.append(data.pod)
         # The facts are shared by all solves of a state.
         node.free = node.free.copy()

@@ -89,6 +89,7 @@ class SolveResult:
         remaining: What the limits of each pool leave after the new claims.
         draws: From how many equal domains one was drawn for a pod that failed. Another
             solve takes the next one; 1 if another solve would fail in the same way.
+        is_given_up: Whether it has ended before all pods were placed.
     """
 
     new_claims: Sequence[ProposedClaim] = ()
@@ -101,6 +102,7 @@ class SolveResult:
     pools_left_out: Mapping[str, str] = attrs.field(factory=dict)
     remaining: Mapping[str, Amounts] = attrs.field(factory=dict)
     draws: int = 1
+    is_given_up: bool = False
 
 
 def solve(
@@ -113,6 +115,7 @@ def solve(
     strict_reservations: bool = True,
     reservation_credits: Mapping[str, int] | None = None,
     failed_draws: int = 0,
+    needing_started: Collection[str] = (),
 ) -> SolveResult:
     """Return where pods go: on which nodes, and on which claims for new ones.
 
@@ -126,6 +129,8 @@ def solve(
         strict_reservations: Whether a pod waits rather than leaves reserved capacity.
         reservation_credits: Nodes that reservations get back.
         failed_draws: How many solves before this one failed by a draw.
+        needing_started: Keys of pods; once one of them gets a node that has not
+            started, the solve ends.
     """
     supply = supply_of(state, options)
     if not supply.pools:
@@ -140,6 +145,7 @@ def solve(
             supply.reserved, reservation_credits or {}, strict=strict_reservations
         ),
         failed_draws=failed_draws,
+        needing_started=needing_started,
     )
     return scheduler.solve()
 
@@ -179,6 +185,7 @@ class _Scheduler:
         consolidates: bool,
         reservations: Reservations,
         failed_draws: int = 0,
+        needing_started: Collection[str] = (),
     ) -> None:
         self._supply = supply_of(state, options)
         self._options = options
@@ -205,7 +212,11 @@ class _Scheduler:
         )
         self._topology = Topology(state, nodes, constraints, counted, uncounted)
         self._nodes = ExistingNodes(
-            state, nodes, self._topology, consolidates=consolidates
+            state,
+            nodes,
+            self._topology,
+            consolidates=consolidates,
+            needing_started=needing_started,
         )
         self._remaining = {
             pool.name: subtracted(
@@ -243,6 +254,8 @@ class _Scheduler:
             if refusal is None:
                 refusals.pop(pod.key, None)
                 draws.pop(pod.key, None)
+                if self._nodes.is_given_up:
+                    return SolveResult(is_given_up=True)
                 continue
             refusals[pod.key] = refusal
             draws[pod.key] = self._chance.most

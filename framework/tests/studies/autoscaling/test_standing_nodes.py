@@ -1,0 +1,208 @@
+"""Expected nodes and waiting pods stay in a trial only if new ones would be equal."""
+
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from quaymaster import ApiObject, Node, Pod
+from quaymaster.autoscaling import (
+    ClusterAutoscalerController,
+    ClusterAutoscalerOptions,
+    ClusterAutoscalerSetup,
+    GroupSettings,
+)
+from quaymaster.inmemory import InMemoryCluster
+from quaymaster.objects import Quantity
+from quaymaster.scheduler import VirtualClock
+from quaymaster.simulation import Simulation
+from quaymaster.testing import (
+    make_affinity_term,
+    make_daemon_set,
+    make_node,
+    make_pod,
+    make_spread_constraint,
+)
+from tests.kit.internals.autoscaling import (
+    ExpectedNodes,
+    HintedPlacing,
+    StandingPods,
+    StandingTrial,
+    Template,
+    with_defaults,
+)
+from tests.kit.nightly import sampled
+
+GROUPS: Final = {"small": 2, "large": 8}
+LATE_SECONDS: Final = 40
+STEPS: Final = 30
+LAST_SECONDS: Final = 1200
+MakePod = Callable[[random.Random, str], Pod]
+
+
+def plain(chance: random.Random, name: str) -> Pod:
+    """Make a pod for which only its own node counts."""
+    requests = {"cpu": f"{chance.randint(1, 12)}00m"}
+    priority = chance.choice((0, 0, 0, 5))
+    return make_pod(name=name, requests=requests, priority=priority)
+
+
+def social(chance: random.Random, name: str) -> Pod:
+    """Make a pod for which other pods may decide where it fits."""
+    labels = {"app": chance.choice("ab")}
+    term = make_affinity_term(selector=labels)
+    spread = make_spread_constraint(
+        selector=labels, topology_key="kubernetes.io/hostname"
+    )
+    pod = partial(make_pod, name=name, labels=labels, requests={"cpu": "600m"})
+    kinds = [
+        partial(pod, pod_anti_affinity=[term]),
+        partial(pod, pod_affinity=[term]),
+        partial(pod, spread=[spread]),
+        partial(pod, host_ports=[80]),
+    ]
+    return chance.choice(kinds)()
+
+
+def mixed(chance: random.Random, name: str) -> Pod:
+    make = social if chance.random() < 0.1 else plain
+    return make(chance, name)
+
+
+def setup_of(chance: random.Random) -> ClusterAutoscalerSetup:
+    groups = [
+        GroupSettings(
+            name=name,
+            max=chance.randint(2, 8),
+            resources={"cpu": Quantity(str(cores)), "memory": Quantity("32Gi")},
+        )
+        for name, cores in GROUPS.items()
+    ]
+    options = ClusterAutoscalerOptions(
+        max_node_provision_time=chance.choice((LATE_SECONDS, 900)),
+        scale_down_unneeded_time=chance.choice((20, 600)),
+        scale_down_delay_after_add=chance.choice((0, 600)),
+    )
+    return ClusterAutoscalerSetup(groups=groups, options=options)
+
+
+def course(seed: int, make: MakePod) -> list[object]:
+    """Return all that happens to a random cluster."""
+    chance = random.Random(seed)
+    setup = setup_of(chance)
+    capacity = {"cpu": "2", "memory": "8Gi"}
+    first: list[ApiObject] = [make_node(name="old", capacity=capacity)]
+    if chance.random() < 0.5:
+        first.append(
+            make_daemon_set(name="agent", pod=make_pod(requests={"cpu": "100m"}))
+        )
+    with Simulation(first, autoscaler=setup, seed=seed) as simulation:
+        for number in range(STEPS):
+            for each in range(chance.choice((0, 1, 4))):
+                simulation.cluster.create(make(chance, f"p{number}-{each}"))
+            pods = simulation.cluster.list(Pod).items
+            if pods and chance.random() < 0.3:
+                gone = chance.choice(pods)
+                simulation.cluster.delete(Pod, gone.key, grace_period_seconds=0)
+            nodes = simulation.cluster.list(Node).items
+            if nodes and chance.random() < 0.05:
+                simulation.cluster.delete(Node, chance.choice(nodes).name)
+            simulation.run_until(simulation.now + chance.choice((1, 7, 35)))
+        simulation.run_until(simulation.now + LAST_SECONDS)
+        controller = simulation.autoscaler
+        assert isinstance(controller, ClusterAutoscalerController)
+        result = simulation.result()
+        parts = [result.placements, result.unscheduled, controller.nodes()]
+        return [*parts, [str(event) for event in controller.events]]
+
+
+@pytest.mark.parametrize("make", [plain, social, mixed])
+@pytest.mark.parametrize("seed", sampled(range(40), step=10))
+def test_course_is_the_same_if_nothing_stands_between_two_loops(
+    seed: int, make: MakePod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_standing = course(seed, make)
+    monkeypatch.setattr(StandingTrial, "catch_up_beneath", StandingTrial.catch_up)
+    assert course(seed, make) == with_standing
+
+
+class Loops:
+    """Places waiting pods on expected nodes, in loop after loop.
+
+    Args:
+        cluster: The cluster.
+        stands: Whether anything stands between two loops.
+    """
+
+    def __init__(self, cluster: InMemoryCluster, *, stands: bool) -> None:
+        config, registry = with_defaults(None, None)
+        self._stands = stands
+        self.trial = StandingTrial(cluster, config, registry)
+        self._expected = ExpectedNodes(self.trial)
+        kept = StandingPods(self.trial) if stands else None
+        self._placing = HintedPlacing(self.trial, kept)
+
+    def places(
+        self, pods: Sequence[Pod], nodes: int, template: Template
+    ) -> dict[str, list[str]]:
+        """Return the pods of each node, in the order of their names."""
+        if self._stands:
+            self.trial.catch_up_beneath()
+        else:
+            self.trial.catch_up()
+        self._expected.stand({"g": (nodes, ())}, {"g": template})
+        with self.trial.fork_on_standing():
+            placed = self._placing.place(pods, lambda _name: True)
+            self._placing.forget_old()
+            found = {
+                node.name: sorted(pod.name for pod in info.pods.values())
+                for node in self.trial.nodes()
+                if (info := self.trial.get(node.name)) is not None
+            }
+        return {**found, "placed": sorted(placed)}
+
+
+def check_places(seed: int, make: MakePod) -> None:
+    chance = random.Random(seed)
+    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    capacity = {"cpu": "2", "memory": "8Gi"}
+    cluster.create(make_node(name="old", capacity=capacity))
+    templates = [
+        Template(node=make_node(name="template", capacity=capacity), pods=[])
+        for _ in range(2)
+    ]
+    new, old = Loops(cluster, stands=True), Loops(cluster, stands=False)
+    pods: list[Pod] = []
+    for number in range(STEPS):
+        pods += [
+            make(chance, f"p{number}-{each}")
+            for each in range(chance.choice((0, 1, 3)))
+        ]
+        if pods and chance.random() < 0.4:
+            pods.remove(chance.choice(pods))
+        if pods and chance.random() < 0.2:
+            chance.shuffle(pods)
+        if pods and chance.random() < 0.2:
+            at = chance.randrange(len(pods))
+            metadata = replace(pods[at].metadata, labels={"app": chance.choice("ab")})
+            pods[at] = replace(pods[at], metadata=metadata)
+        if pods and chance.random() < 0.2:
+            bound = replace(pods.pop(), node_name="old")
+            cluster.create(bound)
+        nodes, template = (
+            chance.choice((3, 4, 6)),
+            chance.choice((*templates[:1] * 9, templates[1])),
+        )
+        assert new.places(pods, nodes, template) == old.places(pods, nodes, template)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make", [plain, social, mixed])
+@pytest.mark.parametrize("seed", range(20))
+def test_pods_that_stay_have_the_places_that_they_would_get(
+    seed: int, make: MakePod
+) -> None:
+    check_places(seed, make)
