@@ -1,6 +1,7 @@
 """Pods that fit nowhere: equal attempts on an unchanged cluster share their outcome."""
 
 import pytest
+from msgspec.structs import replace
 
 from quaymaster import (
     Handle,
@@ -11,6 +12,8 @@ from quaymaster import (
     Status,
     hookimpl,
 )
+from quaymaster.objects import PodCondition
+from quaymaster.scheduler import SchedulerOptions
 from tests.kit.internals.cycle import FitError
 from tests.memo.world import Full, Preparing, Recording, World, kind
 
@@ -53,6 +56,26 @@ class Still(Recording):
         return None
 
 
+class ByStatus(Recording):
+    """Rejects pods without a reason in their status."""
+
+    @hookimpl
+    def sign_pod(self, pod: Pod) -> str:
+        self.calls.append("sign")
+        return pod.status.reason
+
+    @hookimpl
+    def filter(self, pod: Pod) -> Status | None:
+        return None if pod.status.reason else Status.unschedulable("no reason")
+
+
+def rejected(pod: Pod, message: str, **changes: str) -> Pod:
+    """Return a pod after a failed attempt, with other changes of its status."""
+    condition = PodCondition(type="PodScheduled", status="False", message=message)
+    status = replace(pod.status, conditions=(condition,), **changes)
+    return replace(pod, status=status)
+
+
 def a_full_world(*plugins: type) -> World:
     world = World(Full, *plugins, nodes=2)
     for node in ("n0", "n1"):
@@ -91,6 +114,16 @@ def test_an_outcome_is_shared_if_a_change_leaves_all_verdicts() -> None:
     assert world.calls("Full") == ["n1"]
 
 
+def test_a_pod_is_signed_again_unless_only_its_condition_changes() -> None:
+    world, pod = World(ByStatus, nodes=1), kind("a", name="p")
+    first = unfit(world, rejected(pod, "one"))
+    assert world.calls("ByStatus") == ["sign"]
+    assert unfit(world, rejected(pod, "two")) is first
+    assert world.calls("ByStatus") == []
+    assert world.fits(rejected(pod, "three", reason="ready")) == ["n0"]
+    assert world.calls("ByStatus") == ["sign"]
+
+
 def test_pods_of_other_kinds_and_new_nodes_have_outcomes_of_their_own() -> None:
     world = a_full_world()
     first = unfit(world, kind("a"))
@@ -119,6 +152,81 @@ def test_post_filter_is_called_in_every_attempt_with_equal_statuses() -> None:
     helping.result = None
     assert unfit(world, kind("a", name="x")).post_filter == PostFilterResult()
     assert world.calls("Helping") == ["x", "x", "x", "y"]
+
+
+class Repeating:
+    """A `repeats` that records the pods of its calls."""
+
+    def __init__(self) -> None:
+        self.pods: list[str] = []
+
+    def __call__(self, pod: Pod) -> bool:
+        self.pods.append(pod.name)
+        if pod.name == "raises":
+            raise LookupError("gone")
+        return pod.name != "other"
+
+
+def helping_in(world: World, name: str = "Helping") -> Helping:
+    plugin = world.plugin(name)
+    assert isinstance(plugin, Helping)
+    return plugin
+
+
+def test_a_result_that_repeats_takes_the_place_of_the_hook() -> None:
+    world, repeating = a_full_world(Helping), Repeating()
+    status = Status.unschedulable("no idea")
+    helping_in(world).result = PostFilterResult(status, repeats=repeating)
+    first = unfit(world, kind("a", name="x"))
+    assert unfit(world, kind("a", name="y")) is first
+    assert (world.calls("Helping"), repeating.pods) == (["x"], ["y"])
+    world.bind("b", "n0")
+    assert unfit(world, kind("a", name="z")).post_filter == first.post_filter
+    assert (world.calls("Helping"), repeating.pods) == (["z"], ["y"])
+
+
+@pytest.mark.parametrize("name", ["other", "raises"])
+def test_the_hook_is_called_unless_its_result_repeats(name: str) -> None:
+    world, repeating = a_full_world(Helping), Repeating()
+    helping_in(world).result = PostFilterResult(
+        Status.unschedulable("no idea"), repeats=repeating
+    )
+    first = unfit(world, kind("a", name="x"))
+    assert unfit(world, kind("a", name=name)) is first
+    assert (world.calls("Helping"), repeating.pods) == ([name, "x"], [name])
+
+
+class Second(Helping):
+    """Is called after `Helping`."""
+
+
+def test_a_plugin_is_called_after_one_whose_result_does_not_repeat() -> None:
+    world, repeating = a_full_world(Helping, Second), Repeating()
+    helping_in(world, "Second").result = PostFilterResult(
+        Status.unschedulable("no idea"), repeats=repeating
+    )
+    unfit(world, kind("a", name="x"))
+    unfit(world, kind("a", name="y"))
+    assert (world.calls("Second"), repeating.pods) == (["x", "y"], [])
+    helping_in(world).result = PostFilterResult(
+        Status.unschedulable(), repeats=lambda _pod: True
+    )
+    unfit(world, kind("a", name="x"))
+    unfit(world, kind("a", name="other"))
+    assert world.calls("Helping") == ["x", "x", "y"]
+    assert (world.calls("Second"), repeating.pods) == (["other", "x"], ["other"])
+
+
+def test_the_hook_is_called_where_decisions_are_verified() -> None:
+    world = World(Full, Helping, nodes=2, options=SchedulerOptions(verify=1))
+    for node in ("n0", "n1"):
+        world.bind("a", node)
+    helping_in(world).result = PostFilterResult(
+        Status.unschedulable(), repeats=lambda _pod: True
+    )
+    unfit(world, kind("a", name="x"))
+    unfit(world, kind("a", name="y"))
+    assert world.calls("Helping") == ["x", "y"]
 
 
 @pytest.mark.parametrize("others", [(), (Still,)], ids=["alone", "beside a still one"])

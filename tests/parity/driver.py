@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import attrs
 import msgspec
@@ -107,8 +108,6 @@ class _Spy:
             search = getattr(plugin, "find_candidates", None)
             if search is not None:
                 vars(plugin)["find_candidates"] = functools.partial(self._see, search)
-                # Equal attempts share a search, but each one has been recorded.
-                vars(plugin)["_keep"] = lambda *_search: None
 
     def _see(self, search: Callable[..., object], *args: object) -> object:
         self.found = search(*args)
@@ -128,6 +127,7 @@ class _Driver:
         self._placed = 0
         self.held: set[str] = set()
         self._fails_after = ""
+        self._searches: WeakKeyDictionary[FitError, Any] = WeakKeyDictionary()
 
     def play(self) -> Iterator[Observation]:
         for number, entry in enumerate(self._case.pods):
@@ -327,6 +327,11 @@ class _Driver:
             return None
         seen = Preemption(result=unfit.post_filter)
         found = self._spies[framework.profile.name].found
+        if found is None:
+            # Equal attempts share their outcome, and the search of the first of them.
+            found = self._searches.get(unfit)
+        else:
+            self._searches[unfit] = found
         if found is not None:
             seen.candidates = found.candidates
             seen.dry_run = {

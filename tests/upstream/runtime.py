@@ -157,7 +157,7 @@ class _Player:
         snapshot = self._snapshot(None)
         station = self._algorithm(snapshot).post_filter
         diagnosis = Diagnosis(snapshot.nodes)
-        result = station.run(self._state(state), self._pod(pod), diagnosis)
+        result = station.run(self._state(state), self._pod(pod), diagnosis, [])
         return [None, _tree(result.status) or _SUCCESS]
 
     def pre_score(self, call: Sequence[Any]) -> Sequence[Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ from quaymaster.objects import (
     Namespace,
     NodeCondition,
     ObjectMeta,
+    PodCondition,
     PodExtendedResourceClaimStatus,
     PodResourceClaimStatus,
     PodSchedulingGate,
@@ -488,6 +489,12 @@ def with_claims(pod: Pod) -> Pod:
     return replace(pod, status=replace(pod.status, resource_claim_statuses=claims))
 
 
+def rejected(pod: Pod, message: str) -> Pod:
+    """Return the pod after a failed attempt."""
+    condition = PodCondition(type="PodScheduled", status="False", message=message)
+    return replace(pod, status=replace(pod.status, conditions=(condition,)))
+
+
 def with_devices(pod: Pod) -> Pod:
     """Return the pod with the scheduler's claim for its extended resources."""
     mapping = ContainerExtendedResourceRequest(
@@ -498,6 +505,9 @@ def with_devices(pod: Pod) -> Pod:
     )
     status = replace(pod.status, extended_resource_claim_status=devices)
     return replace(pod, status=status)
+
+
+POD: Final = make_pod()
 
 
 def cpu(amount: str) -> Mapping[str, str]:
@@ -545,6 +555,18 @@ def cpu(amount: str) -> Mapping[str, str]:
             with_devices(make_pod()),
             [ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM],
             id="a claim for extended resources",
+        ),
+        pytest.param(
+            rejected(POD, "0/1 nodes"),
+            rejected(POD, "0/2 nodes"),
+            [ActionType.UPDATE],
+            id="the outcome of an attempt",
+        ),
+        pytest.param(
+            rejected(POD, "0/1 nodes"),
+            with_claims(rejected(POD, "0/2 nodes")),
+            [ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM],
+            id="the outcome of an attempt, and a claim",
         ),
     ],
 )

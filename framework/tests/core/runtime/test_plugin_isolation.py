@@ -265,6 +265,11 @@ def untyped_nomination(name: object) -> NominatingInfo:
     return make(name, NominatingMode.OVERRIDE)
 
 
+def repeated_by(repeats: object) -> PostFilterResult:
+    make: Callable[..., PostFilterResult] = PostFilterResult
+    return make(Status.unschedulable(), repeats=repeats)
+
+
 def proxy(_code: int) -> object:
     return Proxy()
 
@@ -347,6 +352,11 @@ CASES: Sequence[tuple[str, type[Faulty], Answer]] = [
         "unhashable nomination",
         InPostFilter,
         gives(PostFilterResult(None, untyped_nomination(["a"]))),
+    ),
+    (
+        "repeats by a number",
+        InPostFilter,
+        gives(repeated_by(5)),
     ),
     ("unhashable reasons", InFilterNodes, untyped(NodeVerdicts, ONES, unhashable)),
     (

@@ -9,9 +9,9 @@ Mirrors ``DefaultPreemption`` (kube-scheduler 1.36.2,
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from quaymaster import (
     Change,
@@ -57,9 +57,6 @@ from quaymaster_default_preemption.args import (
 )
 from quaymaster_default_preemption.facts import Outcomes
 
-if TYPE_CHECKING:
-    from quaymaster_default_preemption.hopeless import Hopeless
-
 __all__ = ["DefaultPreemption"]
 
 _OUTCOMES: Final = StateKey[Outcomes]("ExplainDefaultPreemption")
@@ -97,7 +94,6 @@ class DefaultPreemption:
         self._evictions = Evictions(handle, "DefaultPreemption")
         self._group_search = GroupSearch(handle)
         self._groups = handle.pod_groups
-        self._hopeless: Hopeless | None = None
         gate = "PodGroupPreemptionPolicy"
         self._groups_have_policies = handle.kubernetes.enabled(gate)
 
@@ -127,23 +123,12 @@ class DefaultPreemption:
         stored = self._handle.informers.get(Pod, pod.key)
         if stored is None:
             return _prefixed(Status.from_error(f'pod "{pod.name}" not found'))
-        problem = why_not_eligible(
-            self._handle, state, stored, statuses, rule=self._rule()
-        )
+        problem = self._why_not_eligible(state, stored, statuses)
         if problem:
             return _prefixed(Status.unschedulable(problem))
-        hopeless = self._hopeless
-        before = None if hopeless is None else hopeless.find(stored, statuses)
-        if before is not None:
-            # The search would have drawn it: the order of random numbers is kept.
-            self._first_of(before.rows)
-            return before.result
         search = self.find_candidates(state, stored, statuses)
         if not search.candidates:
-            result = self._no_candidates(search)
-            if search.has_no_victims:
-                self._keep(stored, statuses, search, result)
-            return result
+            return self._no_candidates(stored, search)
         candidates = self._handle.run_preemption_extenders(stored, search.candidates)
         if isinstance(candidates, Status):
             return _prefixed(candidates)
@@ -235,6 +220,17 @@ class DefaultPreemption:
             return find_units(handle, state, pod, rows, first=first, wanted=limit)
         return self._dry_run.find(state, pod, rows, first=first, wanted=limit)
 
+    def _why_not_eligible(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> str:
+        """Return why a pod may not preempt others now; empty if it may."""
+        # Most pods: whatever the rule, they may.
+        if pod.spec.preemption_policy != "Never" and (
+            not pod.status.nominated_node_name
+        ):
+            return ""
+        return why_not_eligible(self._handle, state, pod, statuses, rule=self._rule())
+
     def _rule(self) -> VictimRule:
         groups = self._groups
         return LowerPriority() if groups is None else LowerUnitPriority(groups)
@@ -246,24 +242,7 @@ class DefaultPreemption:
             return best[0]
         return best[self._handle.random.randrange(len(best))]
 
-    def _keep(
-        self,
-        pod: Pod,
-        statuses: NodeStatuses,
-        search: Search,
-        result: PostFilterResult | Status,
-    ) -> None:
-        """Keep the result of a search, for equal attempts."""
-        if self._hopeless is None:
-            # A small simulation takes about as long as its imports.
-            from quaymaster_default_preemption.hopeless import (  # noqa: PLC0415 - above
-                Hopeless,
-            )
-
-            self._hopeless = Hopeless(self._handle)
-        self._hopeless.note(pod, statuses, len(search.statuses), result)
-
-    def _no_candidates(self, search: Search) -> PostFilterResult | Status:
+    def _no_candidates(self, pod: Pod, search: Search) -> PostFilterResult | Status:
         counts = search.counted()
         if any(status.is_error for status in counts):
             errors = search.errors
@@ -271,7 +250,39 @@ class DefaultPreemption:
             return _prefixed(Status.from_error(text))
         nodes = len(self._handle.snapshot)
         untried = nodes - len(search.statuses)
-        return _unfit(nodes, untried, tuple(counts.items()))
+        result = _unfit(nodes, untried, tuple(counts.items()))
+        if not search.has_no_victims:
+            # Such a search depends on more than the nodes, such as budgets.
+            return result
+        repeats = self._repeats(pod, len(search.statuses))
+        return PostFilterResult(result.status, result.nominating, repeats=repeats)
+
+    def _repeats(self, pod: Pod, nodes: int) -> Callable[[Pod], bool]:
+        """Return whether there are no victims for another pod either.
+
+        Args:
+            pod: A pod for which no node has any pod of lower priority.
+            nodes: The number of nodes that could be tried.
+        """
+        priority, random = pod.priority, self._handle.random
+        get = self._handle.informers.get
+        is_drawn = max_candidates(self._args, nodes) < nodes
+
+        def repeats(other: Pod) -> bool:
+            stored = get(Pod, other.key)
+            if (
+                stored is None
+                or stored.priority != priority
+                or stored.spec.preemption_policy == "Never"
+                or stored.status.nominated_node_name
+            ):
+                return False
+            if is_drawn:
+                # As the search: the order of random numbers is kept.
+                random.randrange(nodes)
+            return True
+
+        return repeats
 
 
 # Pods that wait for a node are tried again and again with the same outcome. To render

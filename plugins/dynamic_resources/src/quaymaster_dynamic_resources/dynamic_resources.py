@@ -28,6 +28,7 @@ from quaymaster import (
     NodeVerdicts,
     Pod,
     PodUse,
+    PostFilterResult,
     PreBindPreFlightResult,
     PreBindWait,
     QueueingHint,
@@ -156,6 +157,11 @@ class DynamicResources:
             handle, self._tracker, self._settlements, self._groups
         )
         self._is_silent = handle.kubernetes.has("preemption-messages")
+        self._without_claims = PostFilterResult(
+            _NO_MESSAGE if self._is_silent else _NOTHING_TO_FREE,
+            # A pod with claims fails in another way: `sign_pod` does not sign it.
+            repeats=lambda _pod: True,
+        )
         self._registers_deleted_claims = handle.kubernetes.since("1.37")
         gate = "TopologyAwareWorkloadScheduling"
         self._has_topology = handle.kubernetes.enabled(gate)
@@ -284,10 +290,10 @@ class DynamicResources:
         return self._judge.explain(state[_STATE], pod, node)
 
     @hookimpl
-    def post_filter(self, state: CycleState, pod: Pod) -> Status:
+    def post_filter(self, state: CycleState, pod: Pod) -> PostFilterResult | Status:
         claims = state[_STATE]
         if not claims.claims:
-            return _NO_MESSAGE if self._is_silent else _NOTHING_TO_FREE
+            return self._without_claims
         try:
             status = self._releaser.free(claims, pod)
         except ApiError as error:

@@ -445,10 +445,12 @@ class InMemoryCluster:
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
         """Change a pod's status; see `quaymaster.cluster.Cluster.patch_pod_status`."""
-        stored = self._pods.get(pod.key)
-        if stored is None or pod.metadata.uid not in ("", stored.metadata.uid):
-            uid = pod.metadata.uid
-            raise NotFoundError(f"Pod {pod.key} with uid {uid!r}: there is none")
+        metadata = pod.metadata
+        # As `ApiObject.key`, without the call: failed attempts patch all the time.
+        key, uid = f"{metadata.namespace}/{metadata.name}", metadata.uid
+        stored = self._pods.get(key)
+        if stored is None or uid not in ("", stored.metadata.uid):
+            raise NotFoundError(f"Pod {key} with uid {uid!r}: there is none")
         status = stored.status
         nominated, conditions = patch.nominated_node_name, status.conditions
         if nominated is None:
@@ -461,7 +463,7 @@ class InMemoryCluster:
         if nominated == status.nominated_node_name and conditions == status.conditions:
             return
         status = replace(status, nominated_node_name=nominated, conditions=conditions)
-        self._core.change(stored, replace(stored, status=status))
+        self._core.patch_pod(key, stored, status)
 
     def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
         """Change a status; see `quaymaster.cluster.Cluster.patch_status`."""
@@ -479,7 +481,7 @@ class InMemoryCluster:
 
     def record(self, note: EventNote) -> None:
         """Write an Event; see `quaymaster.cluster.Cluster.record`."""
-        self._core.record(note)
+        self._core.events.add(note, self.clock.now())
 
 
 def _check_current(obj: ApiObject, uid: str, version: str) -> None:

@@ -15,6 +15,7 @@ from quaymaster._api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodStatus,
     PriorityClass,
     ResourceQuota,
     RuntimeClass,
@@ -240,6 +241,12 @@ class ClusterCore:
             self.controllers.pod_changed(pod, new)
         if new.metadata.annotations:
             self.lives.follow(new)
+
+    def patch_pod(self, key: str, pod: Pod, status: PodStatus) -> None:
+        """Replace the status of a stored pod; the same as `change`, in less time."""
+        new = replace(pod, metadata=self._next_metadata(pod.metadata), status=status)
+        self._pods.put(_MODIFIED, key, new, self.version)
+        self._notify(pod, new)
 
     def delete(self, obj: ApiObject, grace_period_seconds: float | None = None) -> None:
         """Delete a stored object; a pod on a node gets its grace period first."""

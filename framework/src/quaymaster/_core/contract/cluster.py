@@ -7,15 +7,17 @@ calls, or that a call which failed had no effect.
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import attrs
 import msgspec
+from msgspec.structs import replace
 
-from quaymaster._api.objects import ApiObject, Pod, PodCondition
+from quaymaster._api.objects import ApiObject, Pod, PodCondition, PodStatus
 from quaymaster._base.errors import QuaymasterError
 
 __all__ = [
+    "POD_SCHEDULED",
     "AlreadyExistsError",
     "ApiError",
     "Cluster",
@@ -33,10 +35,14 @@ __all__ = [
     "Watch",
     "WatchEvent",
     "WatchEventType",
+    "differ_by_outcome",
 ]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 ObjT_co = TypeVar("ObjT_co", bound=ApiObject, covariant=True)
+
+POD_SCHEDULED: Final = "PodScheduled"
+"""The type of the condition that the scheduler writes after a failed attempt."""
 
 
 class ApiError(QuaymasterError):
@@ -200,6 +206,21 @@ class PodStatusPatch:
 
     condition: PodCondition | None = None
     nominated_node_name: str | None = None
+
+
+def differ_by_outcome(before: PodStatus, after: PodStatus) -> bool:
+    """Whether two statuses differ at most in the outcome of a failed attempt.
+
+    With an autoscaler, nodes come all the time, and the message of the condition has
+    their number: most updates of pods are of this kind. Statuses with other conditions
+    are not compared, and count as different.
+    """
+    earlier, later = before.conditions, after.conditions
+    return (
+        len(earlier) == len(later) == 1
+        and earlier[0].type == later[0].type == POD_SCHEDULED
+        and replace(before, conditions=later) == after
+    )
 
 
 class EventNote(msgspec.Struct, eq=False):

@@ -118,11 +118,19 @@ class PostFilterResult:
             reasons become the last part of the pod's message.
         nominating: The change of the pod's nomination; None keeps it.
         message: The last part of the pod's message after a success.
+        repeats: Called instead of the hook for the next pod that fails in the same way,
+            as long as no node and no pod on a node has changed: pods that wait for
+            nodes are tried again and again. It returns True if the hook would return
+            this result, and does what else the hook would do, such as drawing a random
+            number; otherwise False, and the hook is called. None: always call the hook.
     """
 
     status: Status | None = None
     nominating: NominatingInfo | None = None
     message: str = ""
+    repeats: Callable[[Pod], bool] | None = attrs.field(
+        default=None, eq=False, repr=False, kw_only=True
+    )
 
 
 @attrs.frozen(eq=False, kw_only=True)

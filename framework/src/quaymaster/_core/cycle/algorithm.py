@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Pod
 from quaymaster._core.config.model import RANDOM
 from quaymaster._core.contract.cycle_state import CycleState
+from quaymaster._core.contract.results import PostFilterResult
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import Decision, Feasible, FitError, Unfit
@@ -197,14 +198,7 @@ class Algorithm:
         if self._check is not None:
             self._check.filtered(attempt, feasible)
         if isinstance(feasible, FitError):
-            # Also after a failure, so that every node gets its turn: upstream's
-            # ``nextStartNodeIndex`` in ``findNodesThatFitPod``.
-            self._order.advance(_processed(feasible), size)
-            if not self._keeps_outcome_of(attempt):
-                return self._post_filtered(attempt, feasible)
-            unfit = before or self.filters.unfit(attempt, feasible)
-            unfit.outcome = self._post_filtered(attempt, unfit.outcome)
-            return unfit.outcome
+            return self._unfit(attempt, feasible, before, size)
         count = feasible.count
         evaluated = count + feasible.diagnosis.processed()
         # Upstream returns the nominated node before it moves its start index.
@@ -365,6 +359,36 @@ class Algorithm:
             return None
         return self.filters.known_unfit(attempt)
 
+    def _unfit(
+        self, attempt: Attempt, no_fit: FitError, before: Unfit | None, size: int
+    ) -> FitError:
+        """End an attempt that found no node.
+
+        Args:
+            attempt: The attempt.
+            no_fit: Why it found none.
+            before: How an equal attempt has failed, or None.
+            size: The number of nodes to which the attempt is restricted.
+        """
+        if before is None:
+            processed = _processed(no_fit)
+            if self._keeps_outcome_of(attempt):
+                before = self.filters.unfit(attempt, no_fit)
+                before.processed = processed
+                before.answers.clear()
+        else:
+            processed = before.processed
+        # Also after a failure, so that every node gets its turn: upstream's
+        # ``nextStartNodeIndex`` in ``findNodesThatFitPod``.
+        self._order.advance(processed, size)
+        if before is None:
+            return self._post_filtered(attempt, no_fit, [])
+        # Plugins are called in any case where decisions are verified.
+        answers = before.answers if self._check is None else []
+        outcome = self._post_filtered(attempt, before.outcome, answers)
+        before.outcome = outcome
+        return outcome
+
     def _keeps_outcome_of(self, attempt: Attempt) -> bool:
         """Whether equal attempts look at all nodes, in the same way."""
         return (
@@ -373,11 +397,20 @@ class Algorithm:
             and not attempt.pod.status.nominated_node_name
         )
 
-    def _post_filtered(self, attempt: Attempt, no_fit: FitError) -> FitError:
+    def _post_filtered(
+        self, attempt: Attempt, no_fit: FitError, answers: list[PostFilterResult]
+    ) -> FitError:
+        """Return the outcome with the result of PostFilter.
+
+        Args:
+            attempt: The attempt.
+            no_fit: The outcome.
+            answers: See `PostFilterStation.run`.
+        """
         diagnosis = no_fit.diagnosis
         if diagnosis is None or not self.post_filter:
             return no_fit
-        result = self.post_filter.run(attempt.state, attempt.pod, diagnosis)
+        result = self.post_filter.run(attempt.state, attempt.pod, diagnosis, answers)
         # Identity: an equal attempt has ended with the same result.
         if result is no_fit.post_filter:
             return no_fit

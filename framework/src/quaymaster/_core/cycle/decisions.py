@@ -80,8 +80,12 @@ class Unfit(msgspec.Struct, eq=False):
         outcome: The outcome, with the result of the last PostFilter.
         revision: The revision of the node table; -1 if the outcome is not kept.
         skipped: The filters that skipped the pod.
+        processed: The number of nodes that the attempts have tried.
+        answers: What the PostFilter plugins have answered at this revision.
     """
 
     outcome: FitError
     revision: int = -1
     skipped: frozenset[str] = frozenset()
+    processed: int = 0
+    answers: list[PostFilterResult] = []

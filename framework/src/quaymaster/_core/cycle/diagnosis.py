@@ -40,6 +40,8 @@ _ANY_REJECTION: Final = (
 # while array functions take 2 us. Some workloads have many pods and only two nodes.
 _FEW_REJECTIONS: Final = 64
 
+_FEW_CODES: Final = 8
+
 _SMALL_CODE: Final = 1023  # plugins number their statuses from 1 on
 
 
@@ -263,7 +265,7 @@ class Diagnosis(msgspec.Struct, eq=False):
             if len(matching) == len(tally):
                 flags[batch.rows] = True
             elif matching or is_absent_matching:
-                flags[batch.rows] = np.isin(batch.codes, matching)
+                flags[batch.rows] = _are_among(batch.codes, matching)
         for name, status in self._explicit.items():
             row = self.nodes.row_of(name)
             if row is not None:
@@ -501,8 +503,21 @@ def _with_codes(batch: Rejections, codes: Collection[int]) -> RowArray:
     matching = [code for code in counts if batch.status(code).code in codes]
     if len(matching) == len(counts):
         return batch.rows.copy()
-    rows: RowArray = batch.rows[np.isin(batch.codes, matching)]
+    rows: RowArray = batch.rows[_are_among(batch.codes, matching)]
     return rows
+
+
+def _are_among(
+    codes: npt.NDArray[np.integer[Any]] | BoolArray, wanted: Sequence[int]
+) -> BoolArray:
+    """Whether each code is one of some codes."""
+    # `isin` takes 37 us for 1,000 codes, and each comparison 2 us.
+    if not 1 <= len(wanted) <= _FEW_CODES:
+        return np.isin(codes, wanted)
+    among: BoolArray = codes == wanted[0]
+    for code in wanted[1:]:
+        among |= codes == code
+    return among
 
 
 def _distinct(batch: Rejections) -> Iterable[int]:

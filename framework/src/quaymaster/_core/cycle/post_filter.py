@@ -24,6 +24,7 @@ __all__ = ["PostFilterStation"]
 
 # Python 3.11 takes five times as long to read a member of an enumeration as to read a
 # constant, and pods that wait for a node are tried again and again.
+_UNSCHEDULABLE: Final = Code.UNSCHEDULABLE
 _UNRESOLVABLE: Final = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 _NOOP: Final = NominatingMode.NOOP
 
@@ -47,27 +48,46 @@ class PostFilterStation:
         return bool(self._calls)
 
     def run(
-        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
+        self,
+        state: CycleState,
+        pod: Pod,
+        diagnosis: Diagnosis,
+        answers: list[PostFilterResult],
     ) -> PostFilterResult:
         """Run the plugins until one succeeds or fails with an Error.
 
         Equal rejections are the same object.
+
+        Args:
+            state: The cycle state of the attempt.
+            pod: The pod.
+            diagnosis: Why each node was rejected.
+            answers: The answers of the first plugins for an equal attempt on the same
+                nodes, which may hold again; afterwards those of this attempt.
         """
         nominating: NominatingInfo | None = None
         reasons: list[str] = []
         rejector = ""
-        for plugin, function in self._calls:
-            answer = function(state, pod, diagnosis)
-            # By exact type: nearly all answers need no conversion.
-            if type(answer) is not PostFilterResult:
-                answer = _result_of(plugin, answer)
-            result: PostFilterResult = answer
+        for place, (plugin, function) in enumerate(self._calls):
+            result = answers[place] if place < len(answers) else None
+            # A failed function returns a status.
+            if result is None or not (
+                result.repeats is not None and result.repeats(pod) is True
+            ):
+                answer = function(state, pod, diagnosis)
+                # By exact type: nearly all answers need no conversion.
+                if type(answer) is not PostFilterResult:
+                    answer = _result_of(plugin, answer)
+                result = answer
+                answers[place:] = [result]
             status = result.status
             if status is None:
                 return result
-            if status.code is _UNRESOLVABLE:
+            code = status.code
+            if code is _UNRESOLVABLE:
                 return PostFilterResult(status.with_plugin(plugin), result.nominating)
-            if not status.is_rejected:
+            # Identity first: nearly all answers are this one, and a property is a call.
+            if code is not _UNSCHEDULABLE and not status.is_rejected:
                 error = Status(Code.ERROR, reasons_of(status), plugin, status.error)
                 return PostFilterResult(error)
             own = result.nominating

@@ -12,8 +12,13 @@ from typing import Final, Protocol
 import attrs
 
 from quaymaster._api.objects import Pod, PodCondition, Time
+from quaymaster._api.objects.pod import FINISHED_PHASES
 from quaymaster._core.contract.clock import Clock
-from quaymaster._core.contract.cluster import EventNote, PodStatusPatch
+from quaymaster._core.contract.cluster import (
+    POD_SCHEDULED,
+    EventNote,
+    PodStatusPatch,
+)
 from quaymaster._core.contract.results import NominatingInfo, NominatingMode
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.decisions import FitError
@@ -32,7 +37,6 @@ __all__ = [
     "failure_of",
 ]
 
-_POD_SCHEDULED = "PodScheduled"
 _MAX_NOTE_LENGTH = 1024  # what the API server takes; upstream cuts there, too
 _NO_REASON = "0/1 nodes are available:"
 _CLEAR_NOMINATION = NominatingInfo("", NominatingMode.OVERRIDE)
@@ -190,12 +194,13 @@ class FailureHandler:
         queued.gating_plugin = ""
         pod = queued.pod
         stored = self._lookup(queued.key)
-        if stored is None or stored.is_finished or stored.node_name:
+        if stored is None or stored.node_name or stored.status.phase in FINISHED_PHASES:
             # The pod is deleted or bound. Upstream still reports the failure, but a
             # condition that contradicts the binding would only mislead.
             self._queue.done(pod.uid)
             self._queue.nominator.delete(pod)
-        elif stored.uid != pod.uid:
+        # Not by the properties of the pod: Python 3.11 calls a property slowly.
+        elif stored.metadata.uid != pod.metadata.uid:
             self._queue.done(pod.uid)
         else:
             # The pod may have changed during the attempt: the next one needs its newest
@@ -249,6 +254,7 @@ class FailureHandler:
             )
 
     def _report(self, pod: Pod, failure: Failure, was_nominated: bool) -> None:
+        message = failure.message
         if self._on_failure is not None:
             self._on_failure(pod, failure)
         self._record(
@@ -257,32 +263,29 @@ class FailureHandler:
                 type="Warning",
                 reason="FailedScheduling",
                 action="Scheduling",
-                note=_shortened(failure.message),
+                note=message if len(message) <= _MAX_NOTE_LENGTH else _cut(message),
                 reporter=pod.spec.scheduler_name,
             )
         )
-        condition = self._condition(pod, failure)
+        condition = self._changed_condition(pod, failure)
         nomination = _changed_nomination(pod, failure.nominating, was_nominated)
         if condition is not None or nomination is not None:
             patch = PodStatusPatch(condition=condition, nominated_node_name=nomination)
             self._patch_status(pod, patch)
 
-    def _condition(self, pod: Pod, failure: Failure) -> PodCondition | None:
+    def _changed_condition(self, pod: Pod, failure: Failure) -> PodCondition | None:
         """Return the pod's new condition, or None if it has not changed."""
-        since = None
+        since, reason, message = None, failure.reason, failure.message
         for condition in pod.status.conditions:
-            if condition.type == _POD_SCHEDULED and condition.status == "False":
-                if (condition.reason, condition.message) == (
-                    failure.reason,
-                    failure.message,
-                ):
+            if condition.type == POD_SCHEDULED and condition.status == "False":
+                if condition.message == message and condition.reason == reason:
                     return None
                 since = condition.last_transition_time
         return PodCondition(
-            type=_POD_SCHEDULED,
+            type=POD_SCHEDULED,
             status="False",
-            reason=failure.reason,
-            message=failure.message,
+            reason=reason,
+            message=message,
             observed_generation=pod.metadata.generation,
             last_transition_time=Time(self._clock.now()) if since is None else since,
         )
@@ -306,9 +309,7 @@ def _unfit_message(status: Status) -> str:
     return f"0/1 nodes are available: {reasons}." if reasons else _NO_REASON
 
 
-def _shortened(message: str) -> str:
-    if len(message) <= _MAX_NOTE_LENGTH:
-        return message
+def _cut(message: str) -> str:
     suffix = " ..."
     return message[: _MAX_NOTE_LENGTH - len(suffix)] + suffix
 

@@ -340,7 +340,10 @@ class EngineInformers:
 
     def get(self, kind: type[ObjT], key: str) -> ObjT | None:
         """Return one object by its key, or None."""
-        return self._reflector(kind).objects.get(key)
+        reflector = self._reflectors.get(kind)
+        if reflector is None:
+            raise UnfollowedKindError(kind, self._reflectors)
+        return reflector.objects.get(key)
 
     def list(self, kind: type[ObjT], namespace: str | None = None) -> Sequence[ObjT]:
         """Return all objects of a kind, of one namespace if given."""

@@ -110,10 +110,14 @@ class _TimedPostFilter(PostFilterStation):
         return bool(self._inner)
 
     def run(
-        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
+        self,
+        state: CycleState,
+        pod: Pod,
+        diagnosis: Diagnosis,
+        answers: list[PostFilterResult],
     ) -> PostFilterResult:
         return self._times.take(
-            "PostFilter", lambda: self._inner.run(state, pod, diagnosis)
+            "PostFilter", lambda: self._inner.run(state, pod, diagnosis, answers)
         )
 
 

@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from quaymaster._api.objects import Pod
@@ -45,12 +46,13 @@ class PodPatches:
 
         Errors are logged, in one line for all pods with the same error in a second.
         """
-        waiting = self._waiting.get(pod.uid)
+        uid = pod.metadata.uid
+        waiting = self._waiting.get(uid)
         if waiting is not None:
             before = waiting.pop()[1] if waiting else PodStatusPatch()
             waiting += [(pod, merged) for merged in _merged(before, patch)]
             return
-        self._waiting[pod.uid] = deque()
+        self._waiting[uid] = deque()
         self._submit(pod, patch)
 
     def drop(self, pod: Pod) -> None:
@@ -79,25 +81,26 @@ class PodPatches:
         self._failed.setdefault(problem, []).append(pod.key)
 
     def _submit(self, pod: Pod, patch: PodStatusPatch) -> None:
-        def call() -> ApiError | None:
-            try:
-                self._cluster.patch_pod_status(pod, patch)
-            except ApiError as error:
-                return error
-            return None
-
         self._executor.submit(
-            call, lambda error: self._answered(pod, error), blocks=False
+            partial(self._call, pod, patch), partial(self._answered, pod), blocks=False
         )
+
+    def _call(self, pod: Pod, patch: PodStatusPatch) -> ApiError | None:
+        try:
+            self._cluster.patch_pod_status(pod, patch)
+        except ApiError as error:
+            return error
+        return None
 
     def _answered(self, pod: Pod, error: ApiError | None) -> None:
         if error is not None:
             self._note_failure(pod, str(error))
-        waiting = self._waiting[pod.uid]
+        uid = pod.metadata.uid
+        waiting = self._waiting[uid]
         if waiting:
             self._submit(*waiting.popleft())
         else:
-            del self._waiting[pod.uid]
+            del self._waiting[uid]
 
 
 def _merged(before: PodStatusPatch, patch: PodStatusPatch) -> Sequence[PodStatusPatch]:

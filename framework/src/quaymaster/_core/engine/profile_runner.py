@@ -187,7 +187,7 @@ class ProfileRunner:
 
     def catch_up(self) -> bool:
         """Handle posted calls, changes and due timers; return whether any came."""
-        busy = self.read_changes()
+        busy = self.inbox.has_work and self.read_changes()
         return self.clock.run_due() > 0 or busy
 
     def read_changes(self) -> bool:

@@ -27,15 +27,18 @@ class Progress:
     Args:
         clock: Has the timers that may still change the cluster.
         history: The last attempts, for the error about an endless loop.
+
+    Attributes:
+        attempts_since: The attempts since the last change while nothing was to come.
     """
 
     __slots__ = (
-        "_attempts_since",
         "_changes",
         "_clock",
         "_seen",
         "_seen_at",
         "_standstill",
+        "attempts_since",
     )
 
     def __init__(self, clock: Clock, history: AttemptHistory | None = None) -> None:
@@ -46,14 +49,14 @@ class Progress:
             else None
         )
         self._changes = 0
-        self._attempts_since = 0
+        self.attempts_since = 0
         self._seen = 0
         self._seen_at = clock.now()
 
     def note_change(self) -> None:
         """Note that the cluster has changed, so that a rejected pod may fit now."""
         self._changes += 1
-        self._attempts_since = 0
+        self.attempts_since = 0
 
     def note_attempt(self, queued: QueueRecord) -> None:
         """Note that a pod or a group is about to be tried.
@@ -65,7 +68,7 @@ class Progress:
             self._standstill.note_attempt(queued.key)
         queued.attempted_at_change = self._changes
         if not self._clock.has_foreground_timers:
-            self._attempts_since += 1
+            self.attempts_since += 1
 
     def note_idle_turn(self) -> None:
         """Note a turn of the engine that handled something, but tried no pod.
@@ -79,7 +82,7 @@ class Progress:
 
     def is_stuck(self, pending: int) -> bool:
         """Whether all pending pods were tried several times without any change."""
-        return self._attempts_since > _TRIES_TO_GIVE_UP_AFTER * (pending + 1)
+        return self.attempts_since > _TRIES_TO_GIVE_UP_AFTER * (pending + 1)
 
     def is_idle(self, pending: Iterable[QueueRecord]) -> bool:
         """Whether these pods have been tried for a day without any change.

@@ -237,6 +237,9 @@ class Scheduler:
     @property
     def is_stuck(self) -> bool:
         """Whether all pending pods were tried several times without any change."""
+        # Most calls end here: a driver asks before each attempt.
+        if not self._progress.attempts_since:
+            return False
         return self._progress.is_stuck(len(self.queue) + len(self.waiting))
 
     def pass_time(self) -> bool:
@@ -420,12 +423,14 @@ class Scheduler:
             # Successes leave at once: a report of a broken contract needs a rejection.
             if isinstance(outcome, Decision):
                 return outcome
-            reports = self._runner.reports
-            reports.broken_contract(pod, outcome.status)
+            if outcome.status.error is not None:
+                self._runner.reports.broken_contract(pod, outcome.status)
             if outcome.post_filter is not None:
                 if self._measured is not None:
                     self._measured.preempted()
-                reports.broken_contract(pod, outcome.post_filter.status)
+                status = outcome.post_filter.status
+                if status is not None and status.error is not None:
+                    self._runner.reports.broken_contract(pod, status)
             failure = self._failures.get(outcome)
             if failure is None:
                 failure = self._failures[outcome] = failure_of(outcome)

@@ -1,7 +1,6 @@
 """The verdicts of some filters on all nodes, updated node by node."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -10,7 +9,7 @@ import numpy as np
 from quaymaster._core.contract.declarations import PodUse
 from quaymaster._core.contract.status import Code, Status
 from quaymaster._core.cycle.attempt import Attempt
-from quaymaster._core.cycle.diagnosis import counted, picked
+from quaymaster._core.cycle.diagnosis import picked
 from quaymaster._core.cycle.filter_call import FilterCall
 from quaymaster._core.cycle.summary import Summary
 from quaymaster._core.state.arrays import Int32Array, RowArray, Rows
@@ -238,6 +237,8 @@ class _CachedRejections:
         self._codes = codes
         self._judged = judged
         self._count = count
+        self._rows: RowArray | None = None
+        self._counts: Mapping[int, int] | None = None
 
     @property
     def lasts(self) -> bool:
@@ -247,21 +248,32 @@ class _CachedRejections:
     def __len__(self) -> int:
         return self._count
 
-    @cached_property
+    # Not `functools.cached_property`: its lock takes as long as the work.
+    @property
     def rows(self) -> RowArray:
         """The rejected rows, ascending."""
-        return picked(self._judged, self._codes[self._judged].nonzero()[0])
+        if self._rows is None:
+            places = self._codes[self._judged].nonzero()[0]
+            self._rows = picked(self._judged, places)
+        return self._rows
 
-    @cached_property
+    @property
     def codes(self) -> Int32Array:
         """The code of each rejected row."""
         codes: Int32Array = self._codes[self.rows]
         return codes
 
-    @cached_property
+    @property
     def counts(self) -> Mapping[int, int]:
         """The number of rows with each code."""
-        return counted(self.codes)
+        if self._counts is None:
+            # Not by `codes`: each verdict that changes begins a new batch, and most of
+            # these are only counted.
+            of_each = np.bincount(self._codes[self._judged]).tolist()
+            self._counts = {
+                code: count for code, count in enumerate(of_each) if count and code
+            }
+        return self._counts
 
     def status(self, code: int) -> Status:
         """Return the status of a code, with its plugin."""

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from quaymaster._api.objects import ObjectMeta, Pod, PodSpec, PodStatus, SpecKey
+from quaymaster._core.contract.cluster import POD_SCHEDULED, differ_by_outcome
 from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.declarations import PodUse, Scope
 from quaymaster._core.contract.status import Status
@@ -46,8 +47,6 @@ _MOST_SKIPS: Final = 1 << 12
 # Chosen, not measured: in clusters of any size, a few Deployments that take turns find
 # their memos again.
 _FEWEST: Final = 16
-
-_OUTCOME: Final = "PodScheduled"
 
 # The number of single pods whose signature is kept.
 _MOST_PODS: Final = 1 << 12
@@ -196,23 +195,22 @@ class Signatures:
             # Identity: an equal spec may have another signature only if a plugin breaks
             # the rules, but to compare specs takes longer than to sign the pod.
             if kept.spec() is pod.spec:
-                # Identity: often not even the condition has changed since the last try.
-                is_same = (
-                    kept.metadata is pod.metadata
-                    and kept.status is pod.status
-                    and kept.node_name == pod.node_name
-                )
-                if is_same and self._is_current(kept.signed):
-                    return kept.signed
+                # Mostly nothing has changed since the last try, or the condition alone.
+                signed = kept.signed
+                if (
+                    signed.forgotten == self._forgotten
+                    and signed.memo() is not None
+                    and kept.is_signed_alike(pod)
+                ):
+                    return signed
                 traits = _traits(pod)
                 if self._still_holds(kept.signed, traits):
                     self._keep(pod, kept.signed)
                     return kept.signed
         traits = traits or _traits(pod)
         last = self._last.of(pod)
-        signed = last.signed
-        if signed is not None and self._still_holds(signed, traits):
-            return signed
+        if last.signed is not None and self._still_holds(last.signed, traits):
+            return last.signed
         memo = self._recall(pod)
         if memo is None:
             last.signed = None
@@ -222,10 +220,11 @@ class Signatures:
         return signed
 
     def _still_holds(self, signed: "_Signed", traits: tuple[object, ...]) -> bool:
-        return signed.traits == traits and self._is_current(signed)
-
-    def _is_current(self, signed: "_Signed") -> bool:
-        return signed.forgotten == self._forgotten and signed.memo() is not None
+        return (
+            signed.traits == traits
+            and signed.forgotten == self._forgotten
+            and signed.memo() is not None
+        )
 
     def _keep(self, pod: Pod, signed: "_Signed") -> None:
         pods, uid = self._pods, pod.metadata.uid
@@ -345,6 +344,31 @@ class _SignedPod(msgspec.Struct, eq=False):
     node_name: str
     signed: _Signed
 
+    def is_signed_alike(self, pod: Pod) -> bool:
+        """Whether a later version has the same traits; if so, keep it.
+
+        It may miss an equal version. Computing and comparing the traits takes three
+        times as long.
+        """
+        before, after = self.metadata, pod.metadata
+        if self.node_name != pod.node_name or not (
+            # Identity: a status patch keeps these objects.
+            before is after
+            or (
+                before.labels is after.labels
+                and before.annotations is after.annotations
+                and before.owner_references is after.owner_references
+                and before.namespace == after.namespace
+            )
+        ):
+            return False
+        status = pod.status
+        # Identity: a short cut for the same version.
+        if self.status is not status and not differ_by_outcome(self.status, status):
+            return False
+        self.metadata, self.status = after, status
+        return True
+
 
 class _LastSigned:
     """The signature of the last pod with a spec; None before the first pod."""
@@ -384,7 +408,7 @@ def _without_outcome(status: PodStatus) -> PodStatus:
     Its message has the number of nodes. With an autoscaler, nodes come all the time,
     and to sign waiting pods again took a tenth of the attempts.
     """
-    others = tuple([each for each in status.conditions if each.type != _OUTCOME])
+    others = tuple([each for each in status.conditions if each.type != POD_SCHEDULED])
     return replace(status, conditions=others)
 
 

@@ -338,13 +338,13 @@ class Question:
         return _SKIP
 
     def _hints_for(self, scheduler_name: str) -> _Hints | None:
-        try:
+        # Not by an exception: for the patch of a pod, the pod is the only candidate.
+        if scheduler_name in self._by_profile:
             return self._by_profile[scheduler_name]
-        except KeyError:
-            # Kept for the event, whose candidates mostly belong to the same profile.
-            hints = self._registry.matching(scheduler_name, self._event)
-            self._by_profile[scheduler_name] = hints
-            return hints
+        # Kept for the event, whose candidates mostly belong to the same profile.
+        hints = self._registry.matching(scheduler_name, self._event)
+        self._by_profile[scheduler_name] = hints
+        return hints
 
     def _helps(self, pod: Pod, plugin: str, hint: QueueingHintFn | None) -> bool:
         """Whether a plugin's hint returns Queue; a failed hint counts as Queue."""

@@ -377,7 +377,12 @@ class SchedulingQueue(QueuedPods):
         """
         for event in changes:
             question = self._question(self._hints, event, old, queued.pod)
-            self._queues.requeue(queued, question.strategy(queued), event.label)
+            strategy = question.strategy(queued)
+            if strategy is _SKIP and not queued.gating_plugin:
+                # As `requeue`, for a pod that stays: most are patched by the scheduler.
+                self._queues.unschedulable.update_keys(queued)
+                continue
+            self._queues.requeue(queued, strategy, event.label)
             if queued.queue is not QueueName.UNSCHEDULABLE:
                 return
 

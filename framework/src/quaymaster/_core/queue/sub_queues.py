@@ -259,8 +259,8 @@ class SubQueues:
         if not is_open and not passes_gates(queued, gates):
             self._hold_back(queued, label)
             return
-        expiration = self._policy.expiration(queued)
-        assert expiration is not None, "only pods with a backoff come here"
+        expiration = queued.backoff_expiration
+        assert expiration is not None, "its backoff was computed to find it here"
         if queued.rejectors:
             self._enter(queued, _BACKOFF)
             self.backoff.push(queued, (expiration, sort_key(queued)), group)

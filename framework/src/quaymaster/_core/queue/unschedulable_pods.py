@@ -55,12 +55,24 @@ class UnschedulablePods(Generic[RejectedT]):
 
     def put(self, queued: RejectedT) -> None:
         """Add a pod, or update it when it or its plugins have changed."""
-        self.pods[queued.key] = queued
+        pod = queued.key
+        self.pods[pod] = queued
         for plugin in queued.rejectors:
             group = self._by_plugin.get(plugin)
             if group is None:
                 group = self._by_plugin[plugin] = _Rejected()
-            group.put(queued, self._keys_of(queued, plugin))
+            keys = self._keys_of(queued, plugin)
+            if keys is None and not group.has_keys:
+                group.pods[pod] = queued
+            else:
+                group.put(queued, keys)
+
+    def update_keys(self, queued: RejectedT) -> None:
+        """Update the keys of a pod that has changed, while its plugins are the same."""
+        for plugin in queued.rejectors:
+            group = self._by_plugin[plugin]
+            if group.has_keys:
+                group.put(queued, self._keys_of(queued, plugin))
 
     def remove(self, queued: RejectedT) -> None:
         """Remove a pod."""
@@ -68,7 +80,10 @@ class UnschedulablePods(Generic[RejectedT]):
         del self.pods[key]
         for plugin in queued.rejectors:
             group = self._by_plugin[plugin]
-            group.remove(key)
+            if group.has_keys:
+                group.remove(key)
+            else:
+                del group.pods[key]
             if not group.pods:
                 del self._by_plugin[plugin]
 
@@ -108,12 +123,18 @@ _NO_PODS: Final[Mapping[str, None]] = {}
 
 
 class _Rejected(Generic[RejectedT]):
-    """The pods that one plugin rejected, in order of arrival."""
+    """The pods that one plugin rejected, in order of arrival.
 
-    __slots__ = ("_by_key", "_keys", "_place", "_places", "pods")
+    Attributes:
+        has_keys: Whether any of them has ever had keys.
+        pods: The pods by key.
+    """
+
+    __slots__ = ("_by_key", "_keys", "_place", "_places", "has_keys", "pods")
 
     def __init__(self) -> None:
         self.pods: dict[str, RejectedT] = {}
+        self.has_keys = False
         self._keys: dict[str, Collection[Hashable]] = {}
         self._by_key: dict[Hashable, dict[str, None]] = {}
         self._place: dict[str, int] = {}
@@ -126,6 +147,7 @@ class _Rejected(Generic[RejectedT]):
             self._forget(pod)
         if keys is None:
             return
+        self.has_keys = True
         if pod not in self._place:
             self._places += 1
             self._place[pod] = self._places

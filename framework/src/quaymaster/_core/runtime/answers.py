@@ -157,7 +157,14 @@ def _post_filter(plugin: str, hook: str, answer: object, _size: int) -> object:
         return PostFilterResult(answer) if isinstance(answer, Status) else answer
     wrong = _wrong_part(answer)
     if wrong is None:
-        return answer
+        repeats = answer.repeats
+        if repeats is None:
+            return answer
+        guarded = guarded_function(plugin, "repeats", repeats, _YES_OR_NO, "a bool")
+        # Not by `attrs.evolve`, which looks up the fields.
+        return PostFilterResult(
+            answer.status, answer.nominating, answer.message, repeats=guarded
+        )
     expected = "a PostFilterResult with valid parts"
     return PostFilterResult(unexpected(plugin, hook, wrong, expected))
 
@@ -170,6 +177,9 @@ def _wrong_part(result: PostFilterResult) -> object:
     nominating: object = result.nominating
     if nominating is not None and not isinstance(nominating, NominatingInfo):
         return nominating
+    repeats: object = result.repeats
+    if repeats is not None and not callable(repeats):
+        return repeats
     return None
 
 
@@ -326,6 +336,7 @@ _SCORES: Final = "an int64 array or Status"
 _ARRAY: Final = "type(answer) is ndarray and answer.dtype is INT64 and answer.shape == "
 
 _STATUS_ALONE: Final = (Status,)
+_YES_OR_NO: Final = (bool, Status)
 _BOOL_OR_STATUS: Final = (bool, Status)
 
 _STATUS: Final = ExpectedAnswer()

@@ -24,7 +24,10 @@ class DecisionLog:
 
     Attributes:
         decisions: All decisions, in their order.
+        calls_hooks: Whether it calls hooks.
     """
+
+    calls_hooks = False
 
     def __init__(self, cluster: InMemoryCluster) -> None:
         self.decisions: list[Decision] = []

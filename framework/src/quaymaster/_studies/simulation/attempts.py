@@ -28,7 +28,12 @@ class AttemptLog:
         requested: Decides which pods may be the requested one.
         which: The attempts to explain; a number counts from 1.
         node: A node that all plugins evaluate, or empty.
+
+    Attributes:
+        calls_hooks: Whether it may call hooks.
     """
+
+    calls_hooks = True
 
     def __init__(
         self, requested: RequestedPod, which: WhichAttempt | int, node: str = ""

@@ -15,6 +15,10 @@ __all__ = ["FollowsAttempts", "FollowsGroups"]
 class FollowsAttempts(Protocol):
     """Follows attempts, each from its beginning to its end."""
 
+    @property
+    def calls_hooks(self) -> bool:
+        """Whether it may call hooks at the next call of `begin` or `fail`."""
+
     def begin(self, pod: Pod, framework: Framework, now: float, /) -> None:
         """Called just before an attempt of a pod."""
 

@@ -40,7 +40,12 @@ class GroupLog:
         keeps_last: Whether to keep only the last attempt of each group.
         explains: Whether to keep why nodes were rejected for a pod; for the first and
             the last pod that got no node it is kept in any case.
+
+    Attributes:
+        calls_hooks: Whether it calls hooks.
     """
+
+    calls_hooks = False
 
     def __init__(
         self,

@@ -56,16 +56,20 @@ class Record:
         self.reasons: dict[str, tuple[str, ...]] = {}
         self.on_progress: ProgressFn | None = None
         self.tried = 0
+        self._moment, self._seconds = self.started, 0.0
 
     def attempting(self, pod: Pod, framework: Framework) -> None:
         """Pass an attempt to the logs, and count it."""
         if self.logs:
-            # Logs may explain the attempt, which calls hooks once more.
-            with self.unobserved():
-                for log in self.logs:
-                    log.begin(pod, framework, self._now())
+            now = self._now()
+            for log in self.logs:
+                if log.calls_hooks:
+                    with self.unobserved():
+                        log.begin(pod, framework, now)
+                else:
+                    log.begin(pod, framework, now)
         self.tried += 1
-        self.attempts[pod.uid] += 1
+        self.attempts[pod.metadata.uid] += 1
 
     def moment(self) -> tuple[float, int, int, int]:
         """Return the time and the numbers of attempts, placed and preempted pods."""
@@ -116,11 +120,13 @@ class Record:
 
     def gave_no_node(self, pod: Pod, failure: Failure) -> None:
         """Note why an attempt failed."""
-        self.reasons[pod.uid] = failure.reasons
-        if self.logs:
-            with self.unobserved():
-                for log in self.logs:
+        self.reasons[pod.metadata.uid] = failure.reasons
+        for log in self.logs:
+            if log.calls_hooks:
+                with self.unobserved():
                     log.fail(pod, failure)
+            else:
+                log.fail(pod, failure)
 
     def group_decided(self, report: "GroupReport") -> None:
         """Pass an attempt of a group to the logs."""
@@ -138,7 +144,10 @@ class Record:
 
     def since(self, moment: float) -> float:
         """Return the seconds since the beginning, to the microsecond, as in objects."""
-        return round(moment - self.started, 6)
+        # Rounding takes as long as noting an attempt, and many attempts share a moment.
+        if moment != self._moment:
+            self._moment, self._seconds = moment, round(moment - self.started, 6)
+        return self._seconds
 
     def report_progress(self) -> None:
         """Report how many pods have a node, and how many pods there are."""

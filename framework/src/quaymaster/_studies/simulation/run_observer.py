@@ -77,6 +77,8 @@ class RunObserver:
 class _Sampling:
     """Takes a sample before each attempt; implements `FollowsAttempts`."""
 
+    calls_hooks = True
+
     def __init__(
         self, simulation: "Simulation", series: Series, attempts: SampledAttempts
     ) -> None:

@@ -53,7 +53,8 @@ class StepLog:
         number_of: Returns how often a pod has been tried.
 
     Attributes:
-        explains: Whether the next attempt is explained.
+        calls_hooks: Whether the next attempt is explained.
+        has_step: Whether an attempt was made since `clear`.
     """
 
     __slots__ = (
@@ -64,7 +65,8 @@ class StepLog:
         "_number_of",
         "_pod",
         "_step",
-        "explains",
+        "calls_hooks",
+        "has_step",
     )
 
     def __init__(self, number_of: Callable[[Pod], int]) -> None:
@@ -74,12 +76,7 @@ class StepLog:
         self._failure: tuple[Pod, Failure] | None = None
         self._node = ""
         self._explanation: Explanation | None = None
-        self.explains = False
-
-    @property
-    def has_step(self) -> bool:
-        """Whether an attempt was made since `clear`."""
-        return self._pod is not None
+        self.calls_hooks = self.has_step = False
 
     @property
     def step(self) -> Step | None:
@@ -97,21 +94,23 @@ class StepLog:
 
     def clear(self, *, explains: bool) -> None:
         """Drop the last attempt, and be ready for the next one."""
-        self.explains = explains
+        self.calls_hooks = explains
+        self.has_step = False
         self._pod = self._step = None
 
     def begin(self, pod: Pod, framework: Framework, now: float) -> None:
         """Begin the attempt of a pod."""
         self._explanation = None
-        if self.explains:
+        if self.calls_hooks:
             self._explanation = explain(framework.plain, pod, framework.profile.name)
         self._pod, self._at, self._step = pod, now, None
+        self.has_step = True
         self._failure, self._node = None, ""
 
     def fail(self, pod: Pod, failure: Failure) -> None:
         """End the attempt of a pod that got no node."""
         # Waiting pods of earlier attempts may end at any moment.
-        if self._pod is None or self._pod.uid != pod.uid:
+        if self._pod is None or self._pod.metadata.uid != pod.metadata.uid:
             return
         if self._node or self._step is not None:
             step = self.step

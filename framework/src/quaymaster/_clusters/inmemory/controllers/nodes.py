@@ -45,6 +45,16 @@ class NodeControllers:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """Handle a pod that was created (no old), changed, or removed (no new)."""
+        # Pods without a node concern none of these, and schedulers patch them often.
+        if (
+            old is not None
+            and new is not None
+            and not old.node_name
+            and not new.node_name
+            # Identity: most updates share the time; the others are looked at below.
+            and old.metadata.deletion_timestamp is new.metadata.deletion_timestamp
+        ):
+            return
         self._pods_on.pod_changed(old, new)
         self._evictions.pod_changed(old, new)
         if (
