@@ -23,7 +23,7 @@ from tests.autoscale.solve_differences import solve_differences
 from tests.autoscale.solve_player import answer_to_solve
 from tests.conformance.recorded_set import Outcome, RecordedSet
 
-__all__ = ["AUTOSCALE", "differences"]
+__all__ = ["AUTOSCALE", "answer_to", "differences"]
 
 _UNORDERED: Final = "equivalence.BuildPodGroups"
 """Its result has the order of a Go map."""

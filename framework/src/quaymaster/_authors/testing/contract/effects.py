@@ -27,6 +27,7 @@ from quaymaster._authors.testing.contract.reserving import (
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.unread_arguments import unread_arguments
 from quaymaster._authors.testing.contract.uptime import with_times
 from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._base.errors import counted
@@ -57,6 +58,7 @@ _SERIES: Final = (
     "go, and after 1,000 series no new ones are counted, so use a label with few "
     "values, such as a zone or a result"
 )
+_UNREAD: Final = "argument '{}' has no effect: no code of the plugin reads it"
 _MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40
 """The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
@@ -69,7 +71,8 @@ class VacuousContractWarning(UserWarning):
 
     The checks of such a hook compare nothing. Draw clusters on which the hook decides:
     see `PluginContract.clusters`. It also warns of data from outside that never change,
-    and of metrics whose labels have a value for each node.
+    of metrics whose labels have a value for each node, and of arguments that no code
+    reads.
     """
 
 
@@ -148,6 +151,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     # Once: it does not depend on the cluster.
     if not subject.effects["pods"] and has_constant_readings(subject, cluster):
         subject.notes.add(_READINGS)
+    subject.notes.update(map(_UNREAD.format, unread_arguments(subject.plugin)))
     subject.notes.update(map(_SERIES.format, series_by_node(subject, cluster)))
     bench = Bench(subject, cluster)
     for pod in cluster.pending:

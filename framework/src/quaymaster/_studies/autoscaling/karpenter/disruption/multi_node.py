@@ -74,6 +74,7 @@ def multi_node_command(
     least, most = 1, min(_MOST, len(candidates) - 1)
     best: Command | None = None
     scores: Mapping[str, Score] = {}
+    rejected: Mapping[str, Score] = {}
     while least <= most:
         # A count that fails hides larger ones that would succeed, as in
         # ``firstNConsolidationOption`` (multinodeconsolidation.go).
@@ -87,10 +88,12 @@ def multi_node_command(
             least = middle + 1
         else:
             most = middle - 1
-    if best is not None:
-        for name, score in scores.items():
-            if score.is_approved:
-                report(DisruptionEvent("NodePool", name, APPROVED, str(score)))
+            if verdict is not None:
+                rejected = verdict.scores or rejected
+    # Pools that approve are reported for a command that others reject, too.
+    for name, score in (rejected if best is None else scores).items():
+        if score.is_approved:
+            report(DisruptionEvent("NodePool", name, APPROVED, str(score)))
     return best
 
 
