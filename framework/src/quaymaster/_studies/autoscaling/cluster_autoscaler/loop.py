@@ -137,7 +137,7 @@ class ClusterAutoscaler:
         self._seen = SeenCluster(cluster, cloud, options)
         self.trial = StandingTrial(cluster, config, registry, counts=self._counts)
         self._capacity = CapacityReader(self.trial)
-        self._expected = ExpectedNodes(self.trial)
+        self._expected = ExpectedNodes(self.trial, cloud.groups)
         self._templates = Templates(cloud, self.trial, options)
         self._states = GroupStates(cloud, options)
         prices = {name: each.price_per_hour for name, each in cloud.groups.items()}
