@@ -18,6 +18,7 @@ from quaymaster import (
     Status,
     hookimpl,
 )
+from quaymaster.cluster import Verb, Write
 from quaymaster.objects import ObjectMeta, PodDisruptionBudget
 from quaymaster.testing import clusters, make_node, make_pod
 from tests.kit.planted.mistake import Mistake, Plugin
@@ -42,7 +43,7 @@ class Rescues(Plugin):
 
     kinds = (Lifeboat,)
     reads = (PodDisruptionBudget,)
-    writes = ()
+    writes: ClassVar[Sequence[Write]] = ()
 
     def facts(self, pod: Pod) -> Sequence[object]:
         """Return what the result follows from."""
@@ -212,6 +213,25 @@ class RunsTasks(Rescues):
         return super().result(pod, facts, repeats)
 
 
+class DeletesPods(Rescues):
+    """Also deletes a running pod in each call of the hook."""
+
+    writes: ClassVar[Sequence[Write]] = (Write(Verb.DELETE, Pod),)
+
+    def result(
+        self, pod: Pod, facts: Sequence[object], repeats: Callable[[Pod], bool]
+    ) -> PostFilterResult:
+        pods = self.handle.cluster.list(Pod).items
+        for each in [each for each in pods if not each.is_terminating][:1]:
+            self.handle.cluster.delete(Pod, each.key, uid=each.uid)
+        return super().result(pod, facts, repeats)
+
+
+class RaisesInRepeats(Rescues):
+    def draw(self) -> None:
+        raise LookupError("gone")
+
+
 OWN = clusters(
     nodes=st.just(make_node()),
     pods=st.builds(make_pod, priority=st.integers(0, 9)),
@@ -239,5 +259,7 @@ RESCUE_MISTAKES: Sequence[Mistake] = tuple(
         DrawsTwice,
         SetsTimers,
         RunsTasks,
+        DeletesPods,
+        RaisesInRepeats,
     )
 )
