@@ -157,30 +157,32 @@ def _wrong_repetition(harness: RepeatingHarness, pod: Pod) -> str:
     # If it fails, its guard returns a status.
     repeats: Callable[[Pod], object] = kept.repeats
     statuses = harness.attempt(pod)
-    answer, asked = harness.repeated_draws(lambda: harness.traced(lambda: repeats(pod)))
+    answer, repeating = harness.repeated_draws(
+        lambda: harness.traced(lambda: repeats(pod))
+    )
     if isinstance(answer, Status):
         return f"fails: {answer.message}"
     if not answer:
         return ""
-    result, called = harness.traced(lambda: harness.call_hook(pod, statuses))
+    result, hook = harness.traced(lambda: harness.call_hook(pod, statuses))
     if _compared(result) != _compared(kept):
         return (
             f"returns True, although the hook returns {_shown(result)}, and has "
             f"returned {_shown(kept)} before: {_REMEDY}"
         )
-    return _other_effects(asked, called)
+    return _other_effects(repeating, hook)
 
 
-def _other_effects(asked: Trace, called: Trace) -> str:
+def _other_effects(repeating: Trace, hook: Trace) -> str:
     """Return what the hook does besides its result, and `repeats` does not do."""
-    missing = [act for act in called.acts if act not in asked.acts]
+    missing = [act for act in hook.acts if act not in repeating.acts]
     if missing:
         return (
             f"returns True, although the hook {' and '.join(missing)}: the framework "
             "does not call the hook then, so return False, or let the result have no "
             "repeats, unless repeats does all that the hook would do"
         )
-    if asked.random != called.random:
+    if repeating.random != hook.random:
         return (
             "returns True, and draws other random numbers than the hook: draw from "
             "handle.random what the hook would draw before returning True, so that "
