@@ -110,9 +110,10 @@ def read_flags(flags: Iterable[str]) -> ClusterAutoscalerOptions:
         option = _OTHER_NAMES.get(name, name.replace("-", "_"))
         if option not in kinds:
             raise FlagError(flag, _unknown(name, kinds))
-        if not sign and kinds[option] is not bool:
+        kind = kinds[option]
+        if not sign and kind is not bool:
             raise FlagError(flag, f"expected a value, such as --{name}=VALUE")
-        value = _value(flag, option, kinds[option], text if sign else "true")
+        value = _value(flag, option, kind, text if sign else "true")
         if option in _REPEATED and isinstance(value, tuple):
             settings[option] = (*_texts(settings.get(option, ())), *value)
         else:
