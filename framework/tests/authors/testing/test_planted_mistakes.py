@@ -117,6 +117,8 @@ from tests.kit.planted.ranks import OWN as RANK_CLUSTERS
 from tests.kit.planted.ranks import RANK_MISTAKES, CountsRanks, Ranks
 from tests.kit.planted.relays import OWN as RELAY_CLUSTERS
 from tests.kit.planted.relays import RELAY_MISTAKES, Relays
+from tests.kit.planted.rescues import OWN as RESCUE_CLUSTERS
+from tests.kit.planted.rescues import RESCUE_MISTAKES, Rescues
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
 from tests.kit.planted.seats import SEAT_MISTAKES, LimitedSeats, Seats
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
@@ -190,6 +192,7 @@ MISTAKES = (
     *RANK_MISTAKES,
     *PIPE_MISTAKES,
     *WEIGHT_MISTAKES,
+    *RESCUE_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -269,6 +272,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Ranks, RANK_CLUSTERS),
     (Pipes, PIPE_CLUSTERS),
     (CountsRanks, RANK_CLUSTERS),
+    (Rescues, RESCUE_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -342,6 +346,7 @@ COSTLY = (
     "Ranks",
     "Pipes",
     "CountsRanks",
+    "Rescues",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

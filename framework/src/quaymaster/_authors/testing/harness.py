@@ -315,7 +315,9 @@ class PluginHarness(GroupHarness[PluginT]):
             ValueError: The pod fits somewhere.
             PluginStatusError: A plugin failed before.
         """
-        statuses = self.attempt(pod)
+        return self._call_post_filter(pod, self.attempt(pod))
+
+    def _call_post_filter(self, pod: Pod, statuses: NodeStatuses) -> PostFilterResult:
         call = self._call("postFilter")
         answer: PostFilterResult | Status | None = self._ask(
             call, "post_filter", self.state, pod, statuses

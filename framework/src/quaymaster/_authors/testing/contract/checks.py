@@ -48,6 +48,7 @@ from quaymaster._authors.testing.contract.pre_bind_runs import PRE_BIND
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.registrations import REGISTRATIONS
 from quaymaster._authors.testing.contract.releases import RELEASES
+from quaymaster._authors.testing.contract.repeated_results import REPEATS
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
 from quaymaster._authors.testing.contract.restarts import RESTARTS
 from quaymaster._authors.testing.contract.rights import RIGHTS
@@ -147,6 +148,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         HINTS,
         EVENTS,
         EVICTING,
+        REPEATS,
         VICTIM_TWINS,
         RIGHTS,
     )

@@ -1,6 +1,6 @@
 """Filters beside a plugin, so that its PostFilter hook has work."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import ClassVar, TypeVar
 
 import attrs
@@ -11,6 +11,7 @@ from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.harness import PluginHarness
 from quaymaster._clusters.inmemory.admission.problems import AdmissionError
+from quaymaster._core.contract.declarations import PodUse, Scope
 from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.hook_marks import hookimpl
 from quaymaster._core.contract.status import Status
@@ -21,6 +22,7 @@ __all__ = [
     "evicting_harnesses",
     "post_filter_harnesses",
     "preempting",
+    "signed_harnesses",
 ]
 
 _HarnessT = TypeVar("_HarnessT", bound=PluginHarness)
@@ -79,6 +81,41 @@ class Full:
         return Status.unschedulable("the node is full") if is_full else None
 
 
+class SignedNoRoom(NoRoom):
+    """Signs pods, so that the framework keeps how attempts have failed."""
+
+    scope = Scope.NODE
+    pod_use = PodUse.NONE
+
+    @hookimpl
+    def sign_pod(self) -> Hashable:
+        return "all pods"
+
+
+class SignedOccupied(Occupied):
+    """Signs pods, see `SignedNoRoom`."""
+
+    scope = Scope.NODE
+
+    @hookimpl
+    def sign_pod(self) -> Hashable:
+        return "all pods"
+
+
+class Ranks:
+    """Ranks nodes, so that all of them are filtered, as the framework's memo needs."""
+
+    reads = ()
+    writes = ()
+
+    def __init__(self, args: object, handle: object) -> None:
+        pass
+
+    @hookimpl
+    def score(self) -> int:
+        return 0
+
+
 def post_filter_harnesses(
     subject: Subject, cluster: SmallCluster
 ) -> Iterator[PluginHarness]:
@@ -92,7 +129,7 @@ def post_filter_harnesses(
     """
     yield from crowded_harnesses(subject, cluster, PluginHarness)
     if subject.has("filter"):
-        yield _harness(subject, cluster, None, _FirstHarness)
+        yield _harness(subject, cluster, _FirstHarness)
 
 
 def crowded_harnesses(
@@ -105,7 +142,7 @@ def crowded_harnesses(
         cluster: The cluster; see `post_filter_harnesses`.
         kind: The class of the harnesses.
     """
-    yield _harness(subject, cluster, NoRoom, kind)
+    yield _harness(subject, cluster, kind, NoRoom)
     yield from evicting_harnesses(subject, cluster, kind)
 
 
@@ -119,19 +156,37 @@ def evicting_harnesses(
         cluster: The cluster; see `post_filter_harnesses`.
         kind: The class of the harnesses.
     """
+    occupied = _occupied(cluster)
+    if occupied.nodes:
+        for companion in (Occupied, Full):
+            yield _harness(subject, occupied, kind, companion)
+
+
+def signed_harnesses(
+    subject: Subject, cluster: SmallCluster, kind: type[_HarnessT]
+) -> Iterator[_HarnessT]:
+    """Yield harnesses whose framework keeps how attempts have failed.
+
+    Args:
+        subject: The plugin. Its own filter, if any, has to sign pods, too.
+        cluster: The cluster; see `post_filter_harnesses`.
+        kind: The class of the harnesses.
+    """
+    yield _harness(subject, cluster, kind, SignedNoRoom, Ranks)
+    occupied = _occupied(cluster)
+    if occupied.nodes:
+        yield _harness(subject, occupied, kind, SignedOccupied, Ranks)
+
+
+def _occupied(cluster: SmallCluster) -> SmallCluster:
+    """Return the cluster without its empty nodes."""
     names = {pod.node_name for pod in cluster.pods}
     nodes = tuple(node for node in cluster.nodes if node.name in names)
-    if nodes:
-        occupied = attrs.evolve(cluster, nodes=nodes)
-        for companion in (Occupied, Full):
-            yield _harness(subject, occupied, companion, kind)
+    return attrs.evolve(cluster, nodes=nodes)
 
 
 def _harness(
-    subject: Subject,
-    cluster: SmallCluster,
-    companion: type | None,
-    kind: type[_HarnessT],
+    subject: Subject, cluster: SmallCluster, kind: type[_HarnessT], *beside: type
 ) -> _HarnessT:
     def make(objects: Iterable[ApiObject]) -> _HarnessT:
         return kind(
@@ -141,7 +196,7 @@ def _harness(
             nodes=cluster.nodes,
             pods=cluster.pods,
             objects=objects,
-            beside=[companion] if companion else [],
+            beside=beside,
         )
 
     try:

@@ -11,6 +11,7 @@ from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._core.contract.clock import Clock
 
 __all__ = ["TIME", "time_steps"]
 
@@ -33,7 +34,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
 def _ask_later(bench: Bench, pod: Pod, cluster: SmallCluster) -> None:
     reported_changes = bench.handle.reported_changes
     expected = _remembered(bench, pod)
-    for seconds in time_steps(bench):
+    for seconds in time_steps(bench.services.clock):
         reported_changes.clear()
         bench.advance(seconds)
         actual = _remembered(bench, pod)
@@ -47,9 +48,9 @@ def _ask_later(bench: Bench, pod: Pod, cluster: SmallCluster) -> None:
         expected = actual
 
 
-def time_steps(bench: Bench) -> Sequence[int]:
-    """Return by how many seconds to advance the clock of a bench, one after another."""
-    has_timers = bench.services.clock.next_due() is not None
+def time_steps(clock: Clock) -> Sequence[int]:
+    """Return by how many seconds to advance a clock, one after another."""
+    has_timers = clock.next_due() is not None
     return _SECONDS if has_timers else (*_SECONDS, *_LONG_SECONDS)
 
 
