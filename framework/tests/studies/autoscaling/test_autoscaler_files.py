@@ -77,6 +77,8 @@ def test_same_name_twice_is_an_error(tmp_path: Path) -> None:
         ("--memory-total=0:8", {"memory_total": (0, 8 * 2**30)}),
         ("--balance-similar-node-groups", {"balance_similar_node_groups": True}),
         ("--scale-down-enabled=false", {"scale_down_enabled": False}),
+        ("--scale-down-enabled=0", {"scale_down_enabled": False}),
+        ("--scale-down-enabled=T", {"scale_down_enabled": True}),
         ("--startup-taint=x", {"startup_taints": ("x",)}),
         ("--v=4", {}),
     ],
@@ -94,6 +96,8 @@ def test_flags_are_those_of_the_program(flag: str, options: dict[str, object]) -
         ("--scan-interval=soon", "expected a number or a time"),
         ("--cores-total=5", "expected MIN:MAX"),
         ("--scale-down-enabled=maybe", "expected true or false"),
+        ("--scan-interval", "expected a value, such as --scan-interval=VALUE"),
+        ("--expander", "expected a value"),
         ("--scan-intervall=10s", "did you mean 'scan-interval'"),
     ],
 )

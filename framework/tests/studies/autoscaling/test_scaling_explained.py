@@ -76,6 +76,41 @@ def web(cpu: str = "1", priority: int = 0) -> Pod:
     return make_pod(name="web", requests={"cpu": cpu}, priority=priority)
 
 
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (
+            attrs.evolve(QUICK, scale_up_from_zero=False, startup_taints=("boot",)),
+            "no node is ready, and --scale-up-from-zero is false",
+        ),
+        (
+            attrs.evolve(
+                QUICK,
+                startup_taints=("boot",),
+                ok_total_unready_count=0,
+                max_total_unready_percentage=0,
+                max_node_startup_time=0,
+            ),
+            "too many nodes of the cluster are not ready",
+        ),
+    ],
+)
+def test_pods_have_a_reason_if_no_group_is_looked_at(
+    options: ClusterAutoscalerOptions, why: str
+) -> None:
+    boot = Taint(key="boot", effect="NoSchedule")
+    capacity = {"cpu": "2", "memory": "8Gi"}
+    node = make_node(name="old", labels=POOL, capacity=capacity, taints=[boot])
+    pool = attrs.evolve(group("a"), nodes=POOL, min=1)
+    assert scaling_of(web(), pool, nodes=[node], options=options).summary == why
+    setup = ClusterAutoscalerSetup(groups=[pool], options=options)
+    with Simulation([node, web()], autoscaler=setup) as simulation:
+        simulation.run_until(60)
+        assert simulation.autoscaler is not None
+        reasons = simulation.autoscaler.reasons_not_to_grow()
+    assert reasons == {"default/web": {"a": why}}
+
+
 def test_group_that_grows_is_reported_with_its_nodes_and_their_price() -> None:
     verdict = verdicts(web(), group("a"))["a"]
     assert verdict.fate is NodeGroupFate.GROWS

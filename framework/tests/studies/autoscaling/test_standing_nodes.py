@@ -1,7 +1,7 @@
 """Expected nodes and waiting pods stay in a trial only if new ones would be equal."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -141,28 +141,32 @@ class Loops:
         config, registry = with_defaults(None, None)
         self._stands = stands
         self.trial = StandingTrial(cluster, config, registry)
-        self._expected = ExpectedNodes(self.trial)
+        self._expected = ExpectedNodes(self.trial, GROUPS)
         kept = StandingPods(self.trial) if stands else None
         self._placing = HintedPlacing(self.trial, kept)
 
     def places(
-        self, pods: Sequence[Pod], nodes: int, template: Template
-    ) -> dict[str, list[str]]:
-        """Return the pods of each node, in the order of their names."""
+        self,
+        pods: Sequence[Pod],
+        nodes: Mapping[str, int],
+        templates: Mapping[str, Template],
+    ) -> list[tuple[str, list[str]]]:
+        """Return the nodes in their order, each with its pods by name."""
         if self._stands:
             self.trial.catch_up_beneath()
         else:
             self.trial.catch_up()
-        self._expected.stand({"g": (nodes, ())}, {"g": template})
+        upcoming = {group: (count, ()) for group, count in nodes.items() if count}
+        self._expected.stand(upcoming, templates)
         with self.trial.fork_on_standing():
             placed = self._placing.place(pods, lambda _name: True)
             self._placing.forget_old()
-            found = {
-                node.name: sorted(pod.name for pod in info.pods.values())
+            found = [
+                (node.name, sorted(pod.name for pod in info.pods.values()))
                 for node in self.trial.nodes()
                 if (info := self.trial.get(node.name)) is not None
-            }
-        return {**found, "placed": sorted(placed)}
+            ]
+        return [*found, ("placed", sorted(placed))]
 
 
 def check_places(seed: int, make: MakePod) -> None:
@@ -171,7 +175,10 @@ def check_places(seed: int, make: MakePod) -> None:
     capacity = {"cpu": "2", "memory": "8Gi"}
     cluster.create(make_node(name="old", capacity=capacity))
     templates = [
-        Template(node=make_node(name="template", capacity=capacity), pods=[])
+        {
+            group: Template(node=make_node(name=group, capacity=capacity), pods=[])
+            for group in GROUPS
+        }
         for _ in range(2)
     ]
     new, old = Loops(cluster, stands=True), Loops(cluster, stands=False)
@@ -192,11 +199,9 @@ def check_places(seed: int, make: MakePod) -> None:
         if pods and chance.random() < 0.2:
             bound = replace(pods.pop(), node_name="old")
             cluster.create(bound)
-        nodes, template = (
-            chance.choice((3, 4, 6)),
-            chance.choice((*templates[:1] * 9, templates[1])),
-        )
-        assert new.places(pods, nodes, template) == old.places(pods, nodes, template)
+        nodes = {"small": chance.choice((0, 0, 1, 3)), "large": chance.choice((3, 4))}
+        examples = chance.choice((*templates[:1] * 9, templates[1]))
+        assert new.places(pods, nodes, examples) == old.places(pods, nodes, examples)
 
 
 @pytest.mark.long

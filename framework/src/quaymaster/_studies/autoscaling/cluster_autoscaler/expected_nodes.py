@@ -3,7 +3,7 @@
 Mirrors ``addUpcomingNodesToClusterSnapshot`` (``core/static_autoscaler.go``).
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Final
 
@@ -23,10 +23,13 @@ class ExpectedNodes:
 
     Args:
         trial: The cluster.
+        groups: The names of all groups; their expected nodes stand in this order.
     """
 
-    def __init__(self, trial: StandingTrial) -> None:
+    def __init__(self, trial: StandingTrial, groups: Iterable[str]) -> None:
         self._trial = trial
+        # Fixed: a group may get its first expected node while others stand.
+        self._places = {group: _PLACES * number for number, group in enumerate(groups)}
         self._templates: dict[str, Template] = {}
 
     def stand(
@@ -45,8 +48,8 @@ class ExpectedNodes:
         """
         trial = self._trial
         expected = {
-            template.node.name: (template, _PLACES * index + number)
-            for index, (group, (count, _)) in enumerate(upcoming.items())
+            template.node.name: (template, self._places[group] + number)
+            for group, (count, _) in upcoming.items()
             for number in range(count)
             for template in [templates[group].named(f"upcoming-{number}")]
         }

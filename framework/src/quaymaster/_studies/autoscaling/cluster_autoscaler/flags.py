@@ -110,7 +110,10 @@ def read_flags(flags: Iterable[str]) -> ClusterAutoscalerOptions:
         option = _OTHER_NAMES.get(name, name.replace("-", "_"))
         if option not in kinds:
             raise FlagError(flag, _unknown(name, kinds))
-        value = _value(flag, option, kinds[option], text if sign else "true")
+        kind = kinds[option]
+        if not sign and kind is not bool:
+            raise FlagError(flag, f"expected a value, such as --{name}=VALUE")
+        value = _value(flag, option, kind, text if sign else "true")
         if option in _REPEATED and isinstance(value, tuple):
             settings[option] = (*_texts(settings.get(option, ())), *value)
         else:
@@ -175,9 +178,12 @@ def _limits(flag: str, text: str, factor: int) -> tuple[int, int]:
 
 
 def _boolean(flag: str, text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise FlagError(flag, f"expected true or false, got {text!r}")
-    return text.lower() == "true"
+    # As Go's strconv.ParseBool.
+    if text in ("1", "t", "T", "true", "TRUE", "True"):
+        return True
+    if text in ("0", "f", "F", "false", "FALSE", "False"):
+        return False
+    raise FlagError(flag, f"expected true or false, got {text!r}")
 
 
 def _integer(flag: str, text: str) -> int:

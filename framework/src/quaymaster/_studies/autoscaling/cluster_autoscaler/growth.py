@@ -196,6 +196,22 @@ class Growth:
             self._help(pods, self.capacity.read(), templates, now)
         return not is_early
 
+    def note_idle(self, why: str, now: float) -> None:
+        """Note that no group is looked at for any pending pod.
+
+        Args:
+            why: The reason.
+            now: The time, in seconds since the epoch.
+        """
+        pods = [*self.seen.unschedulable()]
+        self.unhelped = {
+            pod.key: dict.fromkeys(self.cloud.groups, why)
+            for pod in pods
+            if self._counts(pod) and not is_daemon_pod(pod)
+        }
+        if self.log is not None:
+            self.log.note_remark(pods, why, now)
+
     def to_min_sizes(
         self, capacity: Capacity, templates: Mapping[str, Template], now: float
     ) -> None:

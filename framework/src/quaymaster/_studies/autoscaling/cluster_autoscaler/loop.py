@@ -137,7 +137,7 @@ class ClusterAutoscaler:
         self._seen = SeenCluster(cluster, cloud, options)
         self.trial = StandingTrial(cluster, config, registry, counts=self._counts)
         self._capacity = CapacityReader(self.trial)
-        self._expected = ExpectedNodes(self.trial)
+        self._expected = ExpectedNodes(self.trial, cloud.groups)
         self._templates = Templates(cloud, self.trial, options)
         self._states = GroupStates(cloud, options)
         prices = {name: each.price_per_hour for name, each in cloud.groups.items()}
@@ -257,6 +257,7 @@ class ClusterAutoscaler:
         self._delete_old_machines()
         if not self._states.is_healthy:
             self.down.clear()
+            self._growth.note_idle("too many nodes of the cluster are not ready", now)
             self._report(WARNING, "ClusterUnhealthy", "Cluster is unhealthy", None)
             return
         if self._states.fix_sizes(now):
@@ -282,6 +283,9 @@ class ClusterAutoscaler:
         Mirrors ``processors/actionablecluster``.
         """
         self.down.clear()
+        self._growth.note_idle(
+            "no node is ready, and --scale-up-from-zero is false", now
+        )
         if not self._seen.nodes:
             text = "Cluster has no nodes."
             self._report(WARNING, "ClusterUnhealthy", text, None)
