@@ -302,6 +302,18 @@ def test_budget_that_allows_no_eviction_is_named() -> None:
     ]
 
 
+def test_last_nodes_of_a_group_stay_while_others_are_being_removed() -> None:
+    own = attrs.evolve(group("a"), nodes=POOL, min=1)
+    setup = ClusterAutoscalerSetup(groups=[own], options=QUICK)
+    history = [
+        reason.why
+        for node in ("node-0", "node-1", "node-2")
+        for reason in explain_node(node, pool(3), setup).scaling.history
+    ]
+    text = "its group has its smallest size without the nodes that are being removed"
+    assert text in history
+
+
 def test_node_of_an_autoscaler_that_explains_nothing_has_its_reason_to_stay() -> None:
     def factory(context: AutoscalerContext) -> Autoscaler:
         return Silent(ClusterAutoscalerSetup(groups=[])(context))

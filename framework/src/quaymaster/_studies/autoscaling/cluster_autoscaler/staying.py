@@ -44,6 +44,9 @@ _NODES: Final = {
     UnremovableReason.SCALE_DOWN_UNREADY_DISABLED: "it is not ready",
     UnremovableReason.NOT_UNNEEDED_LONG_ENOUGH: "it has not been unneeded long enough",
     UnremovableReason.NOT_UNREADY_LONG_ENOUGH: "it has not been unready long enough",
+    UnremovableReason.NODE_GROUP_MIN_SIZE_REACHED: (
+        "its group has its smallest size without the nodes that are being removed"
+    ),
     UnremovableReason.MINIMAL_RESOURCE_LIMIT_EXCEEDED: (
         "the cluster would have too few cores or too little memory"
     ),
