@@ -112,7 +112,8 @@ class Mounts(Plugin):
         wanted = self.wanted(pod, node_name)
         stored = self.handle.informers.get(Pod, pod.key)
         is_bound = stored and stored.uid == pod.uid and stored.node_name
-        if DISK in pod.labels and not is_bound:
+        # Also called after the rejection by `reserve`: then a task runs already.
+        if DISK in pod.labels and not is_bound and pod.uid not in self.undoing:
             self.undoing[pod.uid] = False
             self.handle.run_in_background(
                 lambda: self.undo(wanted), lambda _: self.undone(pod)

@@ -122,7 +122,9 @@ class PostFilterResult:
             as long as no node and no pod on a node has changed: pods that wait for
             nodes are tried again and again. It returns True if the hook would return
             this result, and does what else the hook would do, such as drawing a random
-            number; otherwise False, and the hook is called. None: always call the hook.
+            number; otherwise False, having done nothing, and the hook is called. It
+            compares all other data that the hook reads: `Handle.changed` does not drop
+            this result. None: always call the hook.
     """
 
     status: Status | None = None

@@ -36,6 +36,8 @@ class FilterPlan:
     """
 
     __slots__ = (
+        "_asked_with",
+        "_has_all",
         "_skipped",
         "_steps",
         "_unskipped",
@@ -50,6 +52,8 @@ class FilterPlan:
     ) -> None:
         self._steps = list(_steps(calls, remembered, memo_of))
         self.memos = [step for step in self._steps if isinstance(step, FilterMemo)]
+        self._asked_with: frozenset[str] | None = None
+        self._has_all = False
         self._skipped: frozenset[str] | None = None
         self._unskipped = self._steps
         self.passing: Rows | None = None
@@ -58,10 +62,17 @@ class FilterPlan:
 
     def remembers_all(self, skipped: frozenset[str]) -> bool:
         """Return whether each filter is cached, or skips the pod."""
-        return all(
+        # Identity: pods of a template have the same object of cached Skips.
+        if skipped is self._asked_with:
+            return self._has_all
+        has_all = all(
             isinstance(step, FilterMemo) or step.plugin in skipped
             for step in self._steps
         )
+        # A plugin may have assigned a mutable set, which could change later.
+        if type(skipped) is frozenset:
+            self._asked_with, self._has_all = skipped, has_all
+        return has_all
 
     def run(self, attempt: Attempt, rows: Rows) -> Rows | Status:
         """Filter as `FilterStation.run_on_rows` does; call only uncached filters.

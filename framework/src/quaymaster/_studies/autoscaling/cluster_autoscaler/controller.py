@@ -201,7 +201,6 @@ class ClusterAutoscalerController:
         self._state: object = None
         self._machines: Mapping[str, bool] = {}
         self._machines_at = -1
-        self._will_read = False
         self._pods = context.cluster.watch(
             Pod, context.cluster.resource_version, self._pod_changed
         )
@@ -333,13 +332,7 @@ class ClusterAutoscalerController:
 
     def _pod_changed(self) -> None:
         """Look at once if a pod has become unschedulable."""
-        if self._will_read:
-            return
-        self._will_read = True
-        self._clock.call_at(self._clock.now(), self._read_pods, background=True)
-
-    def _read_pods(self) -> None:
-        self._will_read = False
+        # Not by a timer: most changes are those of messages, after each attempt.
         now, events = self._clock.now(), self._pods.take()
         if any(has_become_unschedulable(event.object, now) for event in events):
             self._run_in(_LOOP_SECONDS)
