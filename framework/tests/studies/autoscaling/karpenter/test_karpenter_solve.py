@@ -20,6 +20,7 @@ from tests.kit.internals.karpenter import (
     KarpenterOptions,
     NodeClaim,
     NodeOverlay,
+    NodePool,
     Offering,
     Requirement,
     Requirements,
@@ -485,6 +486,22 @@ NOWHERE: Final = {"requirements": [{"key": ZONE, "operator": "In", "values": ["x
 )
 def test_a_pool_is_left_out_with_a_reason(spec: Tree, reason: str) -> None:
     assert solved(make_pool(**spec), make_pod("p")).pools_left_out == {"pool": reason}
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"message": "NodeClassReady=False", "reason": "X"}, "NodeClassReady=False"),
+        ({"message": "", "reason": "NodeClassNotReady"}, "NodeClassNotReady"),
+        ({}, "Ready is False"),
+    ],
+)
+def test_a_pool_that_is_not_ready_has_a_reason(more: Tree, why: str) -> None:
+    condition = {"type": "Ready", "status": "False", **more}
+    tree = {"status": {"conditions": [condition]}}
+    pool = replace(make_pool(), status=from_wire(tree, NodePool).status)
+    left_out = solved(pool, make_pod("p")).pools_left_out
+    assert left_out == {"pool": f"it is not ready: {why}"}
 
 
 def test_an_overlay_that_adds_cpu_does_nothing() -> None:

@@ -281,7 +281,8 @@ def _why_left_out(pool: NodePool, options: KarpenterOptions) -> str:
         return "its node class belongs to another provider"
     ready = condition(pool.status.conditions, "Ready")
     if ready is not None:
-        return "" if ready.status == "True" else f"it is not ready: {ready.message}"
+        why = ready.message or ready.reason or f"Ready is {ready.status}"
+        return "" if ready.status == "True" else f"it is not ready: {why}"
     # A manifest has no status yet, so what upstream would find out is found out here.
     return "; ".join(pool_problems(pool, options))
 
