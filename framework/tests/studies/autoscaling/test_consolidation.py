@@ -2,6 +2,7 @@
 
 from quaymaster import Node, Pod
 from quaymaster.autoscaling import (
+    ClusterAutoscalerOptions,
     ClusterAutoscalerSetup,
     Consolidation,
     GroupSettings,
@@ -65,6 +66,15 @@ def test_annotation_lets_a_pod_end_with_its_node() -> None:
     assert [life.node for life in result.removed] == ["node-0"]
     assert result.moved == ()
     assert [ended.pod for ended in result.ended] == ["default/lonely"]
+
+
+def test_long_delay_after_a_removal_is_waited_for() -> None:
+    options = ClusterAutoscalerOptions(
+        scale_down_delay_after_delete=3600, max_scale_down_parallelism=1
+    )
+    group = GroupSettings(name="a", max=9, nodes=MEMBER)
+    setup = ClusterAutoscalerSetup(groups=[group], options=options)
+    assert len(consolidate(nodes(2), setup).removed) == 2
 
 
 def test_smallest_size_is_a_reason_to_stay() -> None:

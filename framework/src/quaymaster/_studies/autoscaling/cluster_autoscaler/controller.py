@@ -325,6 +325,8 @@ class ClusterAutoscalerController:
         options = self._options
         return 2 * options.scan_interval + max(
             options.scale_down_delay_after_add,
+            options.scale_down_delay_after_delete,
+            options.scale_down_delay_after_failure,
             options.scale_down_unneeded_time,
             options.scale_down_unready_time,
             options.unremovable_node_recheck_timeout,
