@@ -3,21 +3,32 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import ClassVar, Final
 
 import pytest
 from msgspec.structs import replace
 
-from quaymaster import ApiObject, Node, Pod
+from quaymaster import (
+    ApiObject,
+    Handle,
+    Node,
+    NodeInfo,
+    Pod,
+    PodUse,
+    Scope,
+    Status,
+    hookimpl,
+)
 from quaymaster.autoscaling import (
     ClusterAutoscalerController,
     ClusterAutoscalerOptions,
     ClusterAutoscalerSetup,
     GroupSettings,
 )
+from quaymaster.config import SchedulerConfig, parse_config
 from quaymaster.inmemory import InMemoryCluster
 from quaymaster.objects import Quantity
-from quaymaster.scheduler import VirtualClock
+from quaymaster.scheduler import PluginRegistry, VirtualClock
 from quaymaster.simulation import Simulation
 from quaymaster.testing import (
     make_affinity_term,
@@ -25,6 +36,7 @@ from quaymaster.testing import (
     make_node,
     make_pod,
     make_spread_constraint,
+    profile_config,
 )
 from tests.kit.internals.autoscaling import (
     ExpectedNodes,
@@ -137,8 +149,15 @@ class Loops:
         stands: Whether anything stands between two loops.
     """
 
-    def __init__(self, cluster: InMemoryCluster, *, stands: bool) -> None:
-        config, registry = with_defaults(None, None)
+    def __init__(
+        self,
+        cluster: InMemoryCluster,
+        *,
+        stands: bool,
+        config: SchedulerConfig | None = None,
+        registry: PluginRegistry | None = None,
+    ) -> None:
+        config, registry = with_defaults(config, registry)
         self._stands = stands
         self.trial = StandingTrial(cluster, config, registry)
         self._expected = ExpectedNodes(self.trial, GROUPS)
@@ -211,3 +230,44 @@ def test_pods_that_stay_have_the_places_that_they_would_get(
     seed: int, make: MakePod
 ) -> None:
     check_places(seed, make)
+
+
+class Closings:
+    """Closes nodes as an outside service says."""
+
+    scope, pod_use = Scope.NODE, PodUse.NONE
+    closed: ClassVar[set[str]] = set()
+    handles: ClassVar[list[Handle]] = []
+
+    def __init__(self, _args: object, handle: Handle) -> None:
+        self.handles.append(handle)
+
+    @hookimpl
+    def sign_pod(self) -> str:
+        return ""
+
+    @hookimpl
+    def filter(self, node: NodeInfo) -> Status | None:
+        group = node.name.partition("-")[0]
+        return Status.unschedulable("closed") if group in self.closed else None
+
+
+def test_pods_do_not_stay_where_data_of_a_plugin_have_changed() -> None:
+    registry = PluginRegistry.discover().with_plugin(Closings)
+    config = parse_config(profile_config(enable=[Closings]), registry)
+    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    capacity = {"cpu": "2", "memory": "8Gi"}
+    templates = {
+        group: Template(node=make_node(name=group, capacity=capacity), pods=[])
+        for group in GROUPS
+    }
+    loops = Loops(cluster, stands=True, config=config, registry=registry)
+    pods = [make_pod(name="p", requests={"cpu": "1"})]
+    nodes = {"small": 1, "large": 1}
+    before = loops.places(pods, nodes, templates)
+    Closings.closed.add("small")
+    for handle in Closings.handles:
+        handle.changed()
+    after = loops.places(pods, nodes, templates)
+    assert before[0] == ("small-upcoming-0", ["p"])
+    assert after[:2] == [("small-upcoming-0", []), ("large-upcoming-0", ["p"])]

@@ -106,7 +106,7 @@ class TrialCluster:
         # The order of the nodes: by name for those of the cluster, and by row.
         self._arrivals: dict[str, int] = {}
         self._arrived = 0
-        self._added_before = _FIRST_ADDED
+        self._last_rank = _FIRST_ADDED
         self._ranks: Int64Array = np.zeros(0, dtype=np.int64)
         self._changed: set[str] = set()
         # Rotates, so that pods spread over equal nodes as upstream's do.
@@ -168,7 +168,7 @@ class TrialCluster:
         # The ghost of a node takes the place of that node.
         rank = self._arrivals.get(node.name)
         if rank is None:
-            rank = self._added_before = self._added_before + 1
+            rank = self._last_rank = self._last_rank + 1
         self._put(node, rank)
         self._reverts.append(partial(self._drop_node, node.name))
         for pod in pods:

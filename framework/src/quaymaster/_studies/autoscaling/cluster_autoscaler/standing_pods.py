@@ -109,10 +109,12 @@ def _is_same(before: _Placed, now: _Placed) -> bool:
     The conditions of waiting pods change with each attempt, and are not compared.
     """
     old, new = before.pod, now.pod
-    # Identity: equal specs are one object, and a signature has one kind.
+    # Identity: a signature has one kind, until data of a plugin change.
+    if before.kind is not now.kind:
+        return False
+    # Identity: equal specs are one object.
     return old is new or (
-        before.kind is now.kind
-        and old.spec is new.spec
+        old.spec is new.spec
         and old.uid == new.uid
         and old.metadata.labels == new.metadata.labels
         and old.metadata.annotations == new.metadata.annotations

@@ -53,7 +53,7 @@ class StandingTrial(TrialCluster):
     def catch_up_beneath(self) -> None:
         """Read the changes of the cluster, and keep what stands.
 
-        A hidden node that has changed, or whose pods have, is hidden no more.
+        A hidden node is shown again if it has changed, or if its pods have.
         """
         super().catch_up()
 
