@@ -118,8 +118,8 @@ class OwnersElsewhere(Owners):
 
 
 class OwnersOfGlobals(Owners):
-    kinds: ClassVar = (GlobalDeed,)
-    writes: ClassVar = (Write(Verb.CREATE, GlobalDeed),)
+    kinds: ClassVar[Sequence[type[ApiObject]]] = (GlobalDeed,)
+    writes: ClassVar[Sequence[Write]] = (Write(Verb.CREATE, GlobalDeed),)
 
     def new_deed(self, pod: Pod) -> Deed:
         return GlobalDeed(metadata=replace(self.metadata(pod), namespace=""))
