@@ -69,6 +69,8 @@ from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
+from tests.kit.planted.marks import MARK_MISTAKES, Marks, MarksWhenAsked
+from tests.kit.planted.marks import OWN as MARK_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
@@ -196,6 +198,7 @@ MISTAKES = (
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
     *OWNER_MISTAKES,
+    *MARK_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -277,6 +280,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (CountsRanks, RANK_CLUSTERS),
     (Rescues, RESCUE_CLUSTERS),
     (Owners, OWNER_CLUSTERS),
+    (Marks, MARK_CLUSTERS),
+    (MarksWhenAsked, MARK_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -352,6 +357,8 @@ COSTLY = (
     "CountsRanks",
     "Rescues",
     "Owners",
+    "Marks",
+    "MarksWhenAsked",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
