@@ -62,6 +62,14 @@ from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
+from tests.kit.planted.gusts import (
+    GUST_MISTAKES,
+    CountsFailures,
+    ForgetsAfterFailures,
+    Gusts,
+    KeepsTheLastGusts,
+    read_by_a_test,
+)
 from tests.kit.planted.halls import HALL_MISTAKES, Halls
 from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
@@ -199,6 +207,7 @@ MISTAKES = (
     *RESCUE_MISTAKES,
     *OWNER_MISTAKES,
     *MARK_MISTAKES,
+    *GUST_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -280,6 +289,10 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (CountsRanks, RANK_CLUSTERS),
     (Rescues, RESCUE_CLUSTERS),
     (Owners, OWNER_CLUSTERS),
+    (read_by_a_test(Gusts), None),
+    (read_by_a_test(KeepsTheLastGusts), None),
+    (read_by_a_test(ForgetsAfterFailures), None),
+    (read_by_a_test(CountsFailures), None),
     (Marks, MARK_CLUSTERS),
     (MarksWhenAsked, MARK_CLUSTERS),
     (Evicts, None),
@@ -357,6 +370,10 @@ COSTLY = (
     "CountsRanks",
     "Rescues",
     "Owners",
+    "StubbedGusts",
+    "StubbedKeepsTheLastGusts",
+    "StubbedForgetsAfterFailures",
+    "StubbedCountsFailures",
     "Marks",
     "MarksWhenAsked",
     "PrefersModes",
