@@ -58,6 +58,8 @@ from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
 from tests.kit.planted.forecasts import FORECAST_MISTAKES, ComparesAges, Forecasts
+from tests.kit.planted.freights import FREIGHT_MISTAKES, Freights
+from tests.kit.planted.freights import OWN as FREIGHT_CLUSTERS
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
@@ -169,6 +171,7 @@ MISTAKES = (
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
     *FORECAST_MISTAKES,
+    *FREIGHT_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
@@ -246,6 +249,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
     (DeletesTagsLate, TENANTS),
+    (Freights, FREIGHT_CLUSTERS),
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
@@ -303,6 +307,7 @@ COSTLY = (
     "Leads",
     "Licences",
     "Aisles",
+    "Freights",
     "ZoneQuota",
     "Approves",
     "Neighbours",
