@@ -83,6 +83,8 @@ from tests.kit.planted.modes import (
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
 from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
 from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
+from tests.kit.planted.owners import OWN as OWNER_CLUSTERS
+from tests.kit.planted.owners import OWNER_MISTAKES, Owners
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.peers import OWN as PEER_CLUSTERS
@@ -196,6 +198,7 @@ MISTAKES = (
     *PIPE_MISTAKES,
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
+    *OWNER_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -277,6 +280,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Pipes, PIPE_CLUSTERS),
     (CountsRanks, RANK_CLUSTERS),
     (Rescues, RESCUE_CLUSTERS),
+    (Owners, OWNER_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -352,6 +356,7 @@ COSTLY = (
     "Pipes",
     "CountsRanks",
     "Rescues",
+    "Owners",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
