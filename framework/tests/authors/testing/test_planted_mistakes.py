@@ -58,6 +58,8 @@ from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
 from tests.kit.planted.forecasts import FORECAST_MISTAKES, ComparesAges, Forecasts
+from tests.kit.planted.freights import FREIGHT_MISTAKES, Freights
+from tests.kit.planted.freights import OWN as FREIGHT_CLUSTERS
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
@@ -75,6 +77,8 @@ from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
 from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
+from tests.kit.planted.ledgers import LEDGER_MISTAKES, Ledgers
+from tests.kit.planted.ledgers import OWN as LEDGER_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.marks import MARK_MISTAKES, Marks, MarksWhenAsked
@@ -171,6 +175,7 @@ MISTAKES = (
     *QUEUE_MISTAKES,
     *SLOT_MISTAKES,
     *TROUPE_MISTAKES,
+    *LEDGER_MISTAKES,
     *LICENCE_MISTAKES,
     *AISLE_MISTAKES,
     *WINDOW_MISTAKES,
@@ -181,6 +186,7 @@ MISTAKES = (
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
     *FORECAST_MISTAKES,
+    *FREIGHT_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
@@ -220,6 +226,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Slots, SLOT_CLUSTERS),
     (Troupes, TROUPE_CLUSTERS),
     (Leads, LED),
+    (Ledgers, LEDGER_CLUSTERS),
     (Licences, LICENCE_CLUSTERS),
     (Aisles, AISLE_CLUSTERS),
     (Windows, WINDOW_CLUSTERS),
@@ -261,6 +268,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
     (DeletesTagsLate, TENANTS),
+    (Freights, FREIGHT_CLUSTERS),
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
@@ -323,8 +331,10 @@ COSTLY = (
     "Slots",
     "Troupes",
     "Leads",
+    "Ledgers",
     "Licences",
     "Aisles",
+    "Freights",
     "ZoneQuota",
     "Approves",
     "Neighbours",
