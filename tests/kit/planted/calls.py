@@ -343,7 +343,7 @@ class Notes(Plugin):
     """Correct: creates a note for each bound pod, by which people may find it."""
 
     contract_opt_outs: ClassVar[Mapping[str, str]] = {
-        "lost writes": "nobody needs a note"
+        "lost writes": "a note may be missing"
     }
     kinds = (Call,)
     reads = ()

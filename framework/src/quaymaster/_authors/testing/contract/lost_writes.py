@@ -57,8 +57,8 @@ _ADVICE: Final = (
     "post_bind runs once, and only in the process that has bound the pod. on_change "
     "delivers all pods and objects to each new instance, and then their changes: "
     "compare each object with its pod there, write what is missing, and try again "
-    "after a failure with a pause (handle.clock.call_later). If nobody needs the "
-    "write, opt out of 'lost writes'"
+    "after a failure with a pause (handle.clock.call_later). If the write "
+    "may be missing, opt out of 'lost writes'"
 )
 
 
@@ -227,7 +227,7 @@ def _changes(before: _Objects, after: _Objects) -> Iterator[tuple[_Change, ApiOb
             yield (key, _CREATED), new
             for path in _leaves(to_wire(new)):
                 yield (key, (*_CREATED, *path)), new
-        elif old is not new and old is not None and new is not None:
+        elif old is not None and new is not None and old != new:
             leaves, earlier = _leaves(to_wire(new)), _leaves(to_wire(old))
             for path in {**earlier, **leaves}:
                 if leaves.get(path) != earlier.get(path):
