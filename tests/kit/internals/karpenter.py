@@ -17,6 +17,10 @@ from quaymaster._studies.autoscaling.karpenter.kwok import (
 )
 from quaymaster._studies.autoscaling.karpenter.labels import RESERVATION_ID
 from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
+from quaymaster._studies.autoscaling.karpenter.node_groups import (
+    NodeGroups,
+    groups_of,
+)
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodeOverlay,
@@ -49,6 +53,7 @@ __all__ = [
     "KarpenterOptions",
     "MachineStates",
     "NodeClaim",
+    "NodeGroups",
     "NodeOverlay",
     "NodePool",
     "Offering",
@@ -58,6 +63,7 @@ __all__ = [
     "SolveResult",
     "StateNode",
     "as_created",
+    "groups_of",
     "kwok_offering",
     "kwok_type",
     "order_by_price",
