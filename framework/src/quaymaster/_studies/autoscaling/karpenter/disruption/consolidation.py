@@ -69,7 +69,8 @@ class Consolidation:
     def command(self, candidates: Sequence[Candidate]) -> Command | None:
         """Return how several nodes can go together, or None."""
         self._survey.report_pools(self._report)
-        if self._survey.surely_stay(candidates):
+        survey = self._survey
+        if survey.surely_stay(candidates) or survey.surely_fails(candidates):
             return None
         return self.tried(candidates)
 

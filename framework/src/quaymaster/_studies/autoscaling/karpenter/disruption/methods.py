@@ -266,7 +266,7 @@ def _single_node(task: _Task) -> Command | None:
     surely_staying = {*task.survey.surely_staying(candidates)}
     staying: list[Candidate] = []
     for candidate in candidates:
-        if candidate in surely_staying:
+        if candidate in surely_staying or task.survey.surely_fails([candidate]):
             staying.append(candidate)
             continue
         consolidation.refuse_all(staying)

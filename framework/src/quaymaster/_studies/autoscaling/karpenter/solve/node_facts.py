@@ -7,7 +7,7 @@ v1.15, ``pkg/controllers/provisioning/scheduling``).
 import functools
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -32,6 +32,7 @@ from quaymaster._studies.autoscaling.karpenter.solve.node_table import (
     NodeTable,
     rounded_down,
 )
+from quaymaster._studies.autoscaling.karpenter.solve.plain_pods import PodKind
 from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply
 from quaymaster._studies.autoscaling.karpenter.solve.topology_filter import NodeFilter
 from quaymaster._studies.autoscaling.karpenter.solve.volumes import has_claims
@@ -88,6 +89,7 @@ class _AllNodes:
     capacity: Mapping[str, Amounts]
     _domains: dict[str, Counter[str]] = attrs.field(factory=dict)
     _rooms: dict[object, tuple[NDArray[np.bool_], int]] = attrs.field(factory=dict)
+    _places: dict[PodKind, Sequence[int]] = attrs.field(factory=dict)
 
     @functools.cached_property
     def started(self) -> NDArray[np.bool_]:
@@ -118,6 +120,16 @@ class _AllNodes:
             mask = self.table.with_room(requests) & self.started
             room = self._rooms[key] = mask, int(np.count_nonzero(mask))
         return room
+
+    def places_for(self, kind: PodKind) -> Sequence[int]:
+        """Return the places of the nodes that pods of a kind may fit on."""
+        places = self._places.get(kind)
+        if places is None:
+            every = np.ones(len(self.facts), dtype=np.bool_)
+            places = self._places[kind] = self.table.candidates(
+                kind.requirements, kind.requests, kind.tolerations, every
+            )
+        return places
 
     def domains(self, key: str) -> Counter[str]:
         """Return how many nodes have each value of a label; do not change it."""
@@ -201,8 +213,7 @@ class NodesOfSolve:
     def __init__(self, nodes: _AllNodes, excluded: Collection[str]) -> None:
         self._nodes = nodes
         self.facts: Sequence[NodeFacts] = nodes.facts
-        places = map(nodes.place_of, excluded)
-        self._left_out = {place for place in places if place is not None}
+        self._left_out = self.places_of(excluded)
 
     def included(self) -> Iterator[NodeFacts]:
         """Yield the nodes."""
@@ -219,6 +230,23 @@ class NodesOfSolve:
         mask = np.ones(len(self.facts), dtype=np.bool_)
         mask[[*self._left_out]] = False
         return mask
+
+    def places_for(self, kind: PodKind) -> Sequence[int]:
+        """Return the places of all nodes that pods of a kind may fit on.
+
+        Nodes that will be gone are among them.
+        """
+        return self._nodes.places_for(kind)
+
+    def places_of(self, names: Iterable[str]) -> Collection[int]:
+        """Return the places of nodes."""
+        places = map(self._nodes.place_of, names)
+        return {place for place in places if place is not None}
+
+    @property
+    def started_count(self) -> int:
+        """How many nodes have started; they come first."""
+        return bisect_left(self._nodes.keys, (True, ""))
 
     def may_have_room(self, requests: Amounts) -> bool:
         """Return whether a node that has started may have room for requests."""
