@@ -118,7 +118,7 @@ class ClusterState:
 
     @functools.cached_property
     def groups(self) -> NodeGroups:
-        """The machines by what is asked about them."""
+        """The machines in groups."""
         groups = groups_of(self.nodes, self.latest.get("groups"))
         self.latest["groups"] = groups
         return groups

@@ -55,7 +55,7 @@ class ListedNodes(Sequence[StateNode]):
 
     Args:
         nodes: The machines.
-        log: All changes of the cluster; by default none are known.
+        log: All changes of the cluster; by default there are none.
     """
 
     def __init__(self, nodes: Sequence[StateNode], log: NodeLog | None = None) -> None:
@@ -86,8 +86,8 @@ class ListedNodes(Sequence[StateNode]):
         Args:
             earlier: The other machines; of an earlier state, this is fast.
         """
-        # Identity: a machine that has changed is another object.
         changes = None
+        # Identity: lists of one cluster share its log.
         if earlier._log is self._log:
             changes = self._log.between(earlier._end, self._end)
         if changes is None:

@@ -119,6 +119,7 @@ class MachineStates:
     ) -> None:
         """Set the machine of a node or of a claim."""
         before = machines.get(name)
+        # Identity: a machine that has changed is another object.
         if before is not machine:
             self._log.add(before, machine)
         machines[name] = machine

@@ -1,4 +1,4 @@
-"""The machines of a state by what is asked about them, updated by their changes."""
+"""The machines of a state in groups, which are updated by changes."""
 
 import operator
 from collections import Counter
@@ -42,6 +42,7 @@ def groups_of(nodes: ListedNodes, before: object) -> NodeGroups:
     """
     if not isinstance(before, NodeGroups):
         before = NodeGroups(nodes=ListedNodes(()))
+    # Identity: a state in which no machine has changed has the same list.
     if before.nodes is nodes:
         return before
     # With 2,500 machines, each pass over all of them takes 0.2 ms for each of the some

@@ -70,7 +70,8 @@ class Consolidation:
         """Return how several nodes can go together, or None."""
         self._survey.report_pools(self._report)
         survey = self._survey
-        if survey.surely_stay(candidates) or survey.surely_fails(candidates):
+        fails = survey.surely_fails if survey.follows_trials else survey.surely_stay
+        if fails(candidates):
             return None
         return self.tried(candidates)
 

@@ -134,6 +134,11 @@ class QuickTrials:
             if pending is not None and leaving is not None:
                 self._waiting = sorted([*pending, *leaving], key=_ORDER)
 
+    @property
+    def are_possible(self) -> bool:
+        """Whether trials of plain pods need no solves."""
+        return self._waiting is not None
+
     def surely_fails(self, candidates: Sequence[Candidate]) -> bool:
         """Return whether a trial without some nodes surely fails.
 

@@ -290,6 +290,11 @@ class Survey:
                 homeless = added(homeless, requests)
         return bool(homeless) and not may_go(supply, homeless, source_price(candidates))
 
+    @property
+    def follows_trials(self) -> bool:
+        """Whether `surely_fails` can return True."""
+        return self._quick.are_possible
+
     def surely_fails(self, candidates: Sequence[Candidate]) -> bool:
         """Return whether a trial without some nodes surely fails.
 

@@ -342,6 +342,7 @@ def _all_nodes(state: ClusterState, supply: Supply, before: object) -> _AllNodes
             table=NodeTable(),
             capacity={},
         )
+    # Identity: a state in which no machine has changed has the same list.
     return before if before.nodes is state.nodes else before.changed(state.nodes)
 
 
