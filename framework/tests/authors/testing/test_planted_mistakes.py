@@ -67,6 +67,8 @@ from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
 from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
+from tests.kit.planted.leases import LEASE_MISTAKES, CountsFriends, Leases
+from tests.kit.planted.leases import OWN as LEASE_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
@@ -193,6 +195,7 @@ MISTAKES = (
     *PIPE_MISTAKES,
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
+    *LEASE_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -273,6 +276,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Pipes, PIPE_CLUSTERS),
     (CountsRanks, RANK_CLUSTERS),
     (Rescues, RESCUE_CLUSTERS),
+    (Leases, LEASE_CLUSTERS),
+    (CountsFriends, LEASE_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -347,6 +352,8 @@ COSTLY = (
     "Pipes",
     "CountsRanks",
     "Rescues",
+    "Leases",
+    "CountsFriends",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
