@@ -13,6 +13,7 @@ from quaymaster import (
     EventsOf,
     Handle,
     Pod,
+    QueuedPodInfo,
     Status,
     hookimpl,
     on_pod,
@@ -21,7 +22,7 @@ from quaymaster.objects import ApiValue
 from quaymaster.testing import clusters, make_metadata, pods
 from tests.kit.planted.mistake import Mistake, Plugin
 
-__all__ = ["LEASE_MISTAKES", "OWN", "CountsFriends", "Leases"]
+__all__ = ["LEASE_MISTAKES", "OWN", "CountsFriends", "Leases", "StartsLate"]
 
 TENANT = "example.com/tenant"
 CLOSED = Status.unresolvable("its tenant has nothing")
@@ -69,6 +70,59 @@ class Leases(Plugin):
     @hookimpl
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         return [EventsOf(Lease)(Change.ALL), on_pod.target(Change.UPDATE_POD_LABEL)]
+
+
+class StartsLate(Leases):
+    """Correct: wakes the pods that were gated before it had seen the leases."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        Plugin.__init__(self, args, handle)
+        self.counts = Counter()
+
+    @hookimpl
+    def start(self) -> None:
+        """Follow the leases."""
+        self.handle.informers.on_change(Lease, self.learn)
+        self.handle.changed()
+
+
+class FollowsFromTheStart(StartsLate):
+    @hookimpl
+    def start(self) -> None:
+        self.handle.informers.on_change(Lease, self.learn)
+
+
+class CountsFromTheStart(StartsLate):
+    @hookimpl
+    def start(self) -> None:
+        leases = self.handle.informers.list(Lease)
+        self.counts = Counter(lease.spec.tenant for lease in leases)
+        self.handle.changed(requeue=False)
+
+
+class HasCountsFromTheStart(StartsLate):
+    def __init__(self, args: object, handle: Handle) -> None:
+        Plugin.__init__(self, args, handle)
+
+    @hookimpl
+    def start(self) -> None:
+        self.counts = Counter()
+        self.handle.informers.on_change(Lease, self.learn)
+        self.handle.changed()
+
+
+class SortsByLeasesOfTheStart(Plugin):
+    kinds: ClassVar[Sequence[type[ApiObject]]] = (Lease,)
+    tenants: frozenset[str] = frozenset()
+
+    @hookimpl
+    def start(self) -> None:
+        leases = self.handle.informers.list(Lease)
+        self.tenants = frozenset(lease.spec.tenant for lease in leases)
+
+    @hookimpl
+    def queue_sort(self, queued: QueuedPodInfo) -> tuple[bool]:
+        return (queued.pod.labels.get(TENANT, "") not in self.tenants,)
 
 
 class ForgetsWhoHadIt(Leases):
@@ -148,6 +202,10 @@ OWN = clusters(
     ),
 )
 LEASE_MISTAKES: Sequence[Mistake] = (
+    Mistake(FollowsFromTheStart, ["starting"], OWN),
+    Mistake(CountsFromTheStart, ["starting"], OWN),
+    Mistake(HasCountsFromTheStart, ["starting"], OWN),
+    Mistake(SortsByLeasesOfTheStart, ["starting"], OWN),
     Mistake(ForgetsWhoHadIt, ["object changes"], OWN),
     Mistake(KeepsOneOfEachTenant, ["object changes"], OWN),
     Mistake(ForgetsLeasesThatEnd, ["object changes"], OWN),

@@ -67,7 +67,7 @@ from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
 from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
-from tests.kit.planted.leases import LEASE_MISTAKES, CountsFriends, Leases
+from tests.kit.planted.leases import LEASE_MISTAKES, CountsFriends, Leases, StartsLate
 from tests.kit.planted.leases import OWN as LEASE_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
@@ -83,6 +83,8 @@ from tests.kit.planted.modes import (
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
 from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
 from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
+from tests.kit.planted.noise import NOISE_MISTAKES, Noise, NoNeighbours, RareNeighbours
+from tests.kit.planted.noise import OWN as NOISE_CLUSTERS
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.peers import OWN as PEER_CLUSTERS
@@ -196,6 +198,7 @@ MISTAKES = (
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
     *LEASE_MISTAKES,
+    *NOISE_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -278,6 +281,10 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Rescues, RESCUE_CLUSTERS),
     (Leases, LEASE_CLUSTERS),
     (CountsFriends, LEASE_CLUSTERS),
+    (StartsLate, LEASE_CLUSTERS),
+    (Noise, NOISE_CLUSTERS),
+    (NoNeighbours, NOISE_CLUSTERS),
+    (RareNeighbours, NOISE_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -354,6 +361,10 @@ COSTLY = (
     "Rescues",
     "Leases",
     "CountsFriends",
+    "StartsLate",
+    "Noise",
+    "NoNeighbours",
+    "RareNeighbours",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
