@@ -58,6 +58,8 @@ from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
 from tests.kit.planted.forecasts import FORECAST_MISTAKES, ComparesAges, Forecasts
+from tests.kit.planted.freights import FREIGHT_MISTAKES, Freights
+from tests.kit.planted.freights import OWN as FREIGHT_CLUSTERS
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
@@ -69,6 +71,8 @@ from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
 from tests.kit.planted.leases import LEASE_MISTAKES, CountsFriends, Leases, StartsLate
 from tests.kit.planted.leases import OWN as LEASE_CLUSTERS
+from tests.kit.planted.ledgers import LEDGER_MISTAKES, Ledgers
+from tests.kit.planted.ledgers import OWN as LEDGER_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
@@ -85,6 +89,8 @@ from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
 from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
 from tests.kit.planted.noise import NOISE_MISTAKES, Noise, NoNeighbours, RareNeighbours
 from tests.kit.planted.noise import OWN as NOISE_CLUSTERS
+from tests.kit.planted.owners import OWN as OWNER_CLUSTERS
+from tests.kit.planted.owners import OWNER_MISTAKES, Owners
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.peers import OWN as PEER_CLUSTERS
@@ -163,6 +169,7 @@ MISTAKES = (
     *QUEUE_MISTAKES,
     *SLOT_MISTAKES,
     *TROUPE_MISTAKES,
+    *LEDGER_MISTAKES,
     *LICENCE_MISTAKES,
     *AISLE_MISTAKES,
     *WINDOW_MISTAKES,
@@ -173,6 +180,7 @@ MISTAKES = (
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
     *FORECAST_MISTAKES,
+    *FREIGHT_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
@@ -199,6 +207,7 @@ MISTAKES = (
     *RESCUE_MISTAKES,
     *LEASE_MISTAKES,
     *NOISE_MISTAKES,
+    *OWNER_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -211,6 +220,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Slots, SLOT_CLUSTERS),
     (Troupes, TROUPE_CLUSTERS),
     (Leads, LED),
+    (Ledgers, LEDGER_CLUSTERS),
     (Licences, LICENCE_CLUSTERS),
     (Aisles, AISLE_CLUSTERS),
     (Windows, WINDOW_CLUSTERS),
@@ -252,6 +262,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
     (DeletesTagsLate, TENANTS),
+    (Freights, FREIGHT_CLUSTERS),
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
@@ -285,6 +296,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Noise, NOISE_CLUSTERS),
     (NoNeighbours, NOISE_CLUSTERS),
     (RareNeighbours, NOISE_CLUSTERS),
+    (Owners, OWNER_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -313,8 +325,10 @@ COSTLY = (
     "Slots",
     "Troupes",
     "Leads",
+    "Ledgers",
     "Licences",
     "Aisles",
+    "Freights",
     "ZoneQuota",
     "Approves",
     "Neighbours",
@@ -365,6 +379,7 @@ COSTLY = (
     "Noise",
     "NoNeighbours",
     "RareNeighbours",
+    "Owners",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

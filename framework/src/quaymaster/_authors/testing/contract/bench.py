@@ -26,7 +26,7 @@ from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
 from quaymaster._core.engine.handle import EngineHandle, Services
 from quaymaster._core.mutations.guard import MutationGuard
-from quaymaster._core.runtime.guards import HookGuards
+from quaymaster._core.runtime.guards import HookGuards, Watch
 from quaymaster._core.state.arrays import Rows
 from quaymaster._core.state.snapshot import Snapshot
 
@@ -68,6 +68,7 @@ class Bench:
         services: The services of its handle; by default, only the cluster.
         room: The pods that wait on Permit; by default none.
         is_started: Whether to start the plugin; otherwise call `start`.
+        watches: Observe the calls of its hooks.
 
     Attributes:
         subject: The plugin under test.
@@ -88,6 +89,7 @@ class Bench:
         services: Services | None = None,
         room: WaitingRoom | None = None,
         is_started: bool = True,
+        watches: Sequence[Watch] = (),
     ) -> None:
         self.subject = subject
         if subject.has("start") or subject.has("close"):
@@ -110,7 +112,8 @@ class Bench:
         self.snapshot: Snapshot = self.services.snapshot
         self._fill(cluster)
         self._failures: list[BaseException] = []
-        watches = [MutationGuard(self.snapshot)] if is_guarded else ()
+        if is_guarded:
+            watches = (MutationGuard(self.snapshot), *watches)
         self._guards = HookGuards(failed=self._note, watches=watches)
         self.plugin, self.handle = self._made()
         self._begin_callbacks()
@@ -205,6 +208,10 @@ class Bench:
     def stored(self, obj: ApiObject) -> ApiObject | None:
         """Return the version of an object that a watch has delivered last, or None."""
         return self._objects.stored(type(obj)).get(obj.key)
+
+    def all_stored(self) -> Sequence[ApiObject]:
+        """Return the objects of all kinds that watches have delivered."""
+        return self._objects.all_stored()
 
     def _put(self, obj: ApiObject) -> None:
         if isinstance(obj, Node):

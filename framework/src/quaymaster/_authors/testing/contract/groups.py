@@ -8,6 +8,7 @@ import numpy as np
 from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.check import Check
 from quaymaster._authors.testing.contract.group_bench import GroupBench, group_benches
+from quaymaster._authors.testing.contract.large_numbers import with_large_numbers
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState
@@ -56,6 +57,7 @@ def _compare_later(bench: GroupBench, other: SmallCluster) -> None:
         text = f"{actual}, expected {expected} as from a new instance"
         text = f"{text}; it keeps data of the earlier cluster"
         bench.fail("placement_generate", text)
+    bench.expect_unchanged()
 
 
 def _compare_placements(bench: GroupBench, again: GroupBench, parent: Rows) -> None:
@@ -100,7 +102,7 @@ def _placements(
     ]
 
 
-def _ask_scores(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+def _ask_scores(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     for bench, again in group_benches(subject, cluster):
         candidates = bench.candidates()
         raw = _raw(bench, candidates)
@@ -116,6 +118,21 @@ def _ask_scores(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -
                 bench.fail("placement_score", f"{raw}, expected {expected} {who}")
         _compare_twin(bench, candidates, raw)
         _check_range(bench, candidates, raw)
+        if other.nodes:
+            bench.become_nodes_of(other)
+            _compare_now(bench, ", once the cluster has changed")
+            bench.expect_unchanged()
+    if subject.has("placement_scores"):
+        for variant, numbers in with_large_numbers(cluster):
+            for bench, _ in group_benches(subject, variant):
+                _compare_now(bench, f", with larger {numbers}")
+
+
+def _compare_now(bench: GroupBench, when: str) -> None:
+    candidates = bench.candidates()
+    raw = _raw(bench, candidates)
+    if raw is not None:
+        _compare_twin(bench, candidates, raw, when)
 
 
 def _raw(
@@ -139,7 +156,10 @@ def _reversed(candidate: PodGroupAssignments) -> PodGroupAssignments:
 
 
 def _compare_twin(
-    bench: GroupBench, candidates: Sequence[PodGroupAssignments], raw: Int64Array
+    bench: GroupBench,
+    candidates: Sequence[PodGroupAssignments],
+    raw: Int64Array,
+    when: str = "",
 ) -> None:
     if not bench.subject.has("placement_scores"):
         return
@@ -156,7 +176,7 @@ def _compare_twin(
             if actual != expected:
                 name = candidates[place].placement.name
                 text = f"{actual} for placement '{name}', expected {expected} as"
-                bench.fail("placement_scores", f"{text} placement_score says")
+                bench.fail("placement_scores", f"{text} placement_score says{when}")
 
 
 def _check_range(
@@ -273,6 +293,7 @@ PLACEMENT_SCORES: Final = Check(
     promise=f"placements score 0 to {MAX_NODE_SCORE}, alone and with the batch twin",
     ask=_ask_scores,
     hooks=frozenset({"placement_score"}),
+    needs_other=True,
 )
 QUORUM: Final = Check(
     name="quorum",

@@ -98,6 +98,7 @@ class Subject:
         effects: What hooks did, how often: the counts of one check.
         notes: What else the suite warns of.
         verdicts: What the check of Filter's codes has seen on all clusters.
+        exercised: What checks have compared, how often; the suite prints it.
         wakes: The names of instances that have requeued pods by their handles.
         reorders: The keys of pods whose sort keys a plugin has reported as changed.
     """
@@ -111,6 +112,7 @@ class Subject:
     effects: Counter[str] = attrs.field(factory=Counter)
     notes: set[str] = attrs.field(factory=set)
     verdicts: VerdictCounts = attrs.field(factory=VerdictCounts, init=False)
+    exercised: Counter[str] = attrs.field(factory=Counter)
     wakes: list[str] = attrs.field(factory=list, init=False)
     reorders: set[str] = attrs.field(factory=set, init=False)
 
