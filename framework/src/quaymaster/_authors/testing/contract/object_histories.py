@@ -165,6 +165,7 @@ def _ask(
     ]
     seen = [obj for step in steps for obj in (step.old, step.new) if obj is not None]
     renewed = bench.renewed()
+    subject.exercised["pods after updates of followed objects"] += len(pods)
     if subject.has("pre_enqueue"):
         for pod in pods:
             actual, expected = (

@@ -52,6 +52,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         text = f"{failure.problem} before start, and not after it: {_ORDER}"
         fail(failure.hook, text, cluster.pending[:1])
     pods = cluster.pending
+    subject.exercised["pods pending before start"] += len(pods)
     for pod, early, late in zip(pods, before.gates, after.gates, strict=True):
         if _is_closed(early) and not _is_closed(late) and not has_woken:
             text = (

@@ -51,6 +51,7 @@ def _count(subject: Subject, pod: Pod, nodes: list[Node], status: Status) -> Non
         text = f"{verdict}, but pod_use is {PodUse.NONE}: {_REMEDY}"
         fail("filter", text, pod, nodes)
     counts.unschedulable += 1
+    subject.exercised["verdicts with Unschedulable"] += 1
     counts.example = verdict, [pod, *nodes]
 
 
