@@ -152,7 +152,7 @@ def _ask(
 ) -> None:
     """Compare an instance that has seen changes with a new one.
 
-    Nothing is asked before: a plugin may keep in which order pods arrive at its gate.
+    Nothing is called before: a plugin may keep in which order pods arrive at its gate.
     """
     bench = Bench(subject, cluster)
     for step in steps:
