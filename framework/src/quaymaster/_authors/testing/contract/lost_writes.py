@@ -235,7 +235,7 @@ def _changes(before: _Objects, after: _Objects) -> Iterator[tuple[_Change, ApiOb
 
 
 def _leaves(value: object) -> Mapping[_Path, object]:
-    """Return the values that are no objects, by their paths."""
+    """Return the values of all fields by their paths."""
     return dict(_walk(value, ()))
 
 
