@@ -64,15 +64,27 @@ from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
+from tests.kit.planted.gusts import (
+    GUST_MISTAKES,
+    CountsFailures,
+    ForgetsAfterFailures,
+    Gusts,
+    KeepsTheLastGusts,
+    read_by_a_test,
+)
 from tests.kit.planted.halls import HALL_MISTAKES, Halls
 from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
 from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
+from tests.kit.planted.leases import LEASE_MISTAKES, CountsFriends, Leases, StartsLate
+from tests.kit.planted.leases import OWN as LEASE_CLUSTERS
 from tests.kit.planted.ledgers import LEDGER_MISTAKES, Ledgers
 from tests.kit.planted.ledgers import OWN as LEDGER_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
+from tests.kit.planted.marks import MARK_MISTAKES, Marks, MarksWhenAsked
+from tests.kit.planted.marks import OWN as MARK_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
@@ -85,6 +97,8 @@ from tests.kit.planted.modes import (
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
 from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
 from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
+from tests.kit.planted.noise import NOISE_MISTAKES, Noise, NoNeighbours, RareNeighbours
+from tests.kit.planted.noise import OWN as NOISE_CLUSTERS
 from tests.kit.planted.owners import OWN as OWNER_CLUSTERS
 from tests.kit.planted.owners import OWNER_MISTAKES, Owners
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
@@ -204,7 +218,11 @@ MISTAKES = (
     *PIPE_MISTAKES,
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
+    *LEASE_MISTAKES,
+    *NOISE_MISTAKES,
     *OWNER_MISTAKES,
+    *MARK_MISTAKES,
+    *GUST_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -288,7 +306,19 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Pipes, PIPE_CLUSTERS),
     (CountsRanks, RANK_CLUSTERS),
     (Rescues, RESCUE_CLUSTERS),
+    (Leases, LEASE_CLUSTERS),
+    (CountsFriends, LEASE_CLUSTERS),
+    (StartsLate, LEASE_CLUSTERS),
+    (Noise, NOISE_CLUSTERS),
+    (NoNeighbours, NOISE_CLUSTERS),
+    (RareNeighbours, NOISE_CLUSTERS),
     (Owners, OWNER_CLUSTERS),
+    (read_by_a_test(Gusts), None),
+    (read_by_a_test(KeepsTheLastGusts), None),
+    (read_by_a_test(ForgetsAfterFailures), None),
+    (read_by_a_test(CountsFailures), None),
+    (Marks, MARK_CLUSTERS),
+    (MarksWhenAsked, MARK_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -366,7 +396,19 @@ COSTLY = (
     "Pipes",
     "CountsRanks",
     "Rescues",
+    "Leases",
+    "CountsFriends",
+    "StartsLate",
+    "Noise",
+    "NoNeighbours",
+    "RareNeighbours",
     "Owners",
+    "StubbedGusts",
+    "StubbedKeepsTheLastGusts",
+    "StubbedForgetsAfterFailures",
+    "StubbedCountsFailures",
+    "Marks",
+    "MarksWhenAsked",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

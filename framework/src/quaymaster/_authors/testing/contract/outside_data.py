@@ -18,8 +18,8 @@ from quaymaster._authors.testing.contract.changed_documents import (
     text_of,
 )
 from quaymaster._authors.testing.contract.check import Check, Finding, fail
+from quaymaster._authors.testing.contract.derived import base_of_package
 from quaymaster._authors.testing.contract.failed_callbacks import collecting_failures
-from quaymaster._authors.testing.contract.own_frames import base_of_package
 from quaymaster._authors.testing.contract.readings import (
     data_of,
     is_repeated,

@@ -9,7 +9,7 @@ import attrs
 from quaymaster._authors.testing.hook_arguments import HOOKS
 from quaymaster._core.engine.guarded import outcome_of, pass_on
 
-__all__ = ["NOT_PLUGINS", "OwnFrames", "base_of_package", "module_of", "packages_of"]
+__all__ = ["NOT_PLUGINS", "OwnFrames", "module_of", "packages_of"]
 
 NOT_PLUGINS: Final = frozenset({"builtins", "abc", "typing", "quaymaster"})
 """The packages of classes from which plugins may derive."""
@@ -21,16 +21,6 @@ def packages_of(plugin: type) -> frozenset[str]:
     """Return the packages of a plugin: tests derive classes that read no server."""
     names = {base.__module__.partition(".")[0] for base in plugin.__mro__}
     return frozenset(names - NOT_PLUGINS)
-
-
-def base_of_package(plugin: type) -> type | None:
-    """Return the class of another package from which a test has derived the plugin."""
-    own = plugin.__module__.partition(".")[0]
-    for base in plugin.__mro__[1:]:
-        package = base.__module__.partition(".")[0]
-        if package not in (own, *NOT_PLUGINS):
-            return base
-    return None
 
 
 def module_of(frame: FrameType) -> str:

@@ -11,8 +11,8 @@ from quaymaster._authors.testing.contract.companions import (
     evicting_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.derived import base_of_package
 from quaymaster._authors.testing.contract.failed_callbacks import collecting_failures
-from quaymaster._authors.testing.contract.own_frames import base_of_package
 from quaymaster._authors.testing.contract.readings import ask_readings
 from quaymaster._authors.testing.contract.real_time import RealTimeWatch
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
