@@ -59,11 +59,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenCluster,
     SeenNode,
+    SeenPod,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.similarity import are_similar
-from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
-    StandingPods,
-)
 from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
     StandingTrial,
 )
@@ -71,6 +69,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Templat
 from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import Unremovable
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
     utilization_of,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.waiting_places import (
+    WaitingPlaces,
 )
 from quaymaster._studies.autoscaling.scaled_groups import ScaledGroup
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
@@ -101,11 +102,12 @@ __all__ = [
     "ScaledGroup",
     "SeenCluster",
     "SeenNode",
-    "StandingPods",
+    "SeenPod",
     "StandingTrial",
     "Template",
     "TrialCluster",
     "Unremovable",
+    "WaitingPlaces",
     "amounts_of",
     "are_similar",
     "balanced",
