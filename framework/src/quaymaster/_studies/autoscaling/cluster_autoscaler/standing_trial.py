@@ -104,6 +104,11 @@ class StandingTrial(TrialCluster):
                 self._snapshot.add_pod(pod)
 
     @property
+    def standing(self) -> Set[str]:
+        """The names of the nodes that stand."""
+        return self._standing
+
+    @property
     def hidden(self) -> Set[str]:
         """The names of the nodes that are hidden."""
         return self._hidden.keys()
