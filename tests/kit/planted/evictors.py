@@ -4,6 +4,7 @@ import random
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
+import numpy as np
 from hypothesis import strategies as st
 
 from quaymaster import (
@@ -20,6 +21,7 @@ from quaymaster import (
     Status,
     hookimpl,
 )
+from quaymaster.objects import pod_request_list
 from quaymaster.preemption import (
     Candidate,
     DryRun,
@@ -184,6 +186,33 @@ class EvictsMoreImportant(EvictsCheaper):
     rule: ClassVar[VictimRule] = ForgetsPriority()
 
 
+class Light(VictimRule):
+    """Selects pods that request less than 10 GB."""
+
+    def victims(self, state: CycleState, pod: Pod, node: NodeInfo) -> Collection[Pod]:
+        pods = node.pods.values()
+        return [each for each in pods if _memory(each) < _HEAVY]
+
+    def victims_on_rows(
+        self, state: CycleState, pod: Pod, pods: PodColumns
+    ) -> BoolArray:
+        quarters = (pods.requested("memory") // 4).astype(np.int32)
+        light: BoolArray = quarters < _HEAVY // 4
+        return light
+
+
+def _memory(pod: Pod) -> int:
+    memory = pod_request_list(pod).get("memory")
+    return memory.value if memory else 0
+
+
+_HEAVY = 10_000_000_000
+
+
+class EvictsLightInInt32(EvictsCheaper):
+    rule: ClassVar[VictimRule] = Light()
+
+
 class ChoosesAtRandom(Evictors):
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         return random.choice(candidates)
@@ -191,6 +220,10 @@ class ChoosesAtRandom(Evictors):
 
 OWN = clusters(
     nodes=st.just(make_node()), pods=st.builds(make_pod, priority=st.integers(0, 9))
+)
+HEAVY = clusters(
+    nodes=st.just(make_node()),
+    pods=st.builds(make_pod, requests=st.just({"memory": "1Gi"})),
 )
 EVICTOR_MISTAKES: Sequence[Mistake] = (
     Mistake(NominatesNothing, ["effects"], OWN),
@@ -201,4 +234,5 @@ EVICTOR_MISTAKES: Sequence[Mistake] = (
     Mistake(TriesLater, ["registrations"], OWN),
     Mistake(EvictsWithAnotherTwin, ["victim twins"], OWN),
     Mistake(EvictsMoreImportant, ["victim twins"], OWN),
+    Mistake(EvictsLightInInt32, ["victim twins"], HEAVY),
 )

@@ -58,6 +58,8 @@ from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
 from tests.kit.planted.feeds import OWN as FEED_CLUSTERS
 from tests.kit.planted.forecasts import FORECAST_MISTAKES, ComparesAges, Forecasts
+from tests.kit.planted.freights import FREIGHT_MISTAKES, Freights
+from tests.kit.planted.freights import OWN as FREIGHT_CLUSTERS
 from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
@@ -81,6 +83,8 @@ from tests.kit.planted.modes import (
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
 from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
 from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
+from tests.kit.planted.owners import OWN as OWNER_CLUSTERS
+from tests.kit.planted.owners import OWNER_MISTAKES, Owners
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
 from tests.kit.planted.passes import PASS_MISTAKES, Passes, PassesUntilDeleted
 from tests.kit.planted.peers import OWN as PEER_CLUSTERS
@@ -169,6 +173,7 @@ MISTAKES = (
     *EVICTOR_MISTAKES,
     *FEED_MISTAKES,
     *FORECAST_MISTAKES,
+    *FREIGHT_MISTAKES,
     *GATE_MISTAKES,
     *HALL_MISTAKES,
     *HOLD_MISTAKES,
@@ -193,6 +198,7 @@ MISTAKES = (
     *PIPE_MISTAKES,
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
+    *OWNER_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -246,6 +252,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (FairShare, TENANTS),
     (DeletesTagsNowAndThen, TENANTS),
     (DeletesTagsLate, TENANTS),
+    (Freights, FREIGHT_CLUSTERS),
     (GatesEachPod, GATE_CLUSTERS),
     (GatesGroups, GATE_CLUSTERS),
     (Halls, HALL_CLUSTERS),
@@ -273,6 +280,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Pipes, PIPE_CLUSTERS),
     (CountsRanks, RANK_CLUSTERS),
     (Rescues, RESCUE_CLUSTERS),
+    (Owners, OWNER_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -303,6 +311,7 @@ COSTLY = (
     "Leads",
     "Licences",
     "Aisles",
+    "Freights",
     "ZoneQuota",
     "Approves",
     "Neighbours",
@@ -347,6 +356,7 @@ COSTLY = (
     "Pipes",
     "CountsRanks",
     "Rescues",
+    "Owners",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

@@ -62,6 +62,10 @@ class FixedObjects:
         """Return the objects of a kind by key, whether or not the kind is watched."""
         return self._objects.get(kind, {})
 
+    def all_stored(self) -> Sequence[ApiObject]:
+        """Return the objects of all kinds, whether or not they are watched."""
+        return [obj for objects in self._objects.values() for obj in objects.values()]
+
     def changes(self, kind: type[ApiObject]) -> ChangeLog[str]:
         self._of(kind)
         return self._log(kind)

@@ -195,6 +195,10 @@ class Bench:
         """Return the version of an object that a watch has delivered last, or None."""
         return self._objects.stored(type(obj)).get(obj.key)
 
+    def all_stored(self) -> Sequence[ApiObject]:
+        """Return the objects of all kinds that watches have delivered."""
+        return self._objects.all_stored()
+
     def _put(self, obj: ApiObject) -> None:
         if isinstance(obj, Node):
             self.snapshot.add_node(obj)

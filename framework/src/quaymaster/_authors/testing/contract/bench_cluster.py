@@ -47,6 +47,7 @@ class BenchCluster(FaultyCluster):
         stored: The stored objects.
         is_used: Whether the plugin has called it.
         deleted: The kind, key and uid of each deletion that the plugin has asked for.
+        owned: The objects with owner references that the plugin has written.
         calls: A description of a call, with its object -> how often it was made. New
             objects have no names, because each may have another one.
     """
@@ -56,6 +57,7 @@ class BenchCluster(FaultyCluster):
         self.stored = stored
         self.is_used = False
         self.deleted: list[tuple[type[ApiObject], str, str | None]] = []
+        self.owned: list[ApiObject] = []
         self.calls: Counter[str] = Counter()
         self._time = clock
         self._next: tuple[Fault, int] | None = None
@@ -103,11 +105,16 @@ class BenchCluster(FaultyCluster):
 
     def create(self, obj: ObjT) -> ObjT:
         self.calls[f"create of {obj.kind}"] += 1
-        return super().create(obj)
+        return self._written(super().create(obj))
 
     def update(self, obj: ObjT) -> ObjT:
         self.calls[f"update of {obj.kind} '{obj.key}'"] += 1
-        return super().update(obj)
+        return self._written(super().update(obj))
+
+    def _written(self, obj: ObjT) -> ObjT:
+        if obj.metadata.owner_references:
+            self.owned.append(obj)
+        return obj
 
     def delete(
         self,

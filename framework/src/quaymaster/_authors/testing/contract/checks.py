@@ -41,6 +41,7 @@ from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
 from quaymaster._authors.testing.contract.outages import OUTAGES
+from quaymaster._authors.testing.contract.owners import OWNERS
 from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
 from quaymaster._authors.testing.contract.pod_use import POD_USE
@@ -139,6 +140,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         RUNNING_TASKS,
         EARLIER_OBJECTS,
         LEFT_OBJECTS,
+        OWNERS,
         SUCCESSORS,
         WAITING_PODS,
         RELEASES,

@@ -8,6 +8,7 @@ import numpy as np
 from quaymaster._authors.testing.contract.answers import shown
 from quaymaster._authors.testing.contract.check import Check
 from quaymaster._authors.testing.contract.group_bench import GroupBench, group_benches
+from quaymaster._authors.testing.contract.large_numbers import with_large_numbers
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.cycle_state import CycleState
@@ -116,6 +117,13 @@ def _ask_scores(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -
                 bench.fail("placement_score", f"{raw}, expected {expected} {who}")
         _compare_twin(bench, candidates, raw)
         _check_range(bench, candidates, raw)
+    if subject.has("placement_scores"):
+        for variant, numbers in with_large_numbers(cluster):
+            for bench, _ in group_benches(subject, variant):
+                candidates = bench.candidates()
+                raw = _raw(bench, candidates)
+                if raw is not None:
+                    _compare_twin(bench, candidates, raw, f", with larger {numbers}")
 
 
 def _raw(
@@ -139,7 +147,10 @@ def _reversed(candidate: PodGroupAssignments) -> PodGroupAssignments:
 
 
 def _compare_twin(
-    bench: GroupBench, candidates: Sequence[PodGroupAssignments], raw: Int64Array
+    bench: GroupBench,
+    candidates: Sequence[PodGroupAssignments],
+    raw: Int64Array,
+    when: str = "",
 ) -> None:
     if not bench.subject.has("placement_scores"):
         return
@@ -156,7 +167,7 @@ def _compare_twin(
             if actual != expected:
                 name = candidates[place].placement.name
                 text = f"{actual} for placement '{name}', expected {expected} as"
-                bench.fail("placement_scores", f"{text} placement_score says")
+                bench.fail("placement_scores", f"{text} placement_score says{when}")
 
 
 def _check_range(

@@ -12,11 +12,12 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from quaymaster._api.objects import ApiObject
+from quaymaster._api.objects.quantity import Quantity
 from quaymaster._authors.testing.contract.changes import is_declared
 from quaymaster._authors.testing.contract.near_numbers import number_of, text_of
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 
-__all__ = ["with_other_numbers"]
+__all__ = ["multiplied", "with_other_numbers"]
 
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
@@ -33,18 +34,19 @@ def with_other_numbers(cluster: SmallCluster) -> Iterator[SmallCluster]:
         cluster: The cluster.
     """
     for factor in _FACTORS:
-        pending = tuple(_multiplied(pod, factor) for pod in cluster.pending)
+        pending = tuple(multiplied(pod, factor) for pod in cluster.pending)
         if pending != cluster.pending:
             yield attrs.evolve(cluster, pending=pending)
-        nodes = tuple(_multiplied(node, factor) for node in cluster.nodes)
+        nodes = tuple(multiplied(node, factor) for node in cluster.nodes)
         if nodes != cluster.nodes:
             yield attrs.evolve(cluster, nodes=nodes)
-        objects = tuple(_multiplied(obj, factor) for obj in cluster.objects)
+        objects = tuple(multiplied(obj, factor) for obj in cluster.objects)
         if objects != cluster.objects:
             yield attrs.evolve(cluster, objects=objects)
 
 
-def _multiplied(obj: ObjT, factor: int) -> ObjT:
+def multiplied(obj: ObjT, factor: int) -> ObjT:
+    """Return an object whose labels, annotations and own fields have other numbers."""
     metadata = obj.metadata
     labels, annotations = (
         {key: _text(value, factor) for key, value in texts.items()}
@@ -74,6 +76,8 @@ def _value(value: object, factor: int) -> object:
         return value
     if isinstance(value, int | float):
         return value * factor
+    if isinstance(value, Quantity):
+        return Quantity(f"{value.nanos * factor}n")
     if isinstance(value, str):
         return _text(value, factor)
     if isinstance(value, Mapping):

@@ -82,6 +82,7 @@ class Subject:
         versions_read: The versions that instances have read from their handles.
         effects: What hooks did, how often: the counts of one check.
         notes: What else the suite warns of.
+        exercised: What checks have compared, how often; the suite prints it.
         wakes: The names of instances that have requeued pods by their handles.
         reorders: The keys of pods whose sort keys a plugin has reported as changed.
     """
@@ -94,6 +95,7 @@ class Subject:
     versions_read: set[Kubernetes] = attrs.field(factory=set, init=False)
     effects: Counter[str] = attrs.field(factory=Counter)
     notes: set[str] = attrs.field(factory=set)
+    exercised: Counter[str] = attrs.field(factory=Counter)
     wakes: list[str] = attrs.field(factory=list, init=False)
     reorders: set[str] = attrs.field(factory=set, init=False)
 

@@ -423,6 +423,8 @@ class PluginContract:
             raise
         if violations:
             raise ContractError(violations)
+        for what, count in subject.exercised.items():
+            print(f"{check}: compared {count} {what}")  # noqa: T201 - a test prints
         if EFFECTS in checks:
             # pytest shows it with -rP, or with -s.
             print("\n".join(map(str, effects_of(subject))))  # noqa: T201 - a test prints

@@ -15,9 +15,14 @@ from quaymaster._authors.testing.contract.answers import (
     prepare_scores,
     verdicts_of,
 )
-from quaymaster._authors.testing.contract.bench import Bench
+from quaymaster._authors.testing.contract.bench import (
+    Bench,
+    HookFailedError,
+    is_caused_by,
+)
 from quaymaster._authors.testing.contract.changes import running_steps
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.large_numbers import with_large_numbers
 from quaymaster._authors.testing.contract.other_numbers import with_other_numbers
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -80,6 +85,19 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     for variant in with_other_numbers(cluster):
         when = ", with other numbers than the drawn ones"
         _compare(Bench(subject, variant), variant.pending, variant, when)
+    for variant, numbers in with_large_numbers(cluster):
+        _compare_large(subject, variant, numbers)
+
+
+def _compare_large(subject: Subject, cluster: SmallCluster, numbers: str) -> None:
+    when = f", with larger {numbers} ({_INT64})"
+    try:
+        _compare(Bench(subject, cluster), cluster.pending, cluster, when)
+    except HookFailedError as failure:
+        if not is_caused_by(failure, OverflowError):
+            raise
+        text = f"{failure.problem}{when}"
+        fail(failure.hook, text, cluster.pending, cluster.nodes, cluster.pods)
 
 
 def _compare(
@@ -101,6 +119,10 @@ _LATE: Final = (
     "when the reasons are read after later calls: status_of of NodeVerdicts is called "
     "long after the attempt, so keep what it needs in local variables, not in the "
     "plugin, and copy what it reads of the snapshot and of columns"
+)
+_INT64: Final = (
+    "bytes of memory, and sums over many nodes, need arrays of int64 from the first "
+    "step on; int32 overflows, and float32 keeps seven digits"
 )
 _STEPS: Final = 3
 """The updates of running pods that are tried for each cluster."""

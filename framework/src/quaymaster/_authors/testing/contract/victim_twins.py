@@ -12,6 +12,7 @@ from quaymaster._authors.testing.contract.companions import (
     evicting_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.large_numbers import with_large_numbers
 from quaymaster._authors.testing.contract.replacing import replacing
 from quaymaster._authors.testing.contract.rule_twins import twin_difference
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
@@ -29,10 +30,18 @@ _MOST_PRIORITIES: Final = 2
 
 def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     for pod in map(preempting, cluster.pending):
-        for harness in evicting_harnesses(subject, cluster, PluginHarness):
-            difference = _difference(harness, pod)
-            if difference:
-                fail("post_filter", difference, pod, cluster.nodes, cluster.pods)
+        _ask_pod(subject, cluster, pod)
+    for variant, numbers in with_large_numbers(cluster):
+        pod = preempting(variant.pending[0])
+        _ask_pod(subject, variant, pod, f", with larger {numbers}")
+
+
+def _ask_pod(subject: Subject, cluster: SmallCluster, pod: Pod, when: str = "") -> None:
+    for harness in evicting_harnesses(subject, cluster, PluginHarness):
+        difference = _difference(harness, pod)
+        if difference:
+            text = f"{difference}{when}"
+            fail("post_filter", text, pod, cluster.nodes, cluster.pods)
 
 
 def _difference(harness: PluginHarness, pod: Pod) -> str:
