@@ -69,6 +69,8 @@ from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
 from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
+from tests.kit.planted.ledgers import LEDGER_MISTAKES, Ledgers
+from tests.kit.planted.ledgers import OWN as LEDGER_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
@@ -163,6 +165,7 @@ MISTAKES = (
     *QUEUE_MISTAKES,
     *SLOT_MISTAKES,
     *TROUPE_MISTAKES,
+    *LEDGER_MISTAKES,
     *LICENCE_MISTAKES,
     *AISLE_MISTAKES,
     *WINDOW_MISTAKES,
@@ -211,6 +214,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Slots, SLOT_CLUSTERS),
     (Troupes, TROUPE_CLUSTERS),
     (Leads, LED),
+    (Ledgers, LEDGER_CLUSTERS),
     (Licences, LICENCE_CLUSTERS),
     (Aisles, AISLE_CLUSTERS),
     (Windows, WINDOW_CLUSTERS),
@@ -309,6 +313,7 @@ COSTLY = (
     "Slots",
     "Troupes",
     "Leads",
+    "Ledgers",
     "Licences",
     "Aisles",
     "Freights",

@@ -12,10 +12,14 @@ from quaymaster._core.contract.results import NodeVerdicts
 from quaymaster._core.contract.status import Status
 from quaymaster._core.runtime.profile import HookFunction
 
-__all__ = ["ReturnedArrays"]
+__all__ = ["ReturnedArrays", "array_of"]
 
 _OFF_THREAD: Final = frozenset({"pre_bind", "bind"})
 """Hooks that may run while the engine's thread calls the same plugin."""
+
+_REMEDY: Final = (
+    "the framework keeps it, so return a new array, or a copy, from each call"
+)
 
 _Array: TypeAlias = npt.NDArray[Any]
 
@@ -44,9 +48,9 @@ class ReturnedArrays:
             saved = [(name, array, array.copy()) for name, array in returned.items()]
             answer: object = function(*args)
             for name in _written(saved):
-                text = f"wrote to the array that {name} had returned"
+                text = f"wrote to the array that {name} had returned: {_REMEDY}"
                 return Status.from_error(PluginError(plugin, hook, text))
-            array = _array_of(answer)
+            array = array_of(answer)
             if array is not None:
                 returned[hook] = array
             return answer
@@ -61,7 +65,7 @@ def _written(saved: Sequence[tuple[str, _Array, _Array]]) -> Iterator[str]:
             yield hook
 
 
-def _array_of(answer: object) -> _Array | None:
+def array_of(answer: object) -> _Array | None:
     """Return the array in an answer, or None."""
     if isinstance(answer, NodeVerdicts):
         answer = answer.codes

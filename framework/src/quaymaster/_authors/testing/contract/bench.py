@@ -26,7 +26,7 @@ from quaymaster._core.contract.results import PreFilterResult
 from quaymaster._core.contract.status import Status
 from quaymaster._core.engine.handle import EngineHandle, Services
 from quaymaster._core.mutations.guard import MutationGuard
-from quaymaster._core.runtime.guards import HookGuards
+from quaymaster._core.runtime.guards import HookGuards, Watch
 from quaymaster._core.state.arrays import Rows
 from quaymaster._core.state.snapshot import Snapshot
 
@@ -67,6 +67,7 @@ class Bench:
         is_guarded: Whether to check after each hook what it has changed.
         services: The services of its handle; by default, only the cluster.
         room: The pods that wait on Permit; by default none.
+        watches: Observe the calls of its hooks.
 
     Attributes:
         subject: The plugin under test.
@@ -86,6 +87,7 @@ class Bench:
         is_guarded: bool = False,
         services: Services | None = None,
         room: WaitingRoom | None = None,
+        watches: Sequence[Watch] = (),
     ) -> None:
         self.subject = subject
         if subject.has("start") or subject.has("close"):
@@ -108,7 +110,8 @@ class Bench:
         self.snapshot: Snapshot = self.services.snapshot
         self._fill(cluster)
         self._failures: list[BaseException] = []
-        watches = [MutationGuard(self.snapshot)] if is_guarded else ()
+        if is_guarded:
+            watches = (MutationGuard(self.snapshot), *watches)
         self._guards = HookGuards(failed=self._note, watches=watches)
         self.plugin, self.handle = self._made()
         self._begin_callbacks()

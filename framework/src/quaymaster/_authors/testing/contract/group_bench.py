@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Pod, PodGroup, PodSchedulingGroup
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.kept_arrays import KeptArrays
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.makers.groups import make_pod_group
@@ -61,7 +62,14 @@ class GroupBench:
             states.put(pod)
         services = subject.make_services(subject.empty_cluster)
         services = attrs.evolve(services, pod_groups=states)
-        self._bench = Bench(subject, self.cluster, is_guarded=True, services=services)
+        self._kept = KeptArrays()
+        self._bench = Bench(
+            subject,
+            self.cluster,
+            is_guarded=True,
+            services=services,
+            watches=[self._kept],
+        )
         self.subject = subject
         self.snapshot = self._bench.snapshot
 
@@ -70,6 +78,12 @@ class GroupBench:
         after = attrs.evolve(self.cluster, nodes=other.nodes, pods=())
         self._bench.become(self.cluster, after)
         self.cluster = after
+
+    def expect_unchanged(self) -> None:
+        """Fail if an array has changed since a hook returned it."""
+        change = self._kept.first_change("after later calls on a changed cluster")
+        if change is not None:
+            self.fail(change.hook, change.problem)
 
     def renewed(self) -> Self:
         """Return a bench on the same cluster, with a new instance of the plugin."""

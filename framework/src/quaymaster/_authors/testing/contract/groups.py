@@ -57,6 +57,7 @@ def _compare_later(bench: GroupBench, other: SmallCluster) -> None:
         text = f"{actual}, expected {expected} as from a new instance"
         text = f"{text}; it keeps data of the earlier cluster"
         bench.fail("placement_generate", text)
+    bench.expect_unchanged()
 
 
 def _compare_placements(bench: GroupBench, again: GroupBench, parent: Rows) -> None:
@@ -101,7 +102,7 @@ def _placements(
     ]
 
 
-def _ask_scores(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
+def _ask_scores(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     for bench, again in group_benches(subject, cluster):
         candidates = bench.candidates()
         raw = _raw(bench, candidates)
@@ -117,13 +118,21 @@ def _ask_scores(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -
                 bench.fail("placement_score", f"{raw}, expected {expected} {who}")
         _compare_twin(bench, candidates, raw)
         _check_range(bench, candidates, raw)
+        if other.nodes:
+            bench.become_nodes_of(other)
+            _compare_now(bench, ", once the cluster has changed")
+            bench.expect_unchanged()
     if subject.has("placement_scores"):
         for variant, numbers in with_large_numbers(cluster):
             for bench, _ in group_benches(subject, variant):
-                candidates = bench.candidates()
-                raw = _raw(bench, candidates)
-                if raw is not None:
-                    _compare_twin(bench, candidates, raw, f", with larger {numbers}")
+                _compare_now(bench, f", with larger {numbers}")
+
+
+def _compare_now(bench: GroupBench, when: str) -> None:
+    candidates = bench.candidates()
+    raw = _raw(bench, candidates)
+    if raw is not None:
+        _compare_twin(bench, candidates, raw, when)
 
 
 def _raw(
@@ -284,6 +293,7 @@ PLACEMENT_SCORES: Final = Check(
     promise=f"placements score 0 to {MAX_NODE_SCORE}, alone and with the batch twin",
     ask=_ask_scores,
     hooks=frozenset({"placement_score"}),
+    needs_other=True,
 )
 QUORUM: Final = Check(
     name="quorum",

@@ -78,7 +78,9 @@ def _imagine(
 def _walk_scores(bench: Bench, state: CycleState, pod: Pod, names: list[str]) -> None:
     if not bench.subject.has("score_nodes"):
         return
-    nodes, rows = bench.snapshot.nodes, bench.rows_of(names)
+    nodes = bench.snapshot.nodes
+    # As in an attempt where all nodes are feasible: the rows may be a slice.
+    rows = nodes.rows if len(names) == len(nodes) else bench.rows_of(names)
     if prepare_scores(bench, state, pod, rows):
         raw = bench.ask("score_nodes", state, pod, nodes, rows)
         if not isinstance(raw, Status):
