@@ -51,9 +51,9 @@ class ExpectedNodes:
         wanted = {
             group: (count, templates[group]) for group, (count, _) in upcoming.items()
         }
-        # In most loops the same nodes are expected as in the last one. Nobody else lets
-        # nodes fall, except for all of them.
-        is_same = wanted == self._wanted and trial.standing == self._templates.keys()
+        # In most loops the same nodes are expected as in the last one. Elsewhere nodes
+        # fall only all together.
+        is_same = wanted == self._wanted and trial.standing_names == self._templates.keys()
         starting = set(chain.from_iterable(names for _, names in upcoming.values()))
         if not is_same:
             self._let_fall(wanted)

@@ -71,6 +71,6 @@ class LastingKinds:
             return None if kind is None else kind.key
         self._open.pop(uid, None)
         for data in kind.data:
-            # The first revision: it may have changed since others were asked.
+            # The first revision: the kinds of other pods may depend on it.
             self._data.setdefault(id(data), (data, data.revision))
         return kind.key

@@ -104,7 +104,7 @@ class StandingTrial(TrialCluster):
                 self._snapshot.add_pod(pod)
 
     @property
-    def standing(self) -> Set[str]:
+    def standing_names(self) -> Set[str]:
         """The names of the nodes that stand."""
         return self._standing
 
