@@ -53,7 +53,9 @@ class ExpectedNodes:
         }
         # In most loops the same nodes are expected as in the last one. Elsewhere nodes
         # fall only all together.
-        is_same = wanted == self._wanted and trial.standing_names == self._templates.keys()
+        is_same = (
+            wanted == self._wanted and trial.standing_names == self._templates.keys()
+        )
         starting = set(chain.from_iterable(names for _, names in upcoming.values()))
         if not is_same:
             self._let_fall(wanted)
