@@ -51,6 +51,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.removal import (
     Removable,
     RemovalTrial,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.removal_candidates import (
+    RemovalCandidates,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
     ScaleUp,
     ScaleUpOutcome,
@@ -66,7 +69,11 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
     StandingTrial,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
-from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import Unremovable
+from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
+    Unremovable,
+    UnremovableNodes,
+    UnremovableReason,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
     utilization_of,
 )
@@ -95,6 +102,7 @@ __all__ = [
     "PriceExpander",
     "RemainingBudgets",
     "Removable",
+    "RemovalCandidates",
     "RemovalTrial",
     "ScaleUp",
     "ScaleUpOutcome",
@@ -107,6 +115,8 @@ __all__ = [
     "Template",
     "TrialCluster",
     "Unremovable",
+    "UnremovableNodes",
+    "UnremovableReason",
     "WaitingPlaces",
     "amounts_of",
     "are_similar",

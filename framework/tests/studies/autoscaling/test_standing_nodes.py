@@ -315,3 +315,40 @@ def test_pods_do_not_stay_where_data_of_a_plugin_have_changed() -> None:
     after = loops.places(pods, nodes, templates)
     assert before[0] == ("small-upcoming-0", ["p"])
     assert after[:2] == [("small-upcoming-0", []), ("large-upcoming-0", ["p"])]
+
+
+def test_pods_do_not_stay_where_a_new_pod_rejects_them_from_another_node() -> None:
+    zone = {"topology.kubernetes.io/zone": "a"}
+    capacity = {"cpu": "2", "memory": "8Gi"}
+    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    cluster.create(make_node(name="old", capacity=capacity, labels=zone))
+    node = make_node(name="small", capacity=capacity, labels=zone)
+    templates = {"small": Template(node=node, pods=[])}
+    loops = Loops(cluster, stands=True)
+    pods = [
+        make_pod(name=name, requests={"cpu": "1500m"}, labels={"app": "a"})
+        for name in ("p", "q")
+    ]
+    # Until the second loop, the pods are not equal for sure to those of the last one.
+    for _ in range(4):
+        before = loops.places(pods, {"small": 1}, templates)
+    term = make_affinity_term(
+        selector={"app": "a"}, topology_key="topology.kubernetes.io/zone"
+    )
+    rival = make_pod(name="r", pod_anti_affinity=[term])
+    cluster.create(replace(rival, node_name="old"))
+    after = loops.places(pods, {"small": 1}, templates)
+    assert before[-1] == ("placed", sorted(pod.uid for pod in pods))
+    assert after[-1] == ("placed", [])
+
+
+def test_pods_that_fit_nowhere_are_placed_when_a_node_falls_and_stands_again() -> None:
+    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    capacity = {"cpu": "2", "memory": "8Gi"}
+    node = make_node(name="small", capacity=capacity)
+    templates = {"small": Template(node=node, pods=[])}
+    loops = Loops(cluster, stands=True)
+    pods = [make_pod(name="p", requests={"cpu": "1"})]
+    counts = 1, 0, 1
+    places = [loops.places(pods, {"small": each}, templates) for each in counts]
+    assert [each[-1][1] for each in places] == [[pods[0].uid], [], [pods[0].uid]]
