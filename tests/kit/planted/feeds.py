@@ -27,7 +27,7 @@ __all__ = ["FEED_MISTAKES", "OWN", "Feeds", "ScoresByLoad", "stubbed"]
 
 PARTS = "example.com/parts"
 _args: object = None
-BUSY = Status.unschedulable("node(s) were busy")
+BUSY = Status.unresolvable("node(s) were busy")
 
 
 @attrs.frozen(kw_only=True)

@@ -27,7 +27,7 @@ from tests.kit.planted.mistake import Mistake, Plugin
 __all__ = ["PRICE_MISTAKES", "STOP", "Prices", "ReadsFloats"]
 
 TYPE, SPOT = "example.com/type", "example.com/spot"
-TOO_CHEAP = Status.unschedulable("a critical pod does not run on spot nodes")
+TOO_CHEAP = Status.unresolvable("a critical pod does not run on spot nodes")
 OWN = clusters(
     nodes=nodes(
         {"labels": {TYPE: "big"}},

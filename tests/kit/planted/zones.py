@@ -32,7 +32,7 @@ from tests.kit.planted.mistake import Mistake, Plugin
 
 __all__ = ["ZONE_MISTAKES", "Zones"]
 
-NO_ZONE = Status.unschedulable("no zone has room")
+NO_ZONE = Status.unresolvable("no zone has room")
 
 
 class ZoneSpec(ApiValue, frozen=True, kw_only=True):

@@ -69,6 +69,8 @@ from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
 from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
+from tests.kit.planted.leases import LEASE_MISTAKES, CountsFriends, Leases, StartsLate
+from tests.kit.planted.leases import OWN as LEASE_CLUSTERS
 from tests.kit.planted.ledgers import LEDGER_MISTAKES, Ledgers
 from tests.kit.planted.ledgers import OWN as LEDGER_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
@@ -85,6 +87,8 @@ from tests.kit.planted.modes import (
 from tests.kit.planted.modes import OWN as MODE_CLUSTERS
 from tests.kit.planted.mounts import MOUNT_MISTAKES, Mounts, MountsWithoutAWait
 from tests.kit.planted.mounts import OWN as MOUNT_CLUSTERS
+from tests.kit.planted.noise import NOISE_MISTAKES, Noise, NoNeighbours, RareNeighbours
+from tests.kit.planted.noise import OWN as NOISE_CLUSTERS
 from tests.kit.planted.owners import OWN as OWNER_CLUSTERS
 from tests.kit.planted.owners import OWNER_MISTAKES, Owners
 from tests.kit.planted.passes import OWN as PASS_CLUSTERS
@@ -201,6 +205,8 @@ MISTAKES = (
     *PIPE_MISTAKES,
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
+    *LEASE_MISTAKES,
+    *NOISE_MISTAKES,
     *OWNER_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
@@ -284,6 +290,12 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Pipes, PIPE_CLUSTERS),
     (CountsRanks, RANK_CLUSTERS),
     (Rescues, RESCUE_CLUSTERS),
+    (Leases, LEASE_CLUSTERS),
+    (CountsFriends, LEASE_CLUSTERS),
+    (StartsLate, LEASE_CLUSTERS),
+    (Noise, NOISE_CLUSTERS),
+    (NoNeighbours, NOISE_CLUSTERS),
+    (RareNeighbours, NOISE_CLUSTERS),
     (Owners, OWNER_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
@@ -361,6 +373,12 @@ COSTLY = (
     "Pipes",
     "CountsRanks",
     "Rescues",
+    "Leases",
+    "CountsFriends",
+    "StartsLate",
+    "Noise",
+    "NoNeighbours",
+    "RareNeighbours",
     "Owners",
     "PrefersModes",
     "PrefersTeams",

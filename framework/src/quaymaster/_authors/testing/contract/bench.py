@@ -67,6 +67,7 @@ class Bench:
         is_guarded: Whether to check after each hook what it has changed.
         services: The services of its handle; by default, only the cluster.
         room: The pods that wait on Permit; by default none.
+        is_started: Whether to start the plugin; otherwise call `start`.
         watches: Observe the calls of its hooks.
 
     Attributes:
@@ -87,6 +88,7 @@ class Bench:
         is_guarded: bool = False,
         services: Services | None = None,
         room: WaitingRoom | None = None,
+        is_started: bool = True,
         watches: Sequence[Watch] = (),
     ) -> None:
         self.subject = subject
@@ -115,7 +117,16 @@ class Bench:
         self._guards = HookGuards(failed=self._note, watches=watches)
         self.plugin, self.handle = self._made()
         self._begin_callbacks()
-        if subject.has("start"):
+        if is_started:
+            self.start()
+
+    def start(self) -> None:
+        """Start the plugin.
+
+        Raises:
+            HookFailedError: Its hook failed.
+        """
+        if self.subject.has("start"):
             self.ask("start")
         self.handle.seal()
 

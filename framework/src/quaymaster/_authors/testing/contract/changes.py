@@ -29,6 +29,7 @@ __all__ = [
     "own_steps",
     "running_steps",
     "steps",
+    "with_content_of",
 ]
 
 _T = TypeVar("_T")
@@ -181,7 +182,7 @@ def _declared_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step
     for old in cluster.objects:
         if is_declared(type(old)):
             updates = [
-                _with_content_of(rival, old)
+                with_content_of(rival, old)
                 for rival in rivals
                 if type(rival) is type(old)
             ]
@@ -189,7 +190,8 @@ def _declared_steps(cluster: SmallCluster, other: SmallCluster) -> Iterator[Step
             yield from (Step(old=old, new=new) for new in changed[:_MOST_UPDATES])
 
 
-def _with_content_of(rival: ApiObject, obj: ApiObject) -> ApiObject:
+def with_content_of(rival: ApiObject, obj: ApiObject) -> ApiObject:
+    """Return an object with the content of another one of its kind."""
     theirs = rival.metadata
     metadata = replace(
         obj.metadata, labels=theirs.labels, annotations=theirs.annotations

@@ -23,6 +23,10 @@ def _needs_no_more(_subject: Subject) -> bool:
     return False
 
 
+def _concludes_nothing(_subject: Subject) -> None:
+    pass
+
+
 class Finding(Exception):
     """The finding of a check; it becomes a `ContractError`."""
 
@@ -47,6 +51,7 @@ class Check:
         only_for: Returns whether it applies to a plugin's class; by default, to all.
         needs_more: Returns whether it runs on further clusters after the usual ones;
             by default, on none.
+        conclude: Raises a `Finding` if all clusters together break the rule.
     """
 
     name: str
@@ -57,6 +62,7 @@ class Check:
     needs_other: bool = False
     only_for: Callable[[type], bool] = _is_any
     needs_more: Callable[[Subject], bool] = _needs_no_more
+    conclude: Callable[[Subject], None] = _concludes_nothing
 
     def is_about(self, subject: Subject) -> bool:
         """Return whether the check applies to a plugin."""

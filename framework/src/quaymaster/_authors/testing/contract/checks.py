@@ -64,6 +64,7 @@ from quaymaster._authors.testing.contract.skips import (
     SKIPS,
 )
 from quaymaster._authors.testing.contract.sort_keys import SORT_KEYS
+from quaymaster._authors.testing.contract.starting import STARTING
 from quaymaster._authors.testing.contract.successors import SUCCESSORS
 from quaymaster._authors.testing.contract.suggestions import SUGGESTIONS
 from quaymaster._authors.testing.contract.surroundings import OTHER_PROCESS
@@ -102,6 +103,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         INTERLEAVING,
         STALENESS,
         OBJECT_CHANGES,
+        STARTING,
         TIME,
         UPTIME,
         TIMED_GATES,

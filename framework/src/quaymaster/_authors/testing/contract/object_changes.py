@@ -10,6 +10,7 @@ from quaymaster._authors.testing.contract.answers import Answers, answers, diffe
 from quaymaster._authors.testing.contract.bench import Bench, HookFailedError
 from quaymaster._authors.testing.contract.changes import Step, object_steps
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.object_histories import ask_histories
 from quaymaster._authors.testing.contract.reported import apply
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -24,6 +25,7 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     if not kinds:
         return
     _ask_guarded(subject, cluster, other)
+    ask_histories(subject, cluster, other, kinds)
     if subject.scope is Scope.CLUSTER or not subject.has("sign_pod"):
         return  # nothing is cached
     for step in object_steps(cluster, other, kinds):

@@ -71,8 +71,17 @@ def find(
     """
     finding = _found(check, subject, clusters, _settings(stable))
     if finding is None and check.needs_more(subject):
-        return _found(check, subject, clusters, _settings(stable), is_further=True)
-    return finding
+        finding = _found(check, subject, clusters, _settings(stable), is_further=True)
+    return _concluded(check, subject) if finding is None else finding
+
+
+def _concluded(check: Check, subject: Subject) -> Finding | None:
+    """Return what all clusters of a run together show, or None."""
+    try:
+        check.conclude(subject)
+    except Finding as finding:
+        return finding
+    return None
 
 
 def _found(

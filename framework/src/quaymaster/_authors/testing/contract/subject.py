@@ -28,7 +28,7 @@ from quaymaster._core.registry.registered import PluginClass
 from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.state.snapshot import Snapshot
 
-__all__ = ["HOOKS", "Subject", "declared_opt_outs"]
+__all__ = ["HOOKS", "Subject", "VerdictCounts", "declared_opt_outs"]
 
 _NO_GUARDS: Final = HookGuards()
 
@@ -62,6 +62,21 @@ class _RecordingHandle(EngineHandle):
         return self._kubernetes
 
 
+@attrs.define
+class VerdictCounts:
+    """The nodes that Filter rejects with Unschedulable, on all clusters of a run.
+
+    Attributes:
+        unschedulable: The number of these verdicts.
+        reads_pods: Whether the plugin has read pods other than the one that waits.
+        example: The last verdict and its node, and the objects.
+    """
+
+    unschedulable: int = 0
+    reads_pods: bool = False
+    example: tuple[str, Sequence[ApiObject]] = ("", ())
+
+
 class Closeable(Protocol):
     """A bench where a plugin runs."""
 
@@ -82,6 +97,7 @@ class Subject:
         versions_read: The versions that instances have read from their handles.
         effects: What hooks did, how often: the counts of one check.
         notes: What else the suite warns of.
+        verdicts: What the check of Filter's codes has seen on all clusters.
         exercised: What checks have compared, how often; the suite prints it.
         wakes: The names of instances that have requeued pods by their handles.
         reorders: The keys of pods whose sort keys a plugin has reported as changed.
@@ -95,6 +111,7 @@ class Subject:
     versions_read: set[Kubernetes] = attrs.field(factory=set, init=False)
     effects: Counter[str] = attrs.field(factory=Counter)
     notes: set[str] = attrs.field(factory=set)
+    verdicts: VerdictCounts = attrs.field(factory=VerdictCounts, init=False)
     exercised: Counter[str] = attrs.field(factory=Counter)
     wakes: list[str] = attrs.field(factory=list, init=False)
     reorders: set[str] = attrs.field(factory=set, init=False)
