@@ -35,6 +35,7 @@ from quaymaster._authors.testing.contract.imagined_pods import (
 from quaymaster._authors.testing.contract.interleaving import INTERLEAVING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.left_objects import LEFT_OBJECTS
+from quaymaster._authors.testing.contract.lost_writes import LOST_WRITES
 from quaymaster._authors.testing.contract.memory import MEMORY
 from quaymaster._authors.testing.contract.metrics import METRICS
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
@@ -138,6 +139,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         BOUND_PODS,
         PRE_BIND,
         FAILED_WRITES,
+        LOST_WRITES,
         OUTAGES,
         RUNNING_TASKS,
         EARLIER_OBJECTS,

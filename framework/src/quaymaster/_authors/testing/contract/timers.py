@@ -13,7 +13,7 @@ from quaymaster._authors.testing.contract.companions import (
     evicting_harnesses,
     preempting,
 )
-from quaymaster._authors.testing.contract.own_frames import NOT_PLUGINS
+from quaymaster._authors.testing.contract.derived import base_of_package
 from quaymaster._authors.testing.contract.readings import ask_readings
 from quaymaster._authors.testing.contract.real_time import RealTimeWatch
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
@@ -34,7 +34,7 @@ _FAULTS: Final = (Fault.ERROR, Fault.CONFLICT, Fault.LOST_ANSWER)
 
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     _ask_online(subject, cluster, other)
-    base = _base_of_package(subject.plugin)
+    base = base_of_package(subject.plugin)
     ask_readings(subject, base, cluster)
     if base is not None:
         _ask_offline(attrs.evolve(subject, plugin=base), cluster)
@@ -102,16 +102,6 @@ def _evict(subject: Subject, cluster: SmallCluster) -> None:
         with harness, suppress(Exception):
             harness.start()
             harness.post_filter(pod)
-
-
-def _base_of_package(plugin: type) -> type | None:
-    """Return the class of another package from which a test has derived the plugin."""
-    own = plugin.__module__.partition(".")[0]
-    for base in plugin.__mro__[1:]:
-        package = base.__module__.partition(".")[0]
-        if package not in (own, *NOT_PLUGINS):
-            return base
-    return None
 
 
 @contextmanager
