@@ -145,6 +145,8 @@ from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.starts import IN_LINES, START_MISTAKES, Lines, Starts
 from tests.kit.planted.starts import OWN as START_CLUSTERS
+from tests.kit.planted.tariffs import OWN as TARIFF_CLUSTERS
+from tests.kit.planted.tariffs import TARIFF_MISTAKES, ReadsTariffs
 from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.tides import OWN as TIDE_CLUSTERS
@@ -196,6 +198,7 @@ MISTAKES = (
     *HOLD_MISTAKES,
     *RELAY_MISTAKES,
     *START_MISTAKES,
+    *TARIFF_MISTAKES,
     *TICKET_MISTAKES,
     *TIDE_MISTAKES,
     *ATTACHMENT_MISTAKES,
@@ -251,6 +254,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (stubbed(ScoresByLoad), FEED_CLUSTERS),
     (Forecasts, None),
     (ComparesAges, None),
+    (ReadsTariffs, TARIFF_CLUSTERS),
     (Tickets, TICKET_CLUSTERS),
     (Tides, TIDE_CLUSTERS),
     (TidesByTheMinute, TIDE_CLUSTERS),
@@ -359,6 +363,7 @@ COSTLY = (
     "StubbedScoresByLoad",
     "Forecasts",
     "ComparesAges",
+    "StubbedTariffs",
     "Tickets",
     "TidesByTheMinute",
     "TidesInATwin",

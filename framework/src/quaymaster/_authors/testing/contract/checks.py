@@ -42,6 +42,7 @@ from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
 from quaymaster._authors.testing.contract.outages import OUTAGES
+from quaymaster._authors.testing.contract.outside_data import OUTSIDE_DATA
 from quaymaster._authors.testing.contract.owners import OWNERS
 from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
@@ -111,6 +112,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         TIMED_FILTERS,
         TIMERS,
         PERIODIC_TIMERS,
+        OUTSIDE_DATA,
         SCORE_RANGE,
         NORMALIZATION,
         TIES,

@@ -1,8 +1,6 @@
 """A check: time comes from the handle's clock, and its callbacks do not fail."""
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Final
 
 import attrs
@@ -14,6 +12,7 @@ from quaymaster._authors.testing.contract.companions import (
     preempting,
 )
 from quaymaster._authors.testing.contract.derived import base_of_package
+from quaymaster._authors.testing.contract.failed_callbacks import collecting_failures
 from quaymaster._authors.testing.contract.readings import ask_readings
 from quaymaster._authors.testing.contract.real_time import RealTimeWatch
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
@@ -21,9 +20,6 @@ from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
 from quaymaster._authors.testing.faults import Fault
 from quaymaster._authors.testing.harness import PluginHarness
-from quaymaster._base.raised import describe_exception
-from quaymaster._core.contract.cluster import ApiError
-from quaymaster._core.engine.guarded import run_guarded
 
 __all__ = ["TIMERS"]
 
@@ -44,7 +40,7 @@ def _ask_online(subject: Subject, cluster: SmallCluster, other: SmallCluster) ->
     watch = RealTimeWatch(subject.plugin)
     failures: list[tuple[str, str]] = []
     try:
-        with watch.watching(), _collecting(failures):
+        with watch.watching(), collecting_failures(failures):
             bench = Bench(subject, cluster)
             for pod in cluster.pending:
                 walk(bench, pod)
@@ -102,38 +98,6 @@ def _evict(subject: Subject, cluster: SmallCluster) -> None:
         with harness, suppress(Exception):
             harness.start()
             harness.post_filter(pod)
-
-
-@contextmanager
-def _collecting(failures: list[tuple[str, str]]) -> Iterator[None]:
-    """Collect the callbacks of timers and background tasks that fail in the block.
-
-    The framework logs these failures, which have no other effect.
-
-    Args:
-        failures: Gets the name of each function, and its problem.
-    """
-
-    class Collector(logging.Handler):
-        """Keeps the name of a function, and the exception that it has raised."""
-
-        def emit(self, record: logging.LogRecord) -> None:
-            """Keep a failure."""
-            error = record.exc_info[1] if record.exc_info else None
-            if error is not None and isinstance(record.args, tuple):
-                name = str(record.args[-1]).rpartition(".")[2]
-                text = f"raised {describe_exception(error)}"
-                if isinstance(error, ApiError):
-                    text = f"{text}: any call of handle.cluster may fail so"
-                failures.append((name, text))
-
-    handler = Collector()
-    logger = logging.getLogger(run_guarded.__module__)
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
 
 
 TIMERS: Final = Check(
