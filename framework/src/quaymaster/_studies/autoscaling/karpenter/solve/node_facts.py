@@ -208,17 +208,21 @@ class NodesOfSolve:
     Args:
         nodes: All nodes.
         excluded: Names of the others.
+
+    Attributes:
+        facts: What each node is like, with the others.
+        left_out: The places of the others.
     """
 
     def __init__(self, nodes: _AllNodes, excluded: Collection[str]) -> None:
         self._nodes = nodes
         self.facts: Sequence[NodeFacts] = nodes.facts
-        self._left_out = self.places_of(excluded)
+        self.left_out = self.places_of(excluded)
 
     def included(self) -> Iterator[NodeFacts]:
         """Yield the nodes."""
         for place, each in enumerate(self.facts):
-            if place not in self._left_out:
+            if place not in self.left_out:
                 yield each
 
     def table(self) -> NodeTable:
@@ -228,7 +232,7 @@ class NodesOfSolve:
     def mask(self) -> NDArray[np.bool_]:
         """Return which nodes of the table pods may go to."""
         mask = np.ones(len(self.facts), dtype=np.bool_)
-        mask[[*self._left_out]] = False
+        mask[[*self.left_out]] = False
         return mask
 
     def places_for(self, kind: PodKind) -> Sequence[int]:
@@ -251,9 +255,9 @@ class NodesOfSolve:
     def may_have_room(self, requests: Amounts) -> bool:
         """Return whether a node that has started may have room for requests."""
         mask, count = self._nodes.room(requests)
-        if count > len(self._left_out):
+        if count > len(self.left_out):
             return True
-        return count > sum(bool(mask[place]) for place in self._left_out)
+        return count > sum(bool(mask[place]) for place in self.left_out)
 
     def started_with_room(
         self, requests: Sequence[Amounts]
@@ -273,7 +277,7 @@ class NodesOfSolve:
 
     def hosts(self) -> Collection[str]:
         """Return the names of the hosts."""
-        left_out = (self.facts[place].node.host_name for place in self._left_out)
+        left_out = (self.facts[place].node.host_name for place in self.left_out)
         return _without(self._nodes.hosts, Counter(left_out))
 
     def domains(self, key: str, node_filter: NodeFilter) -> Collection[str]:
@@ -289,7 +293,7 @@ class NodesOfSolve:
             }
         left_out = Counter(
             each.node.labels[key]
-            for each in map(self.facts.__getitem__, self._left_out)
+            for each in map(self.facts.__getitem__, self.left_out)
             if each.node_labels is not None and key in each.node.labels
         )
         return _without(self._nodes.domains(key), left_out)
@@ -297,7 +301,7 @@ class NodesOfSolve:
     def capacity(self, pool: str) -> Amounts:
         """Return the capacity of the nodes of a pool."""
         total = self._nodes.capacity.get(pool, {})
-        for place in self._left_out:
+        for place in self.left_out:
             node = self.facts[place].node
             if node.pool == pool:
                 total = subtracted(total, node.capacity)
