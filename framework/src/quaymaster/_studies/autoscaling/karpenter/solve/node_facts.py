@@ -48,6 +48,7 @@ class NodeFacts:
         node: The node.
         requirements: Its labels.
         node_labels: The labels of its Node; None until it has registered.
+        daemon_requests: What the pods of DaemonSets request that should run there.
         free: What its pods and its DaemonSets leave.
         volume_limits: How many volumes a node of its type can attach.
         has_volumes: Whether its pods have volumes behind claims.
@@ -56,6 +57,7 @@ class NodeFacts:
     node: StateNode
     requirements: Requirements
     node_labels: Requirements | None
+    daemon_requests: Amounts
     free: Amounts
     volume_limits: Mapping[str, int]
     has_volumes: bool
@@ -351,14 +353,41 @@ def _all_nodes(state: ClusterState, supply: Supply, before: object) -> _AllNodes
 
 
 def _facts(node: StateNode, supply: Supply, before: NodeFacts | None) -> NodeFacts:
-    """Return what a node is like; before, it was perhaps the same but for its marks."""
+    """Return what a node is like; before, it was perhaps almost the same."""
     if before is not None and before.node.has_same_objects(node):
         return attrs.evolve(before, node=node)
-    labels = Requirements.from_labels(node.labels)
-    expected = requests_of(*supply.daemons.on_node(labels, node.taints))
+    if before is None or not _has_same_labels(node, before.node):
+        before = _first_facts(node, supply)
+    expected = before.daemon_requests.copy()
     subtract_from(expected, node.daemon_requests)
     # DaemonSets that should not run there do not give room back.
     missing = {name: max(amount, 0) for name, amount in expected.items()}
+    return attrs.evolve(
+        before,
+        node=node,
+        free=subtracted(node.available, missing),
+        has_volumes=any(map(has_claims, node.pods)),
+    )
+
+
+def _has_same_labels(node: StateNode, before: StateNode) -> bool:
+    """Return whether a node differs from before at most in its pods and conditions."""
+    return (
+        node.labels == before.labels
+        and node.taints == before.taints
+        and node.pool == before.pool
+        and node.is_managed == before.is_managed
+        # Its own labels and those of its Node are the same then.
+        and node.node is not None
+        and before.node is not None
+        and node.is_registered
+        and before.is_registered
+    )
+
+
+def _first_facts(node: StateNode, supply: Supply) -> NodeFacts:
+    """Return what a node without pods is like."""
+    labels = Requirements.from_labels(node.labels)
     requirements = labels.copy()
     requirements.add([Requirement.of(HOSTNAME, "In", (node.host_name,))])
     own_type = node.labels.get(INSTANCE_TYPE)
@@ -368,9 +397,10 @@ def _facts(node: StateNode, supply: Supply, before: NodeFacts | None) -> NodeFac
         node=node,
         requirements=requirements,
         node_labels=_labels_of(node, labels),
-        free=subtracted(node.available, missing),
+        daemon_requests=requests_of(*supply.daemons.on_node(labels, node.taints)),
+        free={},
         volume_limits=limits,
-        has_volumes=any(map(has_claims, node.pods)),
+        has_volumes=False,
     )
 
 
