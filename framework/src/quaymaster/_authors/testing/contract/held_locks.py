@@ -4,7 +4,6 @@ import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from types import ModuleType
 from typing import Any, Final
 
 from quaymaster._authors.testing.contract.own_frames import packages_of
@@ -21,16 +20,18 @@ def held_locks(plugin: object) -> frozenset[int]:
     """Return the identities of the locks that are held.
 
     Args:
-        plugin: The plugin. Locks count in its attributes, in its class, in the modules
-            of its package, and in their containers and objects.
+        plugin: The plugin. Locks count in its attributes, in its classes and in their
+            modules, and in the containers and objects of these.
     """
     packages = packages_of(type(plugin))
-    roots = [plugin, *(vars(base) for base in type(plugin).__mro__)]
-    roots += [
-        vars(module)
-        for name, module in tuple(sys.modules.items())
-        if name.partition(".")[0] in packages and isinstance(module, ModuleType)
+    own = [
+        base
+        for base in type(plugin).__mro__
+        if base.__module__.partition(".")[0] in packages
     ]
+    modules = dict.fromkeys(base.__module__ for base in own)
+    roots: list[object] = [plugin, *map(vars, own)]
+    roots += [vars(sys.modules[name]) for name in modules if name in sys.modules]
     seen: set[int] = set()
     locks = [lock for root in roots for lock in _locks(root, packages, seen, _DEPTH)]
     return frozenset(id(lock) for lock in locks if _is_held(lock))

@@ -50,7 +50,8 @@ def ask_meanwhile(subject: Subject, cluster: SmallCluster) -> None:
         if nodes:
             pods = copies_of(pod, 2)
             joined = attrs.evolve(cluster, pending=(*cluster.pending, *pods))
-            _Pair(subject, joined, pods, (nodes[0], nodes[-1])).ask()
+            if _Pair(subject, joined, pods, (nodes[0], nodes[-1])).has_compared():
+                return
 
 
 @attrs.frozen
@@ -86,31 +87,28 @@ class _Pair:
     pods: Sequence[Pod]
     nodes: Sequence[str]
 
-    def ask(self) -> None:
-        """Compare a pod in between with the pods one after the other."""
+    def has_compared(self) -> bool:
+        """Compare a pod in between with the pods one after the other.
+
+        Returns:
+            Whether PreBind calls the cluster, so that there was anything to compare.
+        """
         for is_undone in (False, True):
+            first = _Play(self, is_undone=is_undone)
             try:
-                one, two, three = (
-                    _Play(self, is_undone=is_undone) for _ in range(_TURNS)
-                )
-                expected = [
-                    one.outcome(
-                        ("reserve", 0), ("bind", 0), ("reserve", 1), ("bind", 1)
-                    ),
-                    two.outcome(
-                        ("reserve", 0), ("reserve", 1), ("bind", 1), ("bind", 0)
-                    ),
-                    three.outcome(
-                        ("reserve", 0), ("reserve", 1), ("bind", 0), ("bind", 1)
-                    ),
+                expected = [first.outcome(_TURNS[0])]
+                if not first.held[0]:
+                    return False
+                expected += [
+                    _Play(self, is_undone=is_undone).outcome(turn)
+                    for turn in _TURNS[1:]
                 ]
             except HookFailedError:
-                return  # another check reports failures
-            if not one.held[0]:
-                return  # it calls nothing
-            self._compare_locks(one)
-            for number in range(min(len(one.held[0]), _MOST_CALLS)):
+                return False  # another check reports failures
+            self._compare_locks(first)
+            for number in range(min(len(first.held[0]), _MOST_CALLS)):
                 self._compare(number, expected, is_undone=is_undone)
+        return True
 
     def _compare_locks(self, play: "_Play") -> None:
         """Look for a lock for which the second pod would wait."""
@@ -133,7 +131,7 @@ class _Pair:
             f"call of handle.cluster: {_LOCAL}"
         )
         try:
-            outcome = play.outcome(("reserve", 0), ("bind", 0))
+            outcome = play.outcome((("reserve", 0), ("bind", 0)))
         except HookFailedError as failure:
             fail(failure.hook, f"{failure.problem} {when}", self.pods)
         if outcome is None or not play.has_interrupted:
@@ -187,7 +185,7 @@ class _Play:
         self.held: dict[int, list[frozenset[int]]] = {0: [], 1: []}
         self.has_interrupted = False
 
-    def outcome(self, *steps: tuple[str, int]) -> _Outcome | None:
+    def outcome(self, steps: Sequence[tuple[str, int]]) -> _Outcome | None:
         """Take steps for the pods; None if one of them is rejected.
 
         Raises:
@@ -227,5 +225,11 @@ class _Play:
             self.has_interrupted = self._take("reserve", 1) and self._take("bind", 1)
 
 
-_TURNS: Final = 3
+_TURNS: Final = (
+    (("reserve", 0), ("bind", 0), ("reserve", 1), ("bind", 1)),
+    (("reserve", 0), ("reserve", 1), ("bind", 1), ("bind", 0)),
+    (("reserve", 0), ("reserve", 1), ("bind", 0), ("bind", 1)),
+)
+"""The ways in which two pods come one after the other: steps of the first and second.
+"""
 _ORDINALS: Final = ("first", "second", "third")
