@@ -1,6 +1,9 @@
 """A check: pods that another plugin rejects are not tried again without a pause."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import wraps
 from typing import Final
 
 from msgspec.structs import replace
@@ -8,6 +11,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.check import Check, fail
+from quaymaster._authors.testing.contract.replacing import replacing
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.profile_config import profile_config
@@ -17,6 +21,7 @@ from quaymaster._core.contract.handle import Handle
 from quaymaster._core.contract.hook_marks import hookimpl
 from quaymaster._core.contract.queueing import QueuedPodInfo
 from quaymaster._core.contract.status import Status
+from quaymaster._core.engine.handle import EngineHandle
 
 __all__ = ["ENDLESS_ATTEMPTS"]
 
@@ -90,12 +95,15 @@ def _run(subject: Subject, cluster: SmallCluster, pods: Sequence[Pod]) -> None:
         harness = _harness(subject, cluster, pods)
     except QuaymasterError:
         return  # no API server accepts the objects, or another check reports it
+    calls = Counter[str]()
     try:
-        with harness:
+        with harness, _counting(calls):
             for seconds in _SECONDS:
                 harness.advance(seconds)
         subject.exercised[_WHAT] += bool(harness.attempts)
     except EndlessLoopError:
+        if not calls:
+            return  # events of the cluster do it
         text = (
             f"pod '{harness.attempts[-1]}' and others are tried again and again at one "
             f"moment, because another plugin rejects pod '{pods[-1].key}' in Reserve: "
@@ -104,6 +112,29 @@ def _run(subject: Subject, cluster: SmallCluster, pods: Sequence[Pod]) -> None:
         fail("", text, pods, cluster.nodes)
     except QuaymasterError:
         return  # another check reports failures
+
+
+@contextmanager
+def _counting(calls: Counter[str]) -> Iterator[None]:
+    """Count in the block the calls by which plugins have pods tried again.
+
+    Args:
+        calls: Gets the names of the methods.
+    """
+    with ExitStack() as stack:
+        for name in _REQUEUEING:
+            counted = _counted(vars(EngineHandle)[name], calls)
+            stack.enter_context(replacing(EngineHandle, name, counted))
+        yield
+
+
+def _counted(own: Callable[..., object], calls: Counter[str]) -> Callable[..., object]:
+    @wraps(own)
+    def call(*args: object, **options: object) -> object:
+        calls[own.__name__] += 1
+        return own(*args, **options)
+
+    return call
 
 
 def _harness(
@@ -133,6 +164,8 @@ def _harness(
     )
 
 
+_REQUEUEING: Final = ("activate", "changed", "waiting_pod", "waiting_pods")
+"""The methods of handles by which plugins have pods tried again."""
 _WHAT: Final = "schedulers with a plugin that rejects a pod"
 _REMEDY: Final = (
     "Handle.activate and pods_to_activate skip the backoff, also of a pod that is in "
