@@ -17,6 +17,10 @@ from quaymaster._studies.autoscaling.karpenter.kwok import (
 )
 from quaymaster._studies.autoscaling.karpenter.labels import RESERVATION_ID
 from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
+from quaymaster._studies.autoscaling.karpenter.node_groups import (
+    NodeGroups,
+    groups_of,
+)
 from quaymaster._studies.autoscaling.karpenter.objects import (
     NodeClaim,
     NodeOverlay,
@@ -31,11 +35,15 @@ from quaymaster._studies.autoscaling.karpenter.solve.claims import (
     ProposedClaim,
     as_created,
 )
+from quaymaster._studies.autoscaling.karpenter.solve.first_fit import FirstFit
+from quaymaster._studies.autoscaling.karpenter.solve.node_facts import nodes_of_solve
 from quaymaster._studies.autoscaling.karpenter.solve.pending import pods_to_schedule
+from quaymaster._studies.autoscaling.karpenter.solve.plain_pods import PodKinds
 from quaymaster._studies.autoscaling.karpenter.solve.scheduler import (
     SolveResult,
     solve,
 )
+from quaymaster._studies.autoscaling.karpenter.solve.templates import supply_of
 from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 from quaymaster._studies.autoscaling.karpenter.template_hash import template_hash
 
@@ -45,25 +53,31 @@ __all__ = [
     "RESERVATION_ID",
     "BoundPods",
     "ClusterState",
+    "FirstFit",
     "InstanceType",
     "KarpenterOptions",
     "MachineStates",
     "NodeClaim",
+    "NodeGroups",
     "NodeOverlay",
     "NodePool",
     "Offering",
+    "PodKinds",
     "ProposedClaim",
     "Requirement",
     "Requirements",
     "SolveResult",
     "StateNode",
     "as_created",
+    "groups_of",
     "kwok_offering",
     "kwok_type",
+    "nodes_of_solve",
     "order_by_price",
     "pods_to_schedule",
     "solve",
     "sort_slice",
+    "supply_of",
     "template_hash",
     "worst_launch_price",
 ]

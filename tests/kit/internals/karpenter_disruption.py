@@ -12,6 +12,9 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     CandidateFinder,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
+from quaymaster._studies.autoscaling.karpenter.disruption.consolidation import (
+    Consolidation,
+)
 from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
     eviction_cost,
     reschedule_cost,
@@ -19,6 +22,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.costs import (
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     DisruptionEvent,
     DisruptionEvents,
+    ignore,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.methods import (
     METHODS,
@@ -34,12 +38,14 @@ __all__ = [
     "Candidate",
     "CandidateFinder",
     "Command",
+    "Consolidation",
     "DisruptionEvent",
     "DisruptionEvents",
     "Method",
     "Survey",
     "allowed_disruptions",
     "eviction_cost",
+    "ignore",
     "recorder",
     "reschedule_cost",
 ]

@@ -3,7 +3,7 @@
 A provisioner makes calls ready; here, none acts on them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -342,6 +342,9 @@ class DeletesByNameAtLast(DeletesCallsOfGonePods):
 class Notes(Plugin):
     """Correct: creates a note for each bound pod, by which people may find it."""
 
+    contract_opt_outs: ClassVar[Mapping[str, str]] = {
+        "lost writes": "a note may be missing"
+    }
     kinds = (Call,)
     reads = ()
     writes = (Write(Verb.CREATE, Call),)

@@ -64,6 +64,14 @@ from tests.kit.planted.gates import GATE_MISTAKES, GatesEachPod, GatesGroups
 from tests.kit.planted.gates import OWN as GATE_CLUSTERS
 from tests.kit.planted.gpus import GPU_MISTAKES, Gpus
 from tests.kit.planted.gpus import OWN as GPU_CLUSTERS
+from tests.kit.planted.gusts import (
+    GUST_MISTAKES,
+    CountsFailures,
+    ForgetsAfterFailures,
+    Gusts,
+    KeepsTheLastGusts,
+    read_by_a_test,
+)
 from tests.kit.planted.halls import HALL_MISTAKES, Halls
 from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
@@ -80,6 +88,8 @@ from tests.kit.planted.ledgers import LEDGER_MISTAKES, Ledgers
 from tests.kit.planted.ledgers import OWN as LEDGER_CLUSTERS
 from tests.kit.planted.licences import LICENCE_MISTAKES, Licences
 from tests.kit.planted.licences import OWN as LICENCE_CLUSTERS
+from tests.kit.planted.marks import MARK_MISTAKES, Marks, MarksWhenAsked
+from tests.kit.planted.marks import OWN as MARK_CLUSTERS
 from tests.kit.planted.meters import METER_MISTAKES, Meters, MetersAttempts
 from tests.kit.planted.meters import OWN as METER_CLUSTERS
 from tests.kit.planted.mistake import Mistake
@@ -140,6 +150,8 @@ from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.starts import IN_LINES, START_MISTAKES, Lines, Starts
 from tests.kit.planted.starts import OWN as START_CLUSTERS
+from tests.kit.planted.tariffs import OWN as TARIFF_CLUSTERS
+from tests.kit.planted.tariffs import TARIFF_MISTAKES, ReadsTariffs
 from tests.kit.planted.tickets import OWN as TICKET_CLUSTERS
 from tests.kit.planted.tickets import TICKET_MISTAKES, Tickets
 from tests.kit.planted.tides import OWN as TIDE_CLUSTERS
@@ -191,6 +203,7 @@ MISTAKES = (
     *HOLD_MISTAKES,
     *RELAY_MISTAKES,
     *START_MISTAKES,
+    *TARIFF_MISTAKES,
     *TICKET_MISTAKES,
     *TIDE_MISTAKES,
     *ATTACHMENT_MISTAKES,
@@ -214,6 +227,8 @@ MISTAKES = (
     *LATE_UNDO_MISTAKES,
     *NOISE_MISTAKES,
     *OWNER_MISTAKES,
+    *MARK_MISTAKES,
+    *GUST_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -245,6 +260,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (stubbed(ScoresByLoad), FEED_CLUSTERS),
     (Forecasts, None),
     (ComparesAges, None),
+    (ReadsTariffs, TARIFF_CLUSTERS),
     (Tickets, TICKET_CLUSTERS),
     (Tides, TIDE_CLUSTERS),
     (TidesByTheMinute, TIDE_CLUSTERS),
@@ -305,6 +321,12 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (NoNeighbours, NOISE_CLUSTERS),
     (RareNeighbours, NOISE_CLUSTERS),
     (Owners, OWNER_CLUSTERS),
+    (read_by_a_test(Gusts), None),
+    (read_by_a_test(KeepsTheLastGusts), None),
+    (read_by_a_test(ForgetsAfterFailures), None),
+    (read_by_a_test(CountsFailures), None),
+    (Marks, MARK_CLUSTERS),
+    (MarksWhenAsked, MARK_CLUSTERS),
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
@@ -349,6 +371,7 @@ COSTLY = (
     "StubbedScoresByLoad",
     "Forecasts",
     "ComparesAges",
+    "StubbedTariffs",
     "Tickets",
     "TidesByTheMinute",
     "TidesInATwin",
@@ -390,6 +413,12 @@ COSTLY = (
     "NoNeighbours",
     "RareNeighbours",
     "Owners",
+    "StubbedGusts",
+    "StubbedKeepsTheLastGusts",
+    "StubbedForgetsAfterFailures",
+    "StubbedCountsFailures",
+    "Marks",
+    "MarksWhenAsked",
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",

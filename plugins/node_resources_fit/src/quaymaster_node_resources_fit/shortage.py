@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 
 from quaymaster import (
     BoolArray,
@@ -242,7 +243,7 @@ def judge_nodes(
                 lacks.append(lack)
     if not lacks and not _is_anywhere(full):
         return None
-    # Python's integers (dtype object) are used if 64 bits are not enough.
+    # NumPy keeps Python's integers (dtype object) if 64 bits are not enough.
     dtype = np.min_scalar_type(1 << (len(lacks) + 1))
     codes = full.astype(dtype) * 2
     for bit, lack in enumerate(lacks, 2):
@@ -252,7 +253,18 @@ def judge_nodes(
         # once.
         codes |= lack.short & (lack.offered < lack.amount)
     names = [lack.name for lack in lacks]
+    if codes.dtype.kind == "O":
+        return _with_small_codes(codes, names)
     return NodeVerdicts(codes, lambda code: _status_of(code, names))
+
+
+def _with_small_codes(codes: npt.NDArray[np.object_], names: list[str]) -> NodeVerdicts:
+    """Return verdicts whose codes number the sets of bits; codes have 64 bits."""
+    every: list[int] = codes.tolist()
+    sets = [0, *sorted({*every} - {0})]
+    number_of = {each: number for number, each in enumerate(sets)}
+    numbers = np.array([number_of[each] for each in every], dtype=np.int64)
+    return NodeVerdicts(numbers, lambda code: _status_of(sets[code], names))
 
 
 class _Lack(NamedTuple):

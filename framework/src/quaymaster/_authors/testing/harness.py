@@ -2,7 +2,8 @@
 
 The plugin is configured, built and called as in a real profile. If it has a batch twin,
 each call runs the scalar hook and the twin, and checks that they agree. A hook that
-changes an array which the plugin returned earlier raises a `PluginError`.
+returns what its spec does not allow, such as a float as a score, or that changes an
+array which the plugin returned earlier, raises a `PluginError`.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -36,6 +37,7 @@ from quaymaster._core.contract.results import (
     PreFilterResult,
     Suggestion,
 )
+from quaymaster._core.contract.scores import MAX_NODE_SCORE
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import Feasible
@@ -254,20 +256,22 @@ class PluginHarness(GroupHarness[PluginT]):
             pre_score: Whether ``pre_score`` runs first; see `score`.
 
         Returns:
-            Node name -> score from 0 to 100; the raw scores if the plugin has no
-            ``normalize_score``.
+            Node name -> score from 0 to 100; these are the raw scores if the plugin has
+            no ``normalize_score``.
 
         Raises:
             ContractError: ``score`` and ``score_nodes`` differ, or their scores after
-                ``normalize_score`` do.
+                ``normalize_score`` do, or a score is below 0 or above 100.
             PluginStatusError: A hook returned a status instead.
         """
         scores = self.score(pod, pre_filter=pre_filter, pre_score=pre_score)
         call = self._call("score")
         if "normalize_score" not in call.hooks or not scores:
+            self._check_range("score", scores)
             return scores
         raw: Int64Array = freeze(np.array(list(scores.values()), dtype=np.int64))
         normalized = self._normalized(call, pod, raw)
+        self._check_range("normalize_score", normalized)
         twin = self._twin_scores
         if twin is not None:
             # As in the framework, a frozen array is returned as the same object.
@@ -275,6 +279,14 @@ class PluginHarness(GroupHarness[PluginT]):
             again = self._normalized(call, pod, frozen)
             self._compare("normalize_score after score", normalized, again)
         return normalized
+
+    def _check_range(self, hook: str, scores: Mapping[str, int]) -> None:
+        for node_name, score in scores.items():
+            if not 0 <= score <= MAX_NODE_SCORE:
+                raise ContractError(
+                    f"plugin '{self._name}': {hook} returned {score} for node "
+                    f"'{node_name}', expected 0 to {MAX_NODE_SCORE}"
+                )
 
     def _normalized(self, call: Call, pod: Pod, raw: Int64Array) -> dict[str, int]:
         nodes = self.snapshot.nodes
@@ -477,7 +489,8 @@ class PluginHarness(GroupHarness[PluginT]):
         sign = self._framework.profile.sign.get(self._name)
         if sign is None:
             raise LookupError(f"{self._name} has no hook sign_pod")
-        fragment: Hashable | None = unguarded(sign)(pod)
+        call = Call(self._name, 1, {"sign_pod": sign})
+        fragment: Hashable | None = self._ask(call, "sign_pod", pod)
         return fragment
 
     def bind(self, pod: Pod, node_name: str) -> Status | None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import ApiObject, CompositePodGroup, Node, Pod, PodGroup
 from quaymaster._authors.testing.declared_writes import DeclaredWrites
 from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
+from quaymaster._authors.testing.hook_arguments import HOOKS
 from quaymaster._authors.testing.metric_numbers import number_of
 from quaymaster._authors.testing.single_plugin import build_alone, kinds_of
 from quaymaster._base.errors import PluginError, QuaymasterError
@@ -21,7 +22,7 @@ from quaymaster._core.contract.status import Status
 from quaymaster._core.engine.handle import Services
 from quaymaster._core.mutations.returned import ReturnedArrays
 from quaymaster._core.registry.access import declares_access
-from quaymaster._core.runtime.guards import unguarded
+from quaymaster._core.runtime.guards import HookGuards, unguarded
 from quaymaster._core.runtime.profile import Call, HookFunction
 from quaymaster._core.state.arrays import Int64Array
 from quaymaster._core.state.group_states import GroupStates
@@ -43,6 +44,7 @@ __all__ = ["HarnessBase", "PluginStatusError", "PluginT", "value_of"]
 T = TypeVar("T")
 ObjT = TypeVar("ObjT", bound=ApiObject)
 
+_GUARDS: Final = HookGuards()
 _GATES: Final = ("GenericWorkload", "TopologyAwareWorkloadScheduling")
 """The gates of hooks of groups; the second requires the first."""
 
@@ -317,9 +319,16 @@ class HarnessBase(Generic[PluginT]):
             if not error.missing:
                 raise
             return Status.from_error(error)
-        if isinstance(answer, Status) and isinstance(answer.error, PluginError):
-            raise answer.error
-        return answer
+        offered = HOOKS[hook]
+        check = _GUARDS.compile(
+            call.plugin, hook, offered, offered, lambda *_args: answer
+        )
+        checked = check(*args)
+        for status in (answer, checked):
+            if isinstance(status, Status) and isinstance(status.error, PluginError):
+                raise status.error
+        # Otherwise the plugin's own: the checked one may have parts that never raise.
+        return checked if isinstance(checked, int) else answer
 
     def _call(self, key: str) -> Call:
         for call in self._framework.profile.plan(key):

@@ -7,16 +7,20 @@ import pytest
 from msgspec.structs import replace
 
 from quaymaster import Node, Pod
+from quaymaster.objects import PodAffinityTerm, Time
 from quaymaster.testing import make_node, make_pod
 from tests.kit.internals.karpenter import (
     BoundPods,
     MachineStates,
     NodeClaim,
+    NodeGroups,
     StateNode,
+    groups_of,
 )
 
 STEPS = 60
 NAMES = tuple(f"n{number}" for number in range(5))
+AWAY = PodAffinityTerm(topology_key="kubernetes.io/hostname")
 LABELS = {
     "karpenter.sh/nodepool": "general",
     "node.kubernetes.io/instance-type": "small",
@@ -28,7 +32,11 @@ def node(chance: random.Random, name: str) -> Node:
     """Draw a node; some have no labels yet, or the ID of another machine."""
     made = make_node(name=name, labels=chance.choice((LABELS, LABELS, {})))
     provider_id = chance.choice((f"id-{name}", f"id-{name}", "id-n0", ""))
-    return replace(made, spec=replace(made.spec, provider_id=provider_id))
+    made = replace(made, spec=replace(made.spec, provider_id=provider_id))
+    if chance.random() < 0.2:
+        metadata = replace(made.metadata, deletion_timestamp=Time(1.0))
+        made = replace(made, metadata=metadata)
+    return made
 
 
 def claim(chance: random.Random, name: str) -> NodeClaim:
@@ -55,6 +63,7 @@ def test_machines_follow_all_changes(seed: int) -> None:
     pods: dict[str, Pod] = {}
     bound = BoundPods()
     machines = MachineStates(bound)
+    earlier, groups = [machines.read(frozenset(), {})], None
     for _ in range(STEPS):
         name, kind = chance.choice(NAMES), chance.choice(("node", "claim", "pod"))
         if kind == "node" and name in nodes and chance.random() < 0.3:
@@ -71,7 +80,9 @@ def test_machines_follow_all_changes(seed: int) -> None:
             machines.put_claim(claims[name])
         else:
             pod = pods[f"default/{name}"] = make_pod(
-                name=name, node=chance.choice((None, *NAMES))
+                name=name,
+                node=chance.choice((None, *NAMES)),
+                pod_anti_affinity=[AWAY] * (chance.random() < 0.3),
             )
             bound.put(pod)
         marked = frozenset(chance.sample(NAMES, chance.randint(0, 1)))
@@ -80,6 +91,19 @@ def test_machines_follow_all_changes(seed: int) -> None:
         fresh = read_at_once(nodes, claims, pods, marked, nominated)
         assert shown(ours) == shown(fresh)
         assert machines.read(marked, nominated) is ours
+        before = chance.choice(earlier)
+        assert ours.changes_since(before) == ({*before} - {*ours}, {*ours} - {*before})
+        assert [*ours] == sorted(ours, key=lambda each: each.place)
+        # Not always: groups are often brought up to date by several changes at once.
+        if chance.random() < 0.6:
+            groups = groups_of(ours, groups)
+            assert parts(groups) == parts(groups_of(ours, None))
+        earlier.append(ours)
+
+
+def parts(groups: NodeGroups) -> list[object]:
+    counts = {key: count for key, count in groups.counts.items() if count}
+    return [groups.by_name, counts, [*groups.leaving], [*groups.keeping_away]]
 
 
 def read_at_once(

@@ -119,6 +119,7 @@ def test_a_course_is_the_same_if_every_trial_is_made(
     monkeypatch.setattr(Survey, "surely_staying", counted_alone)
     ours = course(seed)
     monkeypatch.setattr(Survey, "surely_stay", lambda *_: False)
+    monkeypatch.setattr(Survey, "surely_fails", lambda *_: False)
     monkeypatch.setattr(Survey, "surely_staying", lambda *_: [])
     assert ours == course(seed)
     assert left_out

@@ -14,9 +14,10 @@ from quaymaster._authors.testing.contract.stored_objects import (
     StoredObjects,
     next_version,
 )
-from quaymaster._authors.testing.contract.subject import HOOKS, Subject
+from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.waiting_room import WaitingRoom
 from quaymaster._authors.testing.fixed_objects import FixedObjects
+from quaymaster._authors.testing.hook_arguments import HOOKS
 from quaymaster._authors.testing.makers.nodes import make_node
 from quaymaster._base.errors import PluginError, QuaymasterError
 from quaymaster._base.raised import describe_exception

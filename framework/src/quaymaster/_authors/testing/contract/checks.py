@@ -36,12 +36,14 @@ from quaymaster._authors.testing.contract.imagined_pods import (
 from quaymaster._authors.testing.contract.interleaving import INTERLEAVING
 from quaymaster._authors.testing.contract.leaks import LEAKS
 from quaymaster._authors.testing.contract.left_objects import LEFT_OBJECTS
+from quaymaster._authors.testing.contract.lost_writes import LOST_WRITES
 from quaymaster._authors.testing.contract.memory import MEMORY
 from quaymaster._authors.testing.contract.metrics import METRICS
 from quaymaster._authors.testing.contract.namespaces import NAMESPACES
 from quaymaster._authors.testing.contract.node_order import NODE_ORDER
 from quaymaster._authors.testing.contract.object_changes import OBJECT_CHANGES
 from quaymaster._authors.testing.contract.outages import OUTAGES
+from quaymaster._authors.testing.contract.outside_data import OUTSIDE_DATA
 from quaymaster._authors.testing.contract.owners import OWNERS
 from quaymaster._authors.testing.contract.periodic_timers import PERIODIC_TIMERS
 from quaymaster._authors.testing.contract.pod_endings import POD_ENDINGS
@@ -111,6 +113,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         TIMED_FILTERS,
         TIMERS,
         PERIODIC_TIMERS,
+        OUTSIDE_DATA,
         SCORE_RANGE,
         NORMALIZATION,
         TIES,
@@ -139,6 +142,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         BOUND_PODS,
         PRE_BIND,
         FAILED_WRITES,
+        LOST_WRITES,
         OUTAGES,
         RUNNING_TASKS,
         EARLIER_OBJECTS,

@@ -1,7 +1,7 @@
-"""Checks that timers of earlier data from outside have no effect on later ones."""
+"""Checks of the timers by which a plugin discards data from outside."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import cycle, islice
 from typing import Final
 
@@ -10,6 +10,7 @@ import attrs
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.check import fail
+from quaymaster._authors.testing.contract.failing_readings import FailingReadings
 from quaymaster._authors.testing.contract.held_executor import HeldExecutor
 from quaymaster._authors.testing.contract.instances import Difference, differences
 from quaymaster._authors.testing.contract.readings import data_of
@@ -29,6 +30,21 @@ _MOST_TIMERS: Final = 12
 
 _MOST_COMPARED: Final = 16
 """So often an instance is compared with a new one."""
+
+_ALTERNATELY: Final = (False, True, False, True, True)
+"""Which readings fail, again and again."""
+
+_AT_LAST: Final = (False, True, False)
+"""Which readings fail before all further ones do."""
+
+_ENOUGH: Final = 4
+"""The clusters on which data that are discarded make a difference."""
+
+_DISCARDED: Final = "clusters whose data are discarded while readings fail"
+
+_MOST_FAILED: Final = 200
+_MOST_PERIODS: Final = 3
+"""So many times the age of data, readings fail."""
 
 
 class _ListingClock(VirtualClock):
@@ -84,25 +100,125 @@ def ask_expiries(subject: Subject, cluster: SmallCluster) -> None:
         Finding: They are equal before the timer, and differ after it.
     """
     for stands_still in (True, False):
-        _ask(subject, cluster, _ListingClock(stands_still=stands_still))
+        if not _ask(subject, cluster, _ListingClock(stands_still=stands_still)):
+            return
+    failing = FailingReadings()
+    alike = failing.of(subject)
+    try:
+        _ask_failing(alike, cluster, failing)
+    finally:
+        subject.exercised["failed readings"] += failing.count
+        alike.close()
 
 
-def _ask(subject: Subject, cluster: SmallCluster, clock: _ListingClock) -> None:
+def _ask_failing(
+    subject: Subject, cluster: SmallCluster, failing: FailingReadings
+) -> None:
+    """Ask the same while readings fail now and then, or from some time on."""
+    counts = subject.exercised
+    if counts[_DISCARDED] >= _ENOUGH:
+        return
+    clock = _ListingClock(stands_still=True)
+    if _ask(subject, cluster, clock, failing, _ALTERNATELY):
+        counts[_DISCARDED] += _ask_last(subject, cluster, failing)
+
+
+def _ask(
+    subject: Subject,
+    cluster: SmallCluster,
+    clock: _ListingClock,
+    failing: FailingReadings | None = None,
+    pattern: Sequence[bool] = (False,),
+) -> bool:
+    """Compare an instance with new ones while it reads data.
+
+    Returns:
+        Whether it reads any.
+    """
+    run = _begun(subject, cluster, clock, failing)
+    turns = zip(cycle(_READING_SECONDS), cycle(pattern), strict=False)
+    for seconds, fails in islice(turns, _MOST_READINGS):
+        if not run.read(seconds, fails=fails) or not data_of(run.executor):
+            return False
+        if run.compared >= _MOST_COMPARED:
+            return True
+    return True
+
+
+def _ask_last(
+    subject: Subject, cluster: SmallCluster, failing: FailingReadings
+) -> bool:
+    """Check that data are discarded when readings fail as when they do not return.
+
+    Returns:
+        Whether they are discarded, and make a difference.
+    """
+    hanging = _begun_with(subject, cluster, failing)
+    if hanging is None:
+        return False
+    begin, before = hanging.clock.now(), hanging.differences()
+    after = None if before is None else hanging.outlast()
+    if before is None or not after or not after.keys() - before.keys():
+        return False
+    age = hanging.clock.now() - begin
+    run = _begun_with(subject, cluster, failing)
+    assert run is not None, "the same readings are made each time"
+    failed = 0
+    end = run.clock.now() + _MOST_PERIODS * age
+    while run.clock.now() < end and failed < _MOST_FAILED and run.read(0, fails=True):
+        failed += 1
+    if run.clock.now() < end and failed == _MOST_FAILED:
+        return False  # the period is too short
+    run.bench.advance(max(0.0, end - run.clock.now()))
+    actual = run.differences()
+    for pod in run.pods:
+        is_kept = actual is not None and pod.key not in actual
+        if is_kept and pod.key in after and pod.key not in before:
+            hook, problem = after[pod.key]
+            text = (
+                f"decides by the data of its last successful reading for ever if the "
+                f"next ones fail. If they do not return instead, a timer discards the "
+                f"data after {age:,.0f} s ({problem} as with the data): a failed "
+                "reading must neither cancel this timer nor set it again, so do both "
+                "only when data arrive"
+            )
+            fail(hook, text, pod, [info.node for info in run.bench.snapshot])
+    return True
+
+
+def _begun_with(
+    subject: Subject, cluster: SmallCluster, failing: FailingReadings
+) -> "_Run | None":
+    """Return a plugin after some readings; None if there are fewer."""
+    run = _begun(subject, cluster, _ListingClock(stands_still=True), failing)
+    is_begun = all(run.read(0, fails=fails) for fails in _AT_LAST)
+    return run if is_begun else None
+
+
+def _begun(
+    subject: Subject,
+    cluster: SmallCluster,
+    clock: _ListingClock,
+    failing: FailingReadings | None,
+) -> "_Run":
     executor = HeldExecutor(is_holding=True)
     services = subject.make_services(subject.empty_cluster)
     services = attrs.evolve(services, clock=clock, executor=executor)
     bench = Bench(subject, cluster, services=services)
-    run = _Run(bench, clock, executor, cluster.pending)
-    for seconds in islice(cycle(_READING_SECONDS), _MOST_READINGS):
-        if not run.wait_for_a_task():
-            return
-        run.pass_time(seconds)
-        with clock.reading():
-            executor.run_tasks()
-        run.earlier = clock.live_timers()
-        executor.deliver_results()
-        if not data_of(executor) or run.compared >= _MOST_COMPARED:
-            return
+    return _Run(bench, clock, executor, cluster.pending, failing)
+
+
+def _are_alike(actual: Sequence[object], usual: Sequence[object]) -> bool:
+    """Return whether readings have the usual results, so that they have not failed."""
+    with suppress(Exception):  # such as arrays, which do not compare
+        return bool(actual == usual)
+    pairs = zip(actual, usual, strict=False)
+    return all(isinstance(_data(each), type(_data(other))) for each, other in pairs)
+
+
+def _data(outcome: object) -> object:
+    """Return what a task has returned; None if it has raised an exception."""
+    return outcome[0] if isinstance(outcome, tuple) else None
 
 
 @attrs.define(eq=False)
@@ -114,6 +230,7 @@ class _Run:
         clock: Its clock.
         executor: Holds its readings.
         pods: The pods that wait.
+        failing: Lets readings fail, if it can.
         earlier: The timers that were set before the last data arrived.
         compared: How often the instance was compared with a new one.
     """
@@ -122,8 +239,50 @@ class _Run:
     clock: _ListingClock
     executor: HeldExecutor
     pods: Sequence[Pod]
+    failing: FailingReadings | None = None
     earlier: Sequence[Timer] = ()
     compared: int = 0
+
+    def read(self, seconds: float, *, fails: bool) -> bool:
+        """Let a reading return or fail; return whether one has done so.
+
+        Args:
+            seconds: How long it takes.
+            fails: Whether it fails. Then its outcome is not kept, because no new
+                instance gets the same data.
+        """
+        if not self.wait_for_a_task():
+            return False
+        self.pass_time(seconds)
+        outcomes = len(self.executor.outcomes)
+        if self.failing is None or not fails:
+            block: AbstractContextManager[None] = nullcontext()
+        else:
+            block = self.failing.failing(self.bench)
+        with self.clock.reading(), block:
+            self.executor.run_tasks()
+        has_failed = True
+        if fails:
+            failed = self.executor.outcomes[outcomes:]
+            del self.executor.outcomes[outcomes:]
+            usual = self.executor.outcomes[-len(failed) :]
+            has_failed = not _are_alike(failed, usual)
+        else:
+            self.earlier = self.clock.live_timers()
+        self.executor.deliver_results()
+        return has_failed
+
+    def outlast(self) -> dict[str, Difference] | None:
+        """Hold all readings, and return the differences that the next timers make."""
+        for _ in range(_MOST_TIMERS):
+            due = self.clock.next_due()
+            if due is None:
+                return None
+            self.bench.advance(max(0.0, due - self.clock.now()))
+            differing = self.differences()
+            if differing:
+                return differing
+        return None
 
     def wait_for_a_task(self) -> bool:
         """Run timers until there is a reading; return whether there is one."""
@@ -146,9 +305,9 @@ class _Run:
         is_earlier = any(
             timer.callback is not None and timer.due <= time for timer in self.earlier
         )
-        before = self._compared() if is_earlier else None
+        before = self.differences() if is_earlier else None
         self.bench.advance(max(0.0, time - self.clock.now()))
-        after = self._compared() if before is not None else None
+        after = self.differences() if before is not None else None
         for pod in self.pods:
             if before is not None and after and pod.key in after.keys() - before.keys():
                 hook, problem = after[pod.key]
@@ -161,7 +320,7 @@ class _Run:
                 cluster = self.bench.snapshot
                 fail(hook, text, pod, [info.node for info in cluster])
 
-    def _compared(self) -> dict[str, Difference] | None:
+    def differences(self) -> dict[str, Difference] | None:
         """Compare the instance with a new one; None unless both have the same data."""
         if self.compared >= _MOST_COMPARED:
             return None

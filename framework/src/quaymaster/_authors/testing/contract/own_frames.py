@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from quaymaster._authors.testing.contract.subject import HOOKS
+from quaymaster._authors.testing.hook_arguments import HOOKS
 from quaymaster._core.engine.guarded import outcome_of, pass_on
 
 __all__ = ["NOT_PLUGINS", "OwnFrames", "module_of", "packages_of"]

@@ -16,7 +16,13 @@ from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.faults import Fault
 
-__all__ = ["ask_readings", "data_of", "has_constant_readings"]
+__all__ = [
+    "ask_readings",
+    "data_of",
+    "has_constant_readings",
+    "is_repeated",
+    "started",
+]
 
 _MOST_TIMERS: Final = 100
 """Chosen, not measured: the timers that may run before the next reading."""
@@ -35,9 +41,9 @@ def ask_readings(subject: Subject, base: type | None, cluster: SmallCluster) -> 
             server, or None.
         cluster: The cluster.
     """
-    bench, executor = _started(subject, cluster)
+    bench, executor = started(subject, cluster)
     # Others write something until it is as it should be, and then have no more tasks.
-    if not all(_is_repeated(bench, executor) for _ in range(_REPETITIONS)):
+    if not all(is_repeated(bench, executor) for _ in range(_REPETITIONS)):
         return
     _fail_calls(bench, executor)
     if base is not None:
@@ -54,10 +60,10 @@ def has_constant_readings(subject: Subject, cluster: SmallCluster) -> bool:
         subject: The plugin.
         cluster: The cluster.
     """
-    bench, executor = _started(subject, cluster)
+    bench, executor = started(subject, cluster)
     if not executor.tasks:
         return False
-    if not all(_is_repeated(bench, executor) for _ in range(_REPETITIONS)):
+    if not all(is_repeated(bench, executor) for _ in range(_REPETITIONS)):
         return False
     data = data_of(executor)
     if bench.cluster.is_used or not data:
@@ -74,16 +80,17 @@ def data_of(executor: HeldExecutor) -> Sequence[object]:
     return data if has_data else ()
 
 
-def _started(
+def started(
     subject: Subject, cluster: SmallCluster, *, is_holding: bool = False
 ) -> tuple[Bench, HeldExecutor]:
+    """Return a bench, and the executor of its background tasks."""
     executor = HeldExecutor(is_holding=is_holding)
     services = subject.make_services(subject.empty_cluster)
     services = attrs.evolve(services, executor=executor)
     return Bench(subject, cluster, services=services), executor
 
 
-def _is_repeated(bench: Bench, executor: HeldExecutor) -> bool:
+def is_repeated(bench: Bench, executor: HeldExecutor) -> bool:
     """Run timers until one starts a task; return whether one does."""
     before, clock = executor.tasks, bench.services.clock
     for _ in range(_MOST_TIMERS):
@@ -100,26 +107,26 @@ def _fail_calls(bench: Bench, executor: HeldExecutor) -> None:
     """Let the calls of the cluster fail in some tasks."""
     for rates in (*[{Fault.ERROR: 1.0}] * _FAILURES, {}):
         bench.cluster.set_rates(rates)
-        if not _is_repeated(bench, executor):
+        if not is_repeated(bench, executor):
             _fail_not_repeated("a call of handle.cluster")
 
 
 def _fail_connections(subject: Subject, base: type, cluster: SmallCluster) -> None:
     """Let the connections of the class of the package fail."""
-    is_repeated, is_hot = True, False
+    goes_on, is_hot = True, False
     package = attrs.evolve(subject, plugin=base)
     # Without a server, it may fail in any way: other checks report that.
     with RealTimeWatch(base).watching(is_offline=True), suppress(Exception):
         # It holds tasks: a task that is repeated at once would have no end.
-        bench, executor = _started(package, cluster, is_holding=True)
+        bench, executor = started(package, cluster, is_holding=True)
         if executor.has_tasks:
             is_hot = _is_hot(bench, executor)
-            is_repeated = is_hot or _is_repeated(bench, executor)
+            goes_on = is_hot or is_repeated(bench, executor)
         with suppress(HookFailedError):
             bench.close()
-    if not is_repeated:
+    if not goes_on:
         _fail_not_repeated("its connection to a server")
-    if is_hot and not _is_hot(*_started(subject, cluster, is_holding=True)):
+    if is_hot and not _is_hot(*started(subject, cluster, is_holding=True)):
         text = (
             f"repeats its background task more than {MOST_PER_MINUTE} times in a "
             f"minute while its connection to a server fails: {PAUSES}"

@@ -23,7 +23,7 @@ from quaymaster._authors.testing.contract.own_frames import (
     packages_of,
 )
 from quaymaster._authors.testing.contract.replacing import replacing
-from quaymaster._authors.testing.contract.subject import HOOKS
+from quaymaster._authors.testing.hook_arguments import HOOKS
 from quaymaster._core.engine.handle import EngineHandle
 from quaymaster._core.engine.object_callbacks import PluginInformers
 from quaymaster._core.state.node_info import NodeInfo

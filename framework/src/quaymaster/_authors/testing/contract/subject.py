@@ -10,6 +10,7 @@ import attrs
 
 from quaymaster._api.objects import ApiObject
 from quaymaster._authors.testing.fixed_objects import FixedNominations, FixedObjects
+from quaymaster._authors.testing.hook_arguments import HOOKS
 from quaymaster._authors.testing.single_plugin import build_alone, kinds_of
 from quaymaster._base.versions.kubernetes import (
     DEFAULT_KUBERNETES,
@@ -20,7 +21,6 @@ from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import ProfileConfig
 from quaymaster._core.contract.clock import VirtualClock
 from quaymaster._core.contract.declarations import PodUse, Scope
-from quaymaster._core.contract.extension_points import EXTENSION_POINTS
 from quaymaster._core.contract.hook_marks import first_kubernetes
 from quaymaster._core.engine.framework import retire
 from quaymaster._core.engine.handle import EngineHandle, Services
@@ -28,16 +28,9 @@ from quaymaster._core.registry.registered import PluginClass
 from quaymaster._core.runtime.guards import HookGuards
 from quaymaster._core.state.snapshot import Snapshot
 
-__all__ = ["HOOKS", "Subject", "VerdictCounts", "declared_opt_outs"]
+__all__ = ["Subject", "VerdictCounts", "declared_opt_outs"]
 
 _NO_GUARDS: Final = HookGuards()
-
-HOOKS: Final[Mapping[str, Sequence[str]]] = {
-    name: tuple(inspect.signature(getattr(point.spec, name)).parameters)[1:]
-    for point in EXTENSION_POINTS
-    for name in point.hooks
-}
-"""Hook -> the names of its possible arguments."""
 
 
 def declared_opt_outs(plugin: type) -> Mapping[str, str]:

@@ -423,7 +423,7 @@ class PluginContract:
             raise
         if violations:
             raise ContractError(violations)
-        for what, count in subject.exercised.items():
+        for what, count in (+subject.exercised).items():
             print(f"{check}: compared {count} {what}")  # noqa: T201 - a test prints
         if EFFECTS in checks:
             # pytest shows it with -rP, or with -s.

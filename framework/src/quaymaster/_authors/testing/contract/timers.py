@@ -1,8 +1,6 @@
 """A check: time comes from the handle's clock, and its callbacks do not fail."""
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Final
 
 import attrs
@@ -13,7 +11,8 @@ from quaymaster._authors.testing.contract.companions import (
     evicting_harnesses,
     preempting,
 )
-from quaymaster._authors.testing.contract.own_frames import NOT_PLUGINS
+from quaymaster._authors.testing.contract.derived import base_of_package
+from quaymaster._authors.testing.contract.failed_callbacks import collecting_failures
 from quaymaster._authors.testing.contract.readings import ask_readings
 from quaymaster._authors.testing.contract.real_time import RealTimeWatch
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
@@ -21,9 +20,6 @@ from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._authors.testing.contract.walk import walk
 from quaymaster._authors.testing.faults import Fault
 from quaymaster._authors.testing.harness import PluginHarness
-from quaymaster._base.raised import describe_exception
-from quaymaster._core.contract.cluster import ApiError
-from quaymaster._core.engine.guarded import run_guarded
 
 __all__ = ["TIMERS"]
 
@@ -34,7 +30,7 @@ _FAULTS: Final = (Fault.ERROR, Fault.CONFLICT, Fault.LOST_ANSWER)
 
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     _ask_online(subject, cluster, other)
-    base = _base_of_package(subject.plugin)
+    base = base_of_package(subject.plugin)
     ask_readings(subject, base, cluster)
     if base is not None:
         _ask_offline(attrs.evolve(subject, plugin=base), cluster)
@@ -44,7 +40,7 @@ def _ask_online(subject: Subject, cluster: SmallCluster, other: SmallCluster) ->
     watch = RealTimeWatch(subject.plugin)
     failures: list[tuple[str, str]] = []
     try:
-        with watch.watching(), _collecting(failures):
+        with watch.watching(), collecting_failures(failures):
             bench = Bench(subject, cluster)
             for pod in cluster.pending:
                 walk(bench, pod)
@@ -102,48 +98,6 @@ def _evict(subject: Subject, cluster: SmallCluster) -> None:
         with harness, suppress(Exception):
             harness.start()
             harness.post_filter(pod)
-
-
-def _base_of_package(plugin: type) -> type | None:
-    """Return the class of another package from which a test has derived the plugin."""
-    own = plugin.__module__.partition(".")[0]
-    for base in plugin.__mro__[1:]:
-        package = base.__module__.partition(".")[0]
-        if package not in (own, *NOT_PLUGINS):
-            return base
-    return None
-
-
-@contextmanager
-def _collecting(failures: list[tuple[str, str]]) -> Iterator[None]:
-    """Collect the callbacks of timers and background tasks that fail in the block.
-
-    The framework logs these failures, which have no other effect.
-
-    Args:
-        failures: Gets the name of each function, and its problem.
-    """
-
-    class Collector(logging.Handler):
-        """Keeps the name of a function, and the exception that it has raised."""
-
-        def emit(self, record: logging.LogRecord) -> None:
-            """Keep a failure."""
-            error = record.exc_info[1] if record.exc_info else None
-            if error is not None and isinstance(record.args, tuple):
-                name = str(record.args[-1]).rpartition(".")[2]
-                text = f"raised {describe_exception(error)}"
-                if isinstance(error, ApiError):
-                    text = f"{text}: any call of handle.cluster may fail so"
-                failures.append((name, text))
-
-    handler = Collector()
-    logger = logging.getLogger(run_guarded.__module__)
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
 
 
 TIMERS: Final = Check(

@@ -31,7 +31,7 @@ from quaymaster._core.contract.cycle_state import CycleState
 from quaymaster._core.contract.status import Status
 from quaymaster._core.state.arrays import Int64Array, freeze, is_frozen
 
-__all__ = ["TWIN"]
+__all__ = ["TWIN", "compare_twins"]
 
 
 @attrs.frozen
@@ -71,20 +71,20 @@ class _Verdicts:
 
 def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
     bench = Bench(subject, cluster)
-    verdicts = _compare(bench, cluster.pending, cluster)
+    verdicts = compare_twins(bench, cluster.pending, cluster)
     # A twin may cache columns, and must renew them.
     bench.become(cluster, other)
     when = ", once the cluster has changed"
-    verdicts += _compare(bench, other.pending, other, when)
+    verdicts += compare_twins(bench, other.pending, other, when)
     for step in islice(running_steps(other, cluster), _STEPS):
         bench.add(step.subject)
         when = ", once a pod has changed"
-        verdicts += _compare(bench, other.pending[:1], other, when)
+        verdicts += compare_twins(bench, other.pending[:1], other, when)
     for answer in verdicts:
         answer.compare()
     for variant in with_other_numbers(cluster):
         when = ", with other numbers than the drawn ones"
-        _compare(Bench(subject, variant), variant.pending, variant, when)
+        compare_twins(Bench(subject, variant), variant.pending, variant, when)
     for variant, numbers in with_large_numbers(cluster):
         _compare_large(subject, variant, numbers)
 
@@ -92,7 +92,7 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
 def _compare_large(subject: Subject, cluster: SmallCluster, numbers: str) -> None:
     when = f", with larger {numbers} ({_INT64})"
     try:
-        _compare(Bench(subject, cluster), cluster.pending, cluster, when)
+        compare_twins(Bench(subject, cluster), cluster.pending, cluster, when)
     except HookFailedError as failure:
         if not is_caused_by(failure, OverflowError):
             raise
@@ -100,9 +100,24 @@ def _compare_large(subject: Subject, cluster: SmallCluster, numbers: str) -> Non
         fail(failure.hook, text, cluster.pending, cluster.nodes, cluster.pods)
 
 
-def _compare(
+def compare_twins(
     bench: Bench, pending: Iterable[Pod], cluster: SmallCluster, when: str = ""
 ) -> list[_Verdicts]:
+    """Compare the twins of a plugin with its scalar hooks.
+
+    Args:
+        bench: The plugin and its cluster.
+        pending: The pods to try.
+        cluster: The cluster of the bench, to be shown.
+        when: What has happened to the cluster, to be shown.
+
+    Returns:
+        The verdicts of the twin, whose reasons can be read again.
+
+    Raises:
+        Finding: They differ.
+        HookFailedError: A hook failed.
+    """
     verdicts: list[_Verdicts] = []
     for pod in pending:
         difference = _filters_differ(bench, pod, when, verdicts)

@@ -18,7 +18,12 @@ from quaymaster._studies.autoscaling.karpenter.disruption_limits import (
     DisruptionLimits,
 )
 from quaymaster._studies.autoscaling.karpenter.instance_types import InstanceType
+from quaymaster._studies.autoscaling.karpenter.listed_nodes import ListedNodes
 from quaymaster._studies.autoscaling.karpenter.machine_states import MachineStates
+from quaymaster._studies.autoscaling.karpenter.node_groups import (
+    NodeGroups,
+    groups_of,
+)
 from quaymaster._studies.autoscaling.karpenter.objects import NodeClaim, NodePool
 from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 
@@ -40,7 +45,7 @@ class ClusterState:
     """
 
     objects: Mapping[type[ApiObject], Mapping[str, ApiObject]]
-    nodes: Sequence[StateNode]
+    nodes: ListedNodes
     unbound_pods: Sequence[Pod]
     instance_types: Mapping[str, Sequence[InstanceType]]
     now: float
@@ -112,9 +117,16 @@ class ClusterState:
         return {pool.name: pool for pool in self.all_of(NodePool)}
 
     @functools.cached_property
+    def groups(self) -> NodeGroups:
+        """The machines in groups."""
+        groups = groups_of(self.nodes, self.latest.get("groups"))
+        self.latest["groups"] = groups
+        return groups
+
+    @property
     def node_by_name(self) -> Mapping[str, StateNode]:
         """The machines by name."""
-        return {node.name: node for node in self.nodes}
+        return self.groups.by_name
 
     @functools.cached_property
     def pods_by_namespace(self) -> Mapping[str, Sequence[Pod]]:
@@ -130,7 +142,7 @@ class ClusterState:
         """The pods on nodes that must be away from others, with their nodes."""
         return [
             (pod, node.node)
-            for node in self.nodes
+            for node in self.groups.keeping_away
             if node.node is not None
             for pod in node.anti_affinity_pods
         ]

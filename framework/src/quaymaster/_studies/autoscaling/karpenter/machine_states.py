@@ -5,6 +5,7 @@ Mirrors ``pkg/controllers/state/cluster.go`` (sigs.k8s.io/karpenter v1.15).
 
 import operator
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 import attrs
 
@@ -15,10 +16,14 @@ from quaymaster._studies.autoscaling.karpenter.labels import (
     INSTANCE_TYPE,
     NODE_POOL,
 )
+from quaymaster._studies.autoscaling.karpenter.listed_nodes import ListedNodes, NodeLog
 from quaymaster._studies.autoscaling.karpenter.objects import NodeClaim
 from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 
 __all__ = ["MachineStates"]
+
+_CLAIMS: Final = 2**40
+"""The place of the first claim, behind all nodes."""
 
 
 @attrs.define(eq=False)
@@ -48,15 +53,21 @@ class MachineStates:
         # API server; None for nodes that Karpenter does not look at.
         self._of_nodes: dict[str, StateNode | None] = {}
         self._of_claims: dict[str, StateNode | None] = {}
+        self._node_places: dict[str, int] = {}
+        self._claim_places: dict[str, int] = {}
+        self._put = 0
         self._claim_ids: dict[str, str] = {}
         self._node_ids: dict[str, str] = {}
         self._changed: set[str] = set()
         self._marked: frozenset[str] = frozenset()
         self._nominated: Mapping[str, float] = {}
-        self._listed: Sequence[StateNode] = ()
+        self._log = NodeLog()
+        self._listed = ListedNodes((), self._log)
 
     def put_node(self, node: Node) -> None:
         """Add a node, or replace an earlier version of it."""
+        self._put += 1
+        self._node_places.setdefault(node.name, self._put)
         provider_id = node.spec.provider_id or node.name
         if self._node_ids.get(node.name, provider_id) != provider_id:
             self._take_node(node.name)
@@ -66,11 +77,14 @@ class MachineStates:
 
     def drop_node(self, name: str) -> None:
         """Remove a node."""
-        self._of_nodes.pop(name, None)
+        self._node_places.pop(name, None)
+        self._drop(self._of_nodes, name)
         self._take_node(name)
 
     def put_claim(self, claim: NodeClaim) -> None:
         """Add a claim, or replace an earlier version of it."""
+        self._put += 1
+        self._claim_places.setdefault(claim.name, _CLAIMS + self._put)
         self._of_claims.setdefault(claim.name, None)
         provider_id = claim.status.provider_id
         if self._claim_ids.get(claim.name, provider_id) != provider_id:
@@ -81,7 +95,8 @@ class MachineStates:
 
     def drop_claim(self, name: str) -> None:
         """Remove a claim."""
-        self._of_claims.pop(name, None)
+        self._claim_places.pop(name, None)
+        self._drop(self._of_claims, name)
         self._take_claim(name)
 
     def _take_node(self, name: str) -> None:
@@ -94,7 +109,26 @@ class MachineStates:
         if provider_id is not None:
             self._machine(provider_id).claims.pop(name, None)
             if name in self._of_claims:
-                self._of_claims[name] = None
+                self._set(self._of_claims, name, None)
+
+    def _set(
+        self,
+        machines: dict[str, StateNode | None],
+        name: str,
+        machine: StateNode | None,
+    ) -> None:
+        """Set the machine of a node or of a claim."""
+        before = machines.get(name)
+        # Identity: a machine that has changed is another object.
+        if before is not machine:
+            self._log.add(before, machine)
+        machines[name] = machine
+
+    def _drop(self, machines: dict[str, StateNode | None], name: str) -> None:
+        """Remove a node or a claim."""
+        before = machines.pop(name, None)
+        if before is not None:
+            self._log.add(before, None)
 
     def _machine(self, provider_id: str) -> _Machine:
         """Return a machine that is about to change."""
@@ -106,7 +140,7 @@ class MachineStates:
 
     def read(
         self, marked: frozenset[str], nominated: Mapping[str, float]
-    ) -> Sequence[StateNode]:
+    ) -> ListedNodes:
         """Return the machines; the same list if none has changed.
 
         Args:
@@ -123,8 +157,10 @@ class MachineStates:
             for provider_id in self._changed:
                 self._make(provider_id)
             self._changed.clear()
-            every = (*self._of_nodes.values(), *self._of_claims.values())
-            self._listed = [each for each in every if each is not None]
+            of_nodes, of_claims = self._of_nodes.values(), self._of_claims.values()
+            listed = [*filter(None, of_nodes), *filter(None, of_claims)]
+            self._log.tidy(len(listed))
+            self._listed = ListedNodes(listed, self._log)
         return self._listed
 
     def _note(self, names: Collection[str]) -> None:
@@ -143,13 +179,14 @@ class MachineStates:
         nodes = self._in_order(machine.nodes)
         for node in nodes:
             is_tracked = _is_tracked(node)
-            self._of_nodes[node.name] = self._made(node, claim) if is_tracked else None
+            made = self._made(node, claim) if is_tracked else None
+            self._set(self._of_nodes, node.name, made)
             if is_tracked:
                 claim = None
         for name in machine.claims:
-            self._of_claims[name] = None
-        if claim is not None:
-            self._of_claims[claim.name] = self._made(None, claim)
+            alone = claim is not None and name == claim.name
+            made = self._made(None, claim) if alone else None
+            self._set(self._of_claims, name, made)
         if not machine.nodes and not machine.claims:
             del self._machines[provider_id]
 
@@ -170,10 +207,16 @@ class MachineStates:
         if made is None or not _is_same(made, node, claim, pods, finished):
             made = StateNode(node=node, claim=claim, pods=pods, finished_pods=finished)
         name = made.name
+        place = self._place_of(node, claim)
         is_marked, until = name in self._marked, self._nominated.get(name, 0.0)
-        if made.marked == is_marked and made.nominated_until == until:
+        if (made.marked, made.nominated_until, made.place) == (is_marked, until, place):
             return made
-        return attrs.evolve(made, marked=is_marked, nominated_until=until)
+        return attrs.evolve(made, marked=is_marked, nominated_until=until, place=place)
+
+    def _place_of(self, node: Node | None, claim: NodeClaim | None) -> int:
+        if node is not None:
+            return self._node_places[node.name]
+        return self._claim_places[claim.name] if claim is not None else 0
 
     def _before(self, node: Node | None, claim: NodeClaim | None) -> StateNode | None:
         """Return the same machine as it was before, or None."""

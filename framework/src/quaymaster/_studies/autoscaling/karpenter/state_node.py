@@ -60,6 +60,7 @@ class StateNode:
         finished_pods: Those that have ended and are not yet deleted.
         marked: Whether a disruption is about to delete it.
         nominated_until: Until when pending pods are expected on it.
+        place: A number that orders machines as the API server does.
     """
 
     node: Node | None = None
@@ -68,6 +69,7 @@ class StateNode:
     finished_pods: Sequence[Pod] = ()
     marked: bool = False
     nominated_until: float = 0.0
+    place: int = 0
 
     @property
     def is_managed(self) -> bool:

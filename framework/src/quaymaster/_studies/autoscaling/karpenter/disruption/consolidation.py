@@ -69,7 +69,9 @@ class Consolidation:
     def command(self, candidates: Sequence[Candidate]) -> Command | None:
         """Return how several nodes can go together, or None."""
         self._survey.report_pools(self._report)
-        if self._survey.surely_stay(candidates):
+        survey = self._survey
+        fails = survey.surely_fails if survey.follows_trials else survey.surely_stay
+        if fails(candidates):
             return None
         return self.tried(candidates)
 

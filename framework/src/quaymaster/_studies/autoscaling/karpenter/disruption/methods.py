@@ -47,10 +47,8 @@ from quaymaster._studies.autoscaling.karpenter.disruption.multi_node import (
 from quaymaster._studies.autoscaling.karpenter.disruption.static_drift import (
     static_drift_commands,
 )
-from quaymaster._studies.autoscaling.karpenter.disruption.survey import (
-    Judged,
-    Survey,
-)
+from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
+from quaymaster._studies.autoscaling.karpenter.disruption.verdicts import Judged
 
 __all__ = [
     "DRIFT",
@@ -197,11 +195,14 @@ class Method:
         self, survey: Survey, names: Collection[str]
     ) -> Mapping[str, Candidate]:
         """Return those of some nodes that it considers now, by name."""
-        candidates = survey.judged(ignores_pods=self.ignores_pods).candidates
+        judged = survey.judged(ignores_pods=self.ignores_pods)
+        by_name = survey.state.node_by_name
+        nodes = (by_name[name] for name in names if name in by_name)
+        candidates = filter(None, map(judged.candidate_of, nodes))
         return {
             each.name: each
             for each in candidates
-            if each.name in names and self._rule(each.eligibility) is True
+            if self._rule(each.eligibility) is True
         }
 
 
@@ -265,7 +266,7 @@ def _single_node(task: _Task) -> Command | None:
     surely_staying = {*task.survey.surely_staying(candidates)}
     staying: list[Candidate] = []
     for candidate in candidates:
-        if candidate in surely_staying:
+        if candidate in surely_staying or task.survey.surely_fails([candidate]):
             staying.append(candidate)
             continue
         consolidation.refuse_all(staying)

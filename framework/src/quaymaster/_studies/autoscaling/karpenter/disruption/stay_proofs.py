@@ -4,7 +4,8 @@ Most nodes are full, and in a large cluster a look would otherwise make a trial 
 each: 96 % of 33,000 trials in two hours of a day.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Final
 
 from quaymaster._studies.autoscaling.karpenter.amounts import Amounts, added
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
@@ -20,6 +21,8 @@ from quaymaster._studies.autoscaling.karpenter.solve.node_facts import (
 from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply, supply_of
 
 __all__ = ["may_go", "surely_staying"]
+
+_SPARE: Final = 100
 
 
 def may_go(supply: Supply, homeless: Amounts, price: float) -> bool:
@@ -43,8 +46,12 @@ def surely_staying(
     """Return the nodes that surely cannot go alone, in their order."""
     supply = supply_of(state, options)
     proofs = state.latest.get("proofs")
-    # Identity: a supply is the same object until something of it changes.
-    if not isinstance(proofs, _Proofs) or proofs.supply is not supply:
+    if (
+        not isinstance(proofs, _Proofs)
+        # Identity: a supply is the same object until something of it changes.
+        or proofs.supply is not supply
+        or proofs.count > 2 * len(candidates) + _SPARE
+    ):
         proofs = state.latest["proofs"] = _Proofs(supply)
     return proofs.of(nodes_of_solve(state, options, supply, ()), candidates)
 
@@ -53,63 +60,76 @@ class _Proofs:
     """The proofs of earlier looks.
 
     With 1,800 nodes, proofs for all of them took 30 ms a look. Few nodes have changed
-    since the last one, and whether some node has room for pods changes seldom.
+    since the last one, and whether some node has room for pods changes seldom. Sets of
+    shapes are integers: bit n is shape n.
     """
 
     def __init__(self, supply: Supply) -> None:
         self.supply = supply
-        self._shapes: dict[Shape, Amounts] = {}
-        self._homeless: frozenset[Shape] = frozenset()
-        self._lone: Mapping[Shape, str] = {}
+        self._bits: dict[Shape, int] = {}
+        self._requests: list[Amounts] = []
+        self._masks: dict[Candidate, int] = {}
+        self._verdicts: dict[Candidate, dict[int, bool]] = {}
+        self._homeless = 0
+        self._lone: dict[str, int] = {}
         self._stay: dict[Candidate, bool] = {}
-        self._latest: dict[Candidate, tuple[frozenset[Shape], bool]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many nodes it keeps proofs of, with those that are gone."""
+        return len(self._masks)
 
     def of(
         self, nodes: NodesOfSolve, candidates: Sequence[Candidate]
     ) -> Sequence[Candidate]:
-        for candidate in candidates:
-            if candidate not in self._latest:
-                self._shapes.update((shape, dict(shape)) for shape in candidate.shapes)
-        self._look_at(nodes)
         stay = self._stay
-        for candidate in candidates:
-            if candidate not in stay:
-                stay[candidate] = self._stays(candidate)
-        if len(self._latest) > 2 * len(candidates) + 100:
-            self._forget_others(candidates)
+        again = {*candidates} - stay.keys()
+        for candidate in again:
+            self._masks[candidate] = self._mask_of(candidate)
+            self._verdicts[candidate] = {}
+        again |= self._affected(nodes)
+        for candidate in again:
+            stay[candidate] = self._stays(candidate)
         return [each for each in candidates if stay[each]]
 
-    def _look_at(self, nodes: NodesOfSolve) -> None:
-        """Find the shapes of pods that no node has room for, and those that one has."""
-        found = nodes.started_with_room([*self._shapes.values()])
-        rooms = dict(zip(self._shapes, found, strict=True))
-        homeless = frozenset(shape for shape, (count, _) in rooms.items() if not count)
-        lone = {shape: name for shape, (count, name) in rooms.items() if count == 1}
-        if (homeless, lone) != (self._homeless, self._lone):
-            self._homeless, self._lone, self._stay = homeless, lone, {}
+    def _mask_of(self, candidate: Candidate) -> int:
+        mask = 0
+        for shape in candidate.shapes:
+            if shape not in self._bits:
+                self._bits[shape] = len(self._bits)
+                self._requests.append(dict(shape))
+            mask |= 1 << self._bits[shape]
+        return mask
+
+    def _affected(self, nodes: NodesOfSolve) -> set[Candidate]:
+        """Find the shapes without room; return the nodes with shapes that changed."""
+        homeless = 0
+        lone: dict[str, int] = {}
+        rooms = nodes.started_with_room(self._requests)
+        for bit, (count, name) in enumerate(rooms):
+            if count == 0:
+                homeless |= 1 << bit
+            elif count == 1:
+                lone[name] = lone.get(name, 0) | 1 << bit
+        changed, before = homeless ^ self._homeless, self._lone
+        self._homeless, self._lone = homeless, lone
+        if not changed and before == lone:
+            return set()
+        names = {name for name, _ in before.items() ^ lone.items()}
+        masks = self._masks
+        return {each for each in masks if masks[each] & changed or each.name in names}
 
     def _stays(self, candidate: Candidate) -> bool:
-        shapes = candidate.shapes.keys()
-        homeless = self._homeless & shapes
         # The only node with room may be the candidate itself.
-        homeless |= {
-            shape
-            for shape in self._lone.keys() & shapes
-            if self._lone[shape] == candidate.name
-        }
-        before = self._latest.get(candidate)
-        if before is not None and before[0] == homeless:
-            return before[1]
-        total: Amounts = {}
-        for shape in homeless:
-            total = added(total, candidate.shapes[shape])
-        stays = bool(total) and not may_go(self.supply, total, candidate.price)
-        self._latest[candidate] = homeless, stays
-        return stays
-
-    def _forget_others(self, candidates: Sequence[Candidate]) -> None:
-        self._latest = {each: self._latest[each] for each in candidates}
-        self._stay = {each: self._stay[each] for each in candidates}
-        self._shapes = {
-            shape: dict(shape) for each in candidates for shape in each.shapes
-        }
+        homeless = self._homeless | self._lone.get(candidate.name, 0)
+        homeless &= self._masks[candidate]
+        verdicts = self._verdicts[candidate]
+        if homeless not in verdicts:
+            total: Amounts = {}
+            for shape, requests in candidate.shapes.items():
+                if homeless >> self._bits[shape] & 1:
+                    total = added(total, requests)
+            verdicts[homeless] = bool(total) and not may_go(
+                self.supply, total, candidate.price
+            )
+        return verdicts[homeless]

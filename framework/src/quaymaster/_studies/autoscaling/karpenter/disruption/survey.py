@@ -4,7 +4,6 @@ Mirrors ``pkg/controllers/disruption/helpers.go`` (sigs.k8s.io/karpenter v1.15).
 """
 
 import functools
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -24,7 +23,6 @@ from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Candidate,
     CandidateFinder,
     Shape,
-    in_order,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import source_price
 from quaymaster._studies.autoscaling.karpenter.disruption.events import (
@@ -32,6 +30,9 @@ from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     NO_TYPES,
     DisruptionEvent,
     Report,
+)
+from quaymaster._studies.autoscaling.karpenter.disruption.quick_trials import (
+    QuickTrials,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.stay_proofs import (
     may_go,
@@ -41,7 +42,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import (
     budgets_hold_until,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.verdicts import (
-    Verdict,
+    Judged,
     Verdicts,
     verdicts_on,
 )
@@ -92,36 +93,6 @@ class Trial:
         return f"not all pods would schedule, {shown}{others}"
 
 
-class Judged:
-    """Each node as a candidate, or why it is none.
-
-    Args:
-        verdicts: The verdicts, in the order of the nodes.
-
-    Attributes:
-        verdicts: The verdicts, in the order of the nodes.
-        usual: The candidates that count for consolidation only, as most nodes do.
-        unusual: The other verdicts.
-    """
-
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
-        self.verdicts = verdicts
-        self.usual = [
-            each for each in verdicts if isinstance(each, Candidate) and each.is_usual
-        ]
-        self.unusual = [each for each in verdicts if not each.is_usual]
-
-    @functools.cached_property
-    def usual_in_order(self) -> Sequence[Candidate]:
-        """The usual candidates, those that are best to disrupt first."""
-        return in_order(self.usual)
-
-    @functools.cached_property
-    def candidates(self) -> Sequence[Candidate]:
-        """The nodes that may be disrupted."""
-        return [each for each in self.verdicts if isinstance(each, Candidate)]
-
-
 class Survey:
     """A cluster at one moment.
 
@@ -167,29 +138,24 @@ class Survey:
 
     @functools.cached_property
     def _judged(self) -> Judged:
-        verdicts = self._verdicts
+        judged, by_name = self._verdicts.judged, self.state.node_by_name
         if not self.busy:
-            return Judged([*verdicts.by_node.values()])
-        return Judged(
-            [
-                self.finder.busy(node) if node.name in self.busy else verdict
-                for node, verdict in verdicts.by_node.items()
-            ]
-        )
+            return judged
+        nodes = [by_name[name] for name in self.busy if name in by_name]
+        return judged.with_others(nodes, map(self.finder.busy, nodes))
 
     @functools.cached_property
     def _judged_for_drift(self) -> Judged:
         judged = self._judged
-        if not any(isinstance(v, Blocked) and v.is_by_pods for v in judged.unusual):
+        blocked = [
+            each.node
+            for each in judged.unusual
+            if isinstance(each, Blocked) and each.is_by_pods
+        ]
+        if not blocked:
             return judged
-        return Judged(
-            [
-                self.finder.candidate(each.node, ignores_pods=True)
-                if isinstance(each, Blocked) and each.is_by_pods
-                else each
-                for each in judged.verdicts
-            ]
-        )
+        again = functools.partial(self.finder.candidate, ignores_pods=True)
+        return judged.with_others(blocked, map(again, blocked))
 
     def judged(self, *, ignores_pods: bool = False) -> Judged:
         """Return each node as a candidate, or why it is none.
@@ -245,9 +211,8 @@ class Survey:
         """
         totals: dict[str, int] = {}
         disrupting: dict[str, int] = {}
-        counts = Counter([node.counted_as for node in self.state.nodes])
-        for key, count in counts.items():
-            if key is not None:
+        for key, count in self.state.groups.counts.items():
+            if key is not None and count:
                 pool, is_disrupted = key
                 totals[pool] = totals.get(pool, 0) + count
                 if is_disrupted:
@@ -325,9 +290,25 @@ class Survey:
                 homeless = added(homeless, requests)
         return bool(homeless) and not may_go(supply, homeless, source_price(candidates))
 
+    @property
+    def follows_trials(self) -> bool:
+        """Whether `surely_fails` can return True."""
+        return self._quick.are_possible
+
+    def surely_fails(self, candidates: Sequence[Candidate]) -> bool:
+        """Return whether a trial without some nodes surely fails.
+
+        It takes longer than `surely_stay`, and finds more of them.
+        """
+        return self._quick.surely_fails(candidates)
+
     def surely_staying(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Return the nodes that surely cannot go alone, in their order."""
         return surely_staying(self.state, self.options, candidates)
+
+    @functools.cached_property
+    def _quick(self) -> QuickTrials:
+        return QuickTrials(self.state, self.options, self._waiting)
 
     @functools.cached_property
     def _waiting(self) -> PodsToSchedule:

@@ -3,7 +3,15 @@
 import functools
 import math
 import operator
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import TypeAlias
 
 import attrs
@@ -13,28 +21,120 @@ from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, Stat
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Blocked,
     Candidate,
+    in_order,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.unchanged import (
     node_holds_until,
 )
+from quaymaster._studies.autoscaling.karpenter.listed_nodes import ListedNodes
 from quaymaster._studies.autoscaling.karpenter.objects import NodeOverlay
 
-__all__ = ["Verdict", "Verdicts", "verdicts_on"]
+__all__ = ["Judged", "Verdict", "Verdicts", "verdicts_on"]
 
 Verdict: TypeAlias = Candidate | Blocked
 
 
-@attrs.frozen(eq=False)
-class Verdicts:
-    """The verdict on each node.
+class Judged:
+    """Each node as a candidate, or why it is none; in the order of the nodes.
+
+    Args:
+        usual: The candidates that count for consolidation only, as most nodes do.
+        unusual: The other verdicts.
 
     Attributes:
-        by_node: The verdicts, in the order of the nodes.
-        until: When time may change what is found about each node.
+        usual: The candidates that count for consolidation only, as most nodes do.
+        unusual: The other verdicts.
+    """
+
+    def __init__(
+        self, usual: Sequence[Candidate] = (), unusual: Sequence[Verdict] = ()
+    ) -> None:
+        self.usual = usual
+        self.unusual = unusual
+
+    @classmethod
+    def of(cls, verdicts: Iterable[Verdict]) -> "Judged":
+        """Return verdicts in the order of the nodes, apart by kind."""
+        usual: list[Candidate] = []
+        unusual: list[Verdict] = []
+        for each in verdicts:
+            if isinstance(each, Candidate) and each.is_usual:
+                usual.append(each)
+            else:
+                unusual.append(each)
+        return cls(usual, unusual)
+
+    def with_others(
+        self, gone: Iterable[StateNode], new: Iterable[Verdict]
+    ) -> "Judged":
+        """Return the verdicts without those on some nodes, and with others.
+
+        Args:
+            gone: Nodes that these verdicts are on.
+            new: Verdicts on other nodes, in any order.
+        """
+        usual, unusual = [*self.usual], [*self.unusual]
+        for node in gone:
+            for verdicts in (usual, unusual):
+                place = _place_in(verdicts, node)
+                # Identity: it is on this node, or not among them.
+                if place < len(verdicts) and verdicts[place].node is node:
+                    del verdicts[place]
+        for each in new:
+            if isinstance(each, Candidate) and each.is_usual:
+                usual.insert(_place_in(usual, each.node), each)
+            else:
+                unusual.insert(_place_in(unusual, each.node), each)
+        return Judged(usual, unusual)
+
+    @functools.cached_property
+    def verdicts(self) -> Sequence[Verdict]:
+        """All verdicts."""
+        return sorted([*self.usual, *self.unusual], key=_place_of)
+
+    @functools.cached_property
+    def usual_in_order(self) -> Sequence[Candidate]:
+        """The usual candidates, those that are best to disrupt first."""
+        return in_order(self.usual)
+
+    @functools.cached_property
+    def candidates(self) -> Sequence[Candidate]:
+        """The nodes that may be disrupted."""
+        return [each for each in self.verdicts if isinstance(each, Candidate)]
+
+    def candidate_of(self, node: StateNode) -> Candidate | None:
+        """Return a node as a candidate, or None if it is none."""
+        for verdicts in (self.usual, self.unusual):
+            place = _place_in(verdicts, node)
+            if place < len(verdicts):
+                verdict = verdicts[place]
+                # Identity: it is on this node, or there is none.
+                if verdict.node is node and isinstance(verdict, Candidate):
+                    return verdict
+        return None
+
+
+def _place_of(verdict: Verdict) -> int:
+    return verdict.node.place
+
+
+def _place_in(verdicts: Sequence[Verdict], node: StateNode) -> int:
+    return bisect_left(verdicts, node.place, key=_place_of)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Verdicts:
+    """The verdicts on all nodes of a state.
+
+    Attributes:
+        nodes: The nodes.
+        judged: The verdicts.
+        until: When time may change what is found about nodes, for those it may change.
         sources: The objects that all verdicts follow from, besides nodes.
     """
 
-    by_node: Mapping[StateNode, Verdict]
+    nodes: ListedNodes
+    judged: Judged
     until: Mapping[StateNode, float]
     sources: Sequence[object]
 
@@ -55,20 +155,25 @@ def verdicts_on(state: ClusterState, judge: Callable[[StateNode], Verdict]) -> V
     # between which a few nodes change.
     before, sources = state.latest.get("verdicts"), [*_sources(state)]
     if not isinstance(before, Verdicts) or not _are_same(before.sources, sources):
-        before = Verdicts({}, {}, sources)
-    kept: Mapping[StateNode, Verdict] = before.by_node
+        before = Verdicts(
+            nodes=ListedNodes(()), judged=Judged(), until={}, sources=sources
+        )
+    gone, new = state.nodes.changes_since(before.nodes)
     if before.holds_until <= state.now:
-        kept = {
-            node: each for node, each in kept.items() if before.until[node] > state.now
-        }
-    by_node = {node: kept.get(node) or judge(node) for node in state.nodes}
-    until = {
-        node: before.until[node]
-        if node in kept
-        else node_holds_until(node, state.pools.get(node.pool), state.now)
-        for node in by_node
-    }
-    verdicts = Verdicts(by_node, until, sources)
+        again = {node for node, until in before.until.items() if until <= state.now}
+        new |= again - gone
+        gone |= again
+    until = {node: before.until[node] for node in before.until.keys() - gone}
+    for node in new:
+        end = node_holds_until(node, state.pools.get(node.pool), state.now)
+        if end < math.inf:
+            until[node] = end
+    verdicts = Verdicts(
+        nodes=state.nodes,
+        judged=before.judged.with_others(gone, map(judge, new)),
+        until=until,
+        sources=sources,
+    )
     state.latest["verdicts"] = verdicts
     return verdicts
 

@@ -7,7 +7,7 @@ v1.15, ``pkg/controllers/provisioning/scheduling``).
 import functools
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -22,6 +22,7 @@ from quaymaster._studies.autoscaling.karpenter.amounts import (
 )
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.labels import HOSTNAME, INSTANCE_TYPE
+from quaymaster._studies.autoscaling.karpenter.listed_nodes import ListedNodes
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
@@ -31,6 +32,7 @@ from quaymaster._studies.autoscaling.karpenter.solve.node_table import (
     NodeTable,
     rounded_down,
 )
+from quaymaster._studies.autoscaling.karpenter.solve.plain_pods import PodKind
 from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply
 from quaymaster._studies.autoscaling.karpenter.solve.topology_filter import NodeFilter
 from quaymaster._studies.autoscaling.karpenter.solve.volumes import has_claims
@@ -70,21 +72,24 @@ class _AllNodes:
 
     Attributes:
         supply: What new nodes can be.
-        nodes: The nodes.
+        nodes: All nodes, with those that will be gone.
         keys: What each node is sorted by.
         facts: What each node is like.
+        requirements: The labels of each node.
         table: The same as a table.
         capacity: The capacity of the nodes of each pool.
     """
 
     supply: Supply
-    nodes: frozenset[StateNode]
+    nodes: ListedNodes
     keys: Sequence[tuple[bool, str]]
     facts: Sequence[NodeFacts]
+    requirements: Sequence[Requirements]
     table: NodeTable
     capacity: Mapping[str, Amounts]
     _domains: dict[str, Counter[str]] = attrs.field(factory=dict)
     _rooms: dict[object, tuple[NDArray[np.bool_], int]] = attrs.field(factory=dict)
+    _places: dict[PodKind, Sequence[int]] = attrs.field(factory=dict)
 
     @functools.cached_property
     def started(self) -> NDArray[np.bool_]:
@@ -116,6 +121,16 @@ class _AllNodes:
             room = self._rooms[key] = mask, int(np.count_nonzero(mask))
         return room
 
+    def places_for(self, kind: PodKind) -> Sequence[int]:
+        """Return the places of the nodes that pods of a kind may fit on."""
+        places = self._places.get(kind)
+        if places is None:
+            every = np.ones(len(self.facts), dtype=np.bool_)
+            places = self._places[kind] = self.table.candidates(
+                kind.requirements, kind.requests, kind.tolerations, every
+            )
+        return places
+
     def domains(self, key: str) -> Counter[str]:
         """Return how many nodes have each value of a label; do not change it."""
         if key not in self._domains:
@@ -126,40 +141,40 @@ class _AllNodes:
             )
         return self._domains[key]
 
-    def changed(
-        self, gone: Collection[StateNode], new: Collection[StateNode]
-    ) -> "_AllNodes":
-        """Return the nodes without some, and with others.
-
-        Args:
-            gone: Nodes of these.
-            new: Other nodes.
-        """
+    def changed(self, nodes: ListedNodes) -> "_AllNodes":
+        """Return the same of other nodes."""
+        gone, new = nodes.changes_since(self.nodes)
+        gone = {node for node in gone if not node.marked_for_deletion}
+        new = {node for node in new if not node.marked_for_deletion}
+        if not gone and not new:
+            return attrs.evolve(self, nodes=nodes)
         leaving = {node.name: bisect_left(self.keys, _key(node)) for node in gone}
         places = sorted(leaving.values())
         rows = np.delete(np.arange(len(self.keys)), places)
         keys, facts = [*self.keys], [*self.facts]
+        requirements = [*self.requirements]
         for place in reversed(places):
-            del keys[place], facts[place]
+            del keys[place], facts[place], requirements[place]
         newest = sorted(new, key=_key)
-        spots = [bisect_left(keys, _key(node)) for node in newest]
-        rows = np.insert(rows, spots, -1)
+        rows = np.insert(rows, [bisect_left(keys, _key(node)) for node in newest], -1)
         inserted = {}
-        for number, node in enumerate(newest):
+        for node in newest:
             earlier = leaving.get(node.name)
             before = None if earlier is None else self.facts[earlier]
-            place = spots[number] + number
-            inserted[place] = _facts(node, self.supply, before)
+            place = bisect_left(keys, _key(node))
+            each = inserted[place] = _facts(node, self.supply, before)
             keys.insert(place, _key(node))
-            facts.insert(place, inserted[place])
+            facts.insert(place, each)
+            requirements.insert(place, each.requirements)
         return _AllNodes(
             supply=self.supply,
-            nodes=(self.nodes - {*gone}) | {*new},
+            nodes=nodes,
             keys=keys,
             facts=facts,
+            requirements=requirements,
             table=self.table.with_rows(
                 rows,
-                [each.requirements for each in facts],
+                requirements,
                 {
                     place: (each.node.taints, each.rounded_free)
                     for place, each in inserted.items()
@@ -198,8 +213,7 @@ class NodesOfSolve:
     def __init__(self, nodes: _AllNodes, excluded: Collection[str]) -> None:
         self._nodes = nodes
         self.facts: Sequence[NodeFacts] = nodes.facts
-        places = map(nodes.place_of, excluded)
-        self._left_out = {place for place in places if place is not None}
+        self._left_out = self.places_of(excluded)
 
     def included(self) -> Iterator[NodeFacts]:
         """Yield the nodes."""
@@ -216,6 +230,23 @@ class NodesOfSolve:
         mask = np.ones(len(self.facts), dtype=np.bool_)
         mask[[*self._left_out]] = False
         return mask
+
+    def places_for(self, kind: PodKind) -> Sequence[int]:
+        """Return the places of all nodes that pods of a kind may fit on.
+
+        Nodes that will be gone are among them.
+        """
+        return self._nodes.places_for(kind)
+
+    def places_of(self, names: Iterable[str]) -> Collection[int]:
+        """Return the places of nodes."""
+        places = map(self._nodes.place_of, names)
+        return {place for place in places if place is not None}
+
+    @property
+    def started_count(self) -> int:
+        """How many nodes have started; they come first."""
+        return bisect_left(self._nodes.keys, (True, ""))
 
     def may_have_room(self, requests: Amounts) -> bool:
         """Return whether a node that has started may have room for requests."""
@@ -300,19 +331,19 @@ def nodes_of_solve(
 
 def _all_nodes(state: ClusterState, supply: Supply, before: object) -> _AllNodes:
     """Return all nodes that stay, with facts from an earlier state."""
-    nodes = frozenset(node for node in state.nodes if not node.marked_for_deletion)
     # Identity: facts hold for the same pools, types and DaemonSets, and the same nodes.
     if not isinstance(before, _AllNodes) or before.supply is not supply:
         before = _AllNodes(
             supply=supply,
-            nodes=frozenset(),
+            nodes=ListedNodes(()),
             keys=(),
             facts=(),
+            requirements=(),
             table=NodeTable(),
             capacity={},
         )
-    gone, new = before.nodes - nodes, nodes - before.nodes
-    return before.changed(gone, new) if gone or new else before
+    # Identity: a state in which no machine has changed has the same list.
+    return before if before.nodes is state.nodes else before.changed(state.nodes)
 
 
 def _facts(node: StateNode, supply: Supply, before: NodeFacts | None) -> NodeFacts:

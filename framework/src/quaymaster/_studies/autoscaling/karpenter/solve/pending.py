@@ -62,8 +62,7 @@ def pods_to_schedule(state: ClusterState, options: KarpenterOptions) -> PodsToSc
                 pending.append(pod)
     leaving = [
         pod
-        for node in state.nodes
-        if node.marked_for_deletion and node.node is not None
+        for node in state.groups.leaving
         for pod in node.pods
         if state.disruption_limits.is_currently_reschedulable(pod)
     ]

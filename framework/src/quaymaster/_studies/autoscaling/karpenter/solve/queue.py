@@ -11,7 +11,23 @@ from quaymaster._api.objects import Pod
 from quaymaster._api.objects.resource_names import CPU, MEMORY
 from quaymaster._studies.autoscaling.karpenter.amounts import Amounts
 
-__all__ = ["PodQueue"]
+__all__ = ["PodQueue", "order_of"]
+
+
+def order_of(pod: Pod, requests: Amounts) -> tuple[int, int, float, str]:
+    """Return when a pod is placed: pods are placed in the order of these.
+
+    Args:
+        pod: The pod.
+        requests: What it requests.
+    """
+    created = pod.metadata.creation_timestamp
+    return (
+        -requests.get(CPU, 0),
+        -requests.get(MEMORY, 0),
+        float("-inf") if created is None else created,
+        pod.uid,
+    )
 
 
 class PodQueue:
@@ -23,17 +39,7 @@ class PodQueue:
     """
 
     def __init__(self, pods: Sequence[Pod], requests: Callable[[Pod], Amounts]) -> None:
-        def order(pod: Pod) -> tuple[int, int, float, str]:
-            amounts = requests(pod)
-            created = pod.metadata.creation_timestamp
-            return (
-                -amounts.get(CPU, 0),
-                -amounts.get(MEMORY, 0),
-                float("-inf") if created is None else created,
-                pod.uid,
-            )
-
-        self._pods = deque(sorted(pods, key=order))
+        self._pods = deque(sorted(pods, key=lambda pod: order_of(pod, requests(pod))))
         self._length_before: dict[str, int] = {}
 
     def pop(self) -> Pod | None:
