@@ -85,7 +85,7 @@ class _Player:
             self._clock.run_due()
         down, new = self._autoscaler.down, self._autoscaler.events[self._seen_events :]
         self._seen_events += len(new)
-        reasons = down.unremovable.reasons
+        reasons = down.reasons
         return {
             "t": recorded["t"],
             "targets": dict(self._cloud.sizes),

@@ -51,6 +51,9 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.removal import (
     Removable,
     RemovalTrial,
 )
+from quaymaster._studies.autoscaling.cluster_autoscaler.removal_candidates import (
+    RemovalCandidates,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
     ScaleUp,
     ScaleUpOutcome,
@@ -59,18 +62,23 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenCluster,
     SeenNode,
+    SeenPod,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.similarity import are_similar
-from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
-    StandingPods,
-)
 from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
     StandingTrial,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
-from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import Unremovable
+from quaymaster._studies.autoscaling.cluster_autoscaler.unremovable import (
+    Unremovable,
+    UnremovableNodes,
+    UnremovableReason,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
     utilization_of,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.waiting_places import (
+    WaitingPlaces,
 )
 from quaymaster._studies.autoscaling.scaled_groups import ScaledGroup
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
@@ -94,6 +102,7 @@ __all__ = [
     "PriceExpander",
     "RemainingBudgets",
     "Removable",
+    "RemovalCandidates",
     "RemovalTrial",
     "ScaleUp",
     "ScaleUpOutcome",
@@ -101,11 +110,14 @@ __all__ = [
     "ScaledGroup",
     "SeenCluster",
     "SeenNode",
-    "StandingPods",
+    "SeenPod",
     "StandingTrial",
     "Template",
     "TrialCluster",
     "Unremovable",
+    "UnremovableNodes",
+    "UnremovableReason",
+    "WaitingPlaces",
     "amounts_of",
     "are_similar",
     "balanced",

@@ -20,6 +20,7 @@ from tests.kit.internals.autoscaling import (
     ScaledGroup,
     SeenCluster,
     SeenNode,
+    SeenPod,
 )
 
 pytestmark = pytest.mark.long
@@ -63,12 +64,20 @@ class World:
         for name in PODS[:4]:
             self.cluster.create(make_pod(name=name))
         self.seen = self.read()
+        self.waits: dict[str, SeenPod] = {}
 
     def read(self) -> SeenCluster:
         return SeenCluster(self.cluster, self.cloud, OPTIONS)
 
     def nodes(self) -> dict[str, Node]:
         return {node.name: node for node in self.cluster.list(Node).items}
+
+    def follow(self) -> None:
+        """Follow the changes of pods that wait."""
+        for uid, seen in self.seen.take_changed_waits().items():
+            self.waits.pop(uid, None)
+            if seen is not None:
+                self.waits[uid] = seen
 
     def pods(self) -> dict[str, Pod]:
         return {pod.name: pod for pod in self.cluster.list(Pod).items}
@@ -178,6 +187,27 @@ def find_no_node(world: World, _group: str, number: int) -> None:
 
 
 @change
+def find_no_node_again(world: World, _group: str, number: int) -> None:
+    if (pod := world.pod(number)) is not None and not pod.node_name:
+        condition = replace(UNSCHEDULABLE, message=f"0/{number} nodes are available")
+        world.cluster.patch_pod_status(pod, PodStatusPatch(condition=condition))
+
+
+@change
+def fail_for_another_reason(world: World, _group: str, number: int) -> None:
+    if (pod := world.pod(number)) is not None and not pod.node_name:
+        condition = replace(UNSCHEDULABLE, reason="SchedulerError")
+        world.cluster.patch_pod_status(pod, PodStatusPatch(condition=condition))
+
+
+@change
+def label_pod(world: World, _group: str, number: int) -> None:
+    if (pod := world.pod(number)) is not None:
+        metadata = replace(pod.metadata, labels={"app": str(number)})
+        world.cluster.update(replace(pod, metadata=metadata))
+
+
+@change
 def nominate(world: World, _group: str, number: int) -> None:
     pod, node = world.pod(number), world.node(number // 3)
     if pod is not None and not pod.node_name:
@@ -196,6 +226,7 @@ def delete_pod(world: World, _group: str, number: int) -> None:
 @change
 def look(world: World, _group: str, _number: int) -> None:
     world.seen.catch_up()
+    world.follow()
 
 
 def facts_of(nodes: Iterable[SeenNode]) -> list[tuple[Any, ...]]:
@@ -262,6 +293,37 @@ def test_every_node_that_differs_after_changes_was_touched(
     world.seen.catch_up()
     new, touched = what_belongs_to_each_node(world), world.seen.take_touched()
     assert {name for name in {*old, *new} if old.get(name) != new.get(name)} <= touched
+
+
+@given(steps(10, 40))
+def test_changes_of_waiting_pods_lead_to_all_unschedulable_pods(
+    changes: list[tuple[str, str, int]],
+) -> None:
+    world = World()
+    for name, group, number in changes:
+        CHANGES[name](world, group, number)
+    look(world, "", 0)
+    pods = [each.pod for each in sorted(world.waits.values(), key=number_of)]
+    assert pods == [*world.seen.unschedulable()]
+    traits = {uid: what_decides(each.pod) for uid, each in world.waits.items()}
+    before = dict(world.waits)
+    for name, group, number in changes:
+        CHANGES[name](world, group, number)
+    look(world, "", 0)
+    same = [uid for uid, each in world.waits.items() if before.get(uid) is each]
+    assert [traits[uid] for uid in same] == [
+        what_decides(world.waits[uid].pod) for uid in same
+    ]
+
+
+def number_of(seen: SeenPod) -> int:
+    return seen.number
+
+
+def what_decides(pod: Pod) -> tuple[Any, ...]:
+    """Return what filters may read of a pod that waits."""
+    metadata, status = pod.metadata, replace(pod.status, conditions=())
+    return pod.uid, metadata.labels, metadata.deletion_timestamp, pod.spec, status
 
 
 def what_belongs_to_each_node(world: World) -> dict[str, Any]:

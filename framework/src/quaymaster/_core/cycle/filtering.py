@@ -10,11 +10,12 @@ twin judges all nodes at once.
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+import attrs
 import numpy as np
 
 from quaymaster._api.objects import Pod
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.declarations import PodUse
+from quaymaster._core.contract.declarations import PodUse, Revised
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import FitError, Unfit
@@ -26,7 +27,7 @@ from quaymaster._core.state.arrays import BoolArray, RowArray, Rows
 from quaymaster._core.state.node_info import NodeInfo
 from quaymaster._core.state.node_table import NodeTable
 
-__all__ = ["FilterStation", "Filters", "PlainFilters"]
+__all__ = ["FilterStation", "Filters", "KindOnNode", "PlainFilters"]
 
 _POD_USES = tuple(PodUse)
 
@@ -57,11 +58,11 @@ class Filters(Protocol):
     def prepare(self, attempt: Attempt, /) -> PreFilterOutcome:
         """Run PreFilter."""
 
-    def kind_on_node(self, attempt: Attempt, /) -> object | None:
+    def kind_on_node(self, attempt: Attempt, /) -> "KindOnNode | None":
         """Return what decides about the attempt's pod on a node, beside that node.
 
         Returns:
-            The same object for equal pods; None if a plugin looks at other nodes.
+            None if a plugin looks at other nodes, or signs no pods.
         """
 
     def passing(self, attempt: Attempt, rows: Rows, /) -> Rows | Status:
@@ -74,6 +75,20 @@ class Filters(Protocol):
         Returns:
             The feasible rows, ascending, or the Error that ends the attempt.
         """
+
+
+@attrs.frozen(eq=False)
+class KindOnNode:
+    """What decides about a pod on a node, beside the node and its pods.
+
+    Attributes:
+        key: The same object for equal pods, while no data of a plugin change.
+        data: The kind stays the same as long as the revisions of these do; None if it
+            may change at any time.
+    """
+
+    key: object
+    data: Sequence[Revised] | None
 
 
 class FilterStation:

@@ -12,7 +12,7 @@ from quaymaster._core.cycle.algorithm import Algorithm
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import FitError, Unfit
 from quaymaster._core.cycle.diagnosis import Diagnosis
-from quaymaster._core.cycle.filtering import Filters
+from quaymaster._core.cycle.filtering import Filters, KindOnNode
 from quaymaster._core.cycle.post_filter import PostFilterStation
 from quaymaster._core.cycle.pre_filter import PreFilterOutcome
 from quaymaster._core.cycle.scoring import Ranking, Scores
@@ -72,7 +72,7 @@ class _TimedFilters:
     def unfit(self, attempt: Attempt, outcome: FitError) -> Unfit:
         return self._inner.unfit(attempt, outcome)
 
-    def kind_on_node(self, attempt: Attempt) -> object | None:
+    def kind_on_node(self, attempt: Attempt) -> KindOnNode | None:
         return self._inner.kind_on_node(attempt)
 
     def prepare(self, attempt: Attempt) -> PreFilterOutcome:

@@ -29,6 +29,7 @@ class CachedSkips:
 
     Attributes:
         cacheable: The plugins whose Skip may be cached now.
+        sources: The data on which these depend.
         pre_filter: The recorded answers of PreFilter; None before they are recorded.
         pre_score: The recorded answers of PreScore; None before they are recorded.
     """
@@ -38,10 +39,10 @@ class CachedSkips:
         "_hooks",
         "_is_stale",
         "_revisions",
-        "_sources",
         "cacheable",
         "pre_filter",
         "pre_score",
+        "sources",
     )
 
     def __init__(self, hooks: Mapping[str, HookFunction], pod: Pod) -> None:
@@ -57,7 +58,7 @@ class CachedSkips:
         The attempt that notices a change records nothing: where data change all the
         time, recording would cost more than it saves.
         """
-        revisions = [source.revision for source in self._sources]
+        revisions = [source.revision for source in self.sources]
         if revisions != self._revisions:
             self._revisions = revisions
             self._is_stale = True
@@ -76,5 +77,5 @@ class CachedSkips:
                 sources += data
         self.cacheable = frozenset(cacheable)
         self._is_stale = False
-        self._sources: Sequence[Revised] = sources
+        self.sources: Sequence[Revised] = sources
         self._revisions = [source.revision for source in sources]

@@ -9,7 +9,11 @@ import numpy as np
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import FitError, Unfit
-from quaymaster._core.cycle.filtering import FilterStation, PlainFilters
+from quaymaster._core.cycle.filtering import (
+    FilterStation,
+    KindOnNode,
+    PlainFilters,
+)
 from quaymaster._core.cycle.nominated import Ahead, NominatedPods
 from quaymaster._core.cycle.pre_filter import ALL_NODES, PreFilterOutcome
 from quaymaster._core.memo.filter_plan import FilterPlan
@@ -82,7 +86,7 @@ class RememberedFilters:
             unfit.outcome = outcome
         return unfit
 
-    def kind_on_node(self, attempt: Attempt) -> SignatureMemo | None:
+    def kind_on_node(self, attempt: Attempt) -> KindOnNode | None:
         """See `Filters.kind_on_node`."""
         memo = self._signatures.of(attempt)
         if memo is None:
@@ -95,8 +99,12 @@ class RememberedFilters:
             if outcome.status is not None or outcome.node_names is not None:
                 return None
             skipped = attempt.state.skip_filter_plugins
+            answers = self._complete_answers(memo)
         plan = memo.filters or self._new_plan(memo)
-        return memo if plan is not None and plan.remembers_all(skipped) else None
+        if plan is None or not plan.remembers_all(skipped):
+            return None
+        data = None if answers is None else self._signatures.data()
+        return KindOnNode(memo, data)
 
     def _is_from_memos(
         self, attempt: Attempt, memo: SignatureMemo, outcome: FitError

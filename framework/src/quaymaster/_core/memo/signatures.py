@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import ObjectMeta, Pod, PodSpec, PodStatus, SpecKey
 from quaymaster._core.contract.cluster import POD_SCHEDULED, differ_by_outcome
 from quaymaster._core.contract.cycle_state import CycleState
-from quaymaster._core.contract.declarations import PodUse, Scope
+from quaymaster._core.contract.declarations import PodUse, Revised, Scope
 from quaymaster._core.contract.status import Status
 from quaymaster._core.cycle.attempt import Attempt
 from quaymaster._core.cycle.decisions import Unfit
@@ -156,6 +156,16 @@ class Signatures:
         if attempt is None or attempt.state is not state or attempt.pod is not pod:
             return None
         return self._memo if attempt.diagnosis.is_filtered else None
+
+    @property
+    def revision(self) -> int:
+        """A number that differs after data of a plugin have changed."""
+        return self._forgotten + bool(self._changed)
+
+    def data(self) -> Sequence[Revised]:
+        """Return what the cached answers at PreFilter for the last pod depend on."""
+        skips = self.skips
+        return (self, *(() if skips is None else skips.sources))
 
     def fragments(self, memo: SignatureMemo) -> Fragments:
         """Return the fragment of each plugin."""

@@ -362,6 +362,9 @@ class _Feed(CacheFeed):
         missed: bool = False,
     ) -> None:
         """See `ChangeHandler.changed`."""
+        # Most changes are those of the messages of waiting pods.
+        if _has_no_place(old) and _has_no_place(new):
+            return
         for obj in (old, new):
             if isinstance(obj, Pod):
                 self._before_change(_place_of(obj))
@@ -387,3 +390,7 @@ class _Feed(CacheFeed):
 def _place_of(pod: Pod) -> str:
     """Return the node that a pod has, or that is kept for it; or an empty string."""
     return pod.node_name or pod.status.nominated_node_name
+
+
+def _has_no_place(obj: ApiObject | None) -> bool:
+    return isinstance(obj, Pod) and not _place_of(obj)

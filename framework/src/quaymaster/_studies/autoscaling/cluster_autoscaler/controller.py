@@ -336,6 +336,9 @@ class ClusterAutoscalerController:
         """Look at once if a pod has become unschedulable."""
         # Not by a timer: most changes are those of messages, after each attempt.
         now, events = self._clock.now(), self._pods.take()
+        # Many pods are tried at the same moment: only the first one is looked at.
+        if self._timer is not None and self._timer.due <= now + _LOOP_SECONDS:
+            return
         if any(has_become_unschedulable(event.object, now) for event in events):
             self._run_in(_LOOP_SECONDS)
 

@@ -3,7 +3,7 @@
 Mirrors ``addUpcomingNodesToClusterSnapshot`` (``core/static_autoscaler.go``).
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Final
 
@@ -31,6 +31,7 @@ class ExpectedNodes:
         # Fixed: a group may get its first expected node while others stand.
         self._places = {group: _PLACES * number for number, group in enumerate(groups)}
         self._templates: dict[str, Template] = {}
+        self._wanted: Mapping[str, tuple[int, Template]] = {}
 
     def stand(
         self,
@@ -47,26 +48,49 @@ class ExpectedNodes:
             The names of the nodes that start.
         """
         trial = self._trial
-        expected = {
-            template.node.name: (template, self._places[group] + number)
-            for group, (count, _) in upcoming.items()
-            for number in range(count)
-            for template in [templates[group].named(f"upcoming-{number}")]
+        wanted = {
+            group: (count, templates[group]) for group, (count, _) in upcoming.items()
         }
+        # In most loops the same nodes are expected as in the last one. Elsewhere nodes
+        # fall only all together.
+        is_same = (
+            wanted == self._wanted and trial.standing_names == self._templates.keys()
+        )
         starting = set(chain.from_iterable(names for _, names in upcoming.values()))
-        for name, template in [*self._templates.items()]:
-            # Identity: a template is the same object until its example changes.
-            if not trial.stands(name):
-                del self._templates[name]
-            elif name not in expected or expected[name][0] is not template:
-                del self._templates[name]
-                trial.fall(name)
+        if not is_same:
+            self._let_fall(wanted)
         for name in trial.hidden - starting:
             trial.show(name)
-        for name, (template, place) in expected.items():
-            if name not in self._templates:
-                self._templates[name] = template
-                trial.stand(template.node, template.pods, place)
+        if not is_same:
+            self._let_stand(wanted)
+            self._wanted = wanted
         for name in starting - trial.hidden:
             trial.hide(name)
         return starting
+
+    def _let_fall(self, wanted: Mapping[str, tuple[int, Template]]) -> None:
+        """Let the nodes fall that are no longer expected."""
+        expected = {template.node.name: template for template, _ in self._all(wanted)}
+        for name, template in [*self._templates.items()]:
+            if not self._trial.stands(name):
+                del self._templates[name]
+            # Identity: a template is the same object until its example changes.
+            elif expected.get(name) is not template:
+                del self._templates[name]
+                self._trial.fall(name)
+
+    def _let_stand(self, wanted: Mapping[str, tuple[int, Template]]) -> None:
+        """Let the nodes stand that do not stand yet."""
+        for template, place in self._all(wanted):
+            name = template.node.name
+            if name not in self._templates:
+                self._templates[name] = template
+                self._trial.stand(template.node, template.pods, place)
+
+    def _all(
+        self, wanted: Mapping[str, tuple[int, Template]]
+    ) -> Iterator[tuple[Template, int]]:
+        """Yield the expected nodes with their places."""
+        for group, (count, template) in wanted.items():
+            for number in range(count):
+                yield template.named(f"upcoming-{number}"), self._places[group] + number

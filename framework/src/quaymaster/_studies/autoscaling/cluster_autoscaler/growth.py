@@ -30,7 +30,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.events import (
     Report,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.group_states import GroupStates
-from quaymaster._studies.autoscaling.cluster_autoscaler.hints import HintedPlacing
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
@@ -61,13 +60,13 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.scale_up_log import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import (
     SeenCluster,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
-    StandingPods,
-)
 from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
     StandingTrial,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.templates import Template
+from quaymaster._studies.autoscaling.cluster_autoscaler.waiting_places import (
+    WaitingPlaces,
+)
 
 __all__ = ["Growth"]
 
@@ -115,12 +114,12 @@ class Growth:
     unhelped: dict[str, Mapping[str, str]] = attrs.field(factory=dict, init=False)
     last: float = attrs.field(default=_LONG_AGO, init=False)
     grown: dict[str, float] = attrs.field(factory=dict, init=False)
-    _placing: HintedPlacing = attrs.field(init=False)
+    _places: WaitingPlaces = attrs.field(init=False)
     _provisioning: Provisioning = attrs.field(init=False)
     _is_turn_of_requests: bool = attrs.field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._placing = HintedPlacing(self.trial, StandingPods(self.trial))
+        self._places = WaitingPlaces(self.trial)
         self._provisioning = Provisioning(self.trial, self.requests)
 
     def place_pods(self, now: float) -> list[Pod]:
@@ -131,19 +130,16 @@ class Growth:
         Args:
             now: The time, in seconds since the epoch.
         """
-        pods = [
-            pod
-            for pod in self.seen.unschedulable()
-            if not pod.status.nominated_node_name and self._counts(pod)
-        ]
-        pods += filter(self._counts, self.buffers.pods(now))
-        pods += self._drained_pods()
-        pods.sort(key=lambda pod: -pod.priority)
-        placed = self._placing.place(pods, lambda _name: True)
-        self._placing.forget_old()
+        changes = {
+            uid: seen if seen is not None and self._may_be_placed(seen.pod) else None
+            for uid, seen in self.seen.take_changed_waits().items()
+        }
+        others = [*filter(self._counts, self.buffers.pods(now)), *self._drained_pods()]
+        left = self._places.place(changes, others)
         if self.log is not None:
+            placed = self._places.placed(left)
             self.log.note_left_out(self.cluster, placed, self.options)
-        return [pod for pod in pods if pod.uid not in placed and not is_daemon_pod(pod)]
+        return [pod for pod in left if not is_daemon_pod(pod)]
 
     def help_pods(
         self,
@@ -372,6 +368,9 @@ class Growth:
             if not is_buffer_pod(pod):
                 message = f"pod didn't trigger scale-up: {text}"
                 self.report(NORMAL, "NotTriggerScaleUp", message, pod)
+
+    def _may_be_placed(self, pod: Pod) -> bool:
+        return not pod.status.nominated_node_name and self._counts(pod)
 
     def _counts(self, pod: Pod) -> bool:
         return not is_expendable(pod, self.options.expendable_pods_priority_cutoff)

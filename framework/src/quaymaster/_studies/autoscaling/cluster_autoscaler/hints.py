@@ -4,7 +4,7 @@ Mirrors ``simulator/scheduling/hinting_simulator.go``.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 from quaymaster._api.objects import Pod
@@ -12,9 +12,6 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import (
     controller_uid,
     is_daemon_pod,
     scheduling_key,
-)
-from quaymaster._studies.autoscaling.cluster_autoscaler.standing_pods import (
-    StandingPods,
 )
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
@@ -28,14 +25,14 @@ class HintedPlacing:
 
     Args:
         trial: The cluster.
-        standing_pods: The pods that may stay in their places between two calls.
+        note: Called with each pod that was placed, and the name of its node.
     """
 
     def __init__(
-        self, trial: TrialCluster, standing_pods: StandingPods | None = None
+        self, trial: TrialCluster, note: Callable[[Pod, str], None] | None = None
     ) -> None:
         self._trial = trial
-        self._standing_pods = standing_pods
+        self._note_place = note
         self._hints: dict[str, str] = {}
         self._old: dict[str, str] = {}
 
@@ -56,15 +53,10 @@ class HintedPlacing:
         Returns:
             The uids of the pods that have a place.
         """
-        groups = [*_by_priority(pods)]
-        staying = self._confirm(groups)
-        placed, hopeless = {*staying}, _Hopeless()
-        self._hints.update(staying)
-        for group in groups:
+        placed, hopeless = set[str](), _Hopeless()
+        for group in _by_priority(pods):
             left = []
             for pod in group:
-                if pod.uid in staying:
-                    continue
                 if self._place_by_hint(pod, is_acceptable):
                     placed.add(pod.uid)
                 else:
@@ -78,19 +70,13 @@ class HintedPlacing:
                 placed.add(pod.uid)
         return placed
 
+    def suggest(self, uid: str, name: str) -> None:
+        """Try a pod first on this node in the next call."""
+        self._old[uid] = name
+
     def forget_old(self) -> None:
         """Forget the hints that were not used since the last call."""
         self._old, self._hints = self._hints, {}
-
-    def _confirm(self, groups: Sequence[Sequence[Pod]]) -> Mapping[str, str]:
-        """Return the pods that stay in their places, by uid, with their nodes.
-
-        Those are pods of the highest priority, which must not see any other.
-        """
-        if self._standing_pods is None:
-            return {}
-        first = groups[0] if groups else ()
-        return self._standing_pods.confirm(first, [self._hint(pod) for pod in first])
 
     def _hint(self, pod: Pod) -> str | None:
         return self._hints.get(pod.uid) or self._old.get(pod.uid)
@@ -113,8 +99,8 @@ class HintedPlacing:
 
     def _note(self, pod: Pod, name: str) -> None:
         self._hints[pod.uid] = name
-        if self._standing_pods is not None:
-            self._standing_pods.note(pod, name)
+        if self._note_place is not None:
+            self._note_place(pod, name)
 
 
 class _Hopeless:

@@ -263,7 +263,8 @@ class ClusterAutoscaler:
         if self._states.fix_sizes(now):
             return
         starting = self._expected.stand(self._states.upcoming(now), templates)
-        capacity = self._capacity.read()
+        is_enforced = self._options.enforce_node_group_min_size
+        capacity = self._capacity.read() if is_enforced else None
         with self.trial.fork_on_standing():
             left = self._growth.place_pods(now)
             # Only what has been placed so far may stand.
@@ -274,7 +275,7 @@ class ClusterAutoscaler:
                     self._scale_down(
                         starting, going, deletions, now, may_delete=is_quiet
                     )
-                if self._options.enforce_node_group_min_size:
+                if capacity is not None:
                     self._growth.to_min_sizes(capacity, templates, now)
 
     def _wait_for_nodes(self, now: float) -> None:
@@ -343,7 +344,7 @@ class ClusterAutoscaler:
             if self._deletions.start(empty, with_pods, self.down.utilization.get):
                 self._last_deletion = now
                 self._states.read_sizes()
-        self._soft_taints.update(self._seen, starting, self.down.unneeded, now)
+        self._soft_taints.update(self._seen, starting, self.down.unneeded.keys(), now)
 
     def _rests(self) -> Iterator[tuple[str, float]]:
         """Yield when groups may shrink again after changes, or all, without a name."""

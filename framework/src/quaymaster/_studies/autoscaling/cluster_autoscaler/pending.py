@@ -10,12 +10,19 @@ from typing import Final
 from quaymaster._api.objects import Pod, PodCondition
 from quaymaster._api.objects.resources import pod_requests
 from quaymaster._core.config.duration import parse_duration
+from quaymaster._core.contract.cluster import differ_by_outcome
 from quaymaster._studies.autoscaling.cluster_autoscaler.ages import age_of
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 
-__all__ = ["are_all_new", "has_become_unschedulable", "is_unschedulable", "old_enough"]
+__all__ = [
+    "are_all_new",
+    "differ_by_attempt",
+    "has_become_unschedulable",
+    "is_unschedulable",
+    "old_enough",
+]
 
 _DELAY_ANNOTATION: Final = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
 _RECENT_SECONDS: Final = 10  # upstream's ``maxPodChangeAge``
@@ -27,6 +34,29 @@ _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")
 def is_unschedulable(pod: Pod) -> bool:
     """Return whether the scheduler has found no node for a pod."""
     return _rejection(pod) is not None
+
+
+def differ_by_attempt(before: Pod, after: Pod) -> bool:
+    """Return whether a pod differs only by another attempt that found no node.
+
+    It may miss this for an equal pod.
+
+    Args:
+        before: The pod, which is unschedulable.
+        after: A later version of it.
+    """
+    old, new = before.metadata, after.metadata
+    return (
+        # Identity: a patch of the status keeps these objects.
+        before.spec is after.spec
+        and old.labels is new.labels
+        and old.annotations is new.annotations
+        and old.owner_references is new.owner_references
+        and old.uid == new.uid
+        and old.deletion_timestamp == new.deletion_timestamp
+        and is_unschedulable(after)
+        and differ_by_outcome(before.status, after.status)
+    )
 
 
 def has_become_unschedulable(pod: Pod, now: float) -> bool:

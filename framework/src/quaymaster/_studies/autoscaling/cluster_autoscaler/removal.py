@@ -3,7 +3,7 @@
 Mirrors ``simulator/cluster.go``.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Final
 
 import attrs
@@ -53,11 +53,19 @@ class RemovalTrial:
     Args:
         trial: The cluster.
         drainability: Judges the pods.
+        idle: The nodes that are removed before any pod needs a place.
     """
 
-    def __init__(self, trial: TrialCluster, drainability: Drainability) -> None:
+    def __init__(
+        self,
+        trial: TrialCluster,
+        drainability: Drainability,
+        idle: Iterable[str] = (),
+    ) -> None:
         self._trial = trial
         self._drainability = drainability
+        self._idle = idle
+        self._are_idle_removed = False
         self._placing = HintedPlacing(trial)
         self._left_out: list[str] = []
 
@@ -113,9 +121,14 @@ class RemovalTrial:
     def end(self) -> None:
         """End a loop: forget where pods were placed before the last one."""
         self._left_out.clear()
+        self._are_idle_removed = False
         self._placing.forget_old()
 
     def _remove_left_out(self) -> None:
+        if not self._are_idle_removed:
+            self._are_idle_removed = True
+            for name in self._idle:
+                self._trial.remove_node(name)
         for name in self._left_out:
             self._trial.remove_node(name)
         self._left_out.clear()

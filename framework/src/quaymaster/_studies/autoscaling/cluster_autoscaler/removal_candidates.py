@@ -81,6 +81,7 @@ class RemovalCandidates:
     Attributes:
         utilization: The utilisation of the nodes that were looked at, by name.
         changed: The nodes whose facts are new in this loop.
+        sorted_in: Those that were settled and may be worth a trial again, and others.
     """
 
     def __init__(
@@ -100,8 +101,9 @@ class RemovalCandidates:
         self._options = options
         self.utilization: dict[str, Utilization] = {}
         self.changed: Set[str] = frozenset()
+        self.sorted_in: Set[str] = frozenset()
         self._facts: dict[str, _Facts] = {}
-        # The nodes that are worth a trial.
+        # The nodes that are worth a trial, and are not settled.
         self._ranks: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._depend_on_time: set[str] = set()
@@ -151,12 +153,13 @@ class RemovalCandidates:
             others.update(self._seen.members[group])
         self._shrinking = shrinking
         # Without expected nodes: they have no facts, and change most.
-        changed &= self._seen.nodes.keys() | self._facts.keys()
+        nodes, facts = self._seen.nodes, self._facts
+        changed = {name for name in changed if name in nodes or name in facts}
         for name in changed:
             self._look_at(name, now)
-        for name in changed | others:
+        self.changed, self.sorted_in = changed, changed | others
+        for name in self.sorted_in:
             self._sort_in(name)
-        self.changed = changed
         members = self._seen.members
         return any(
             len(members[group]) > sum(name in members[group] for name in starting)
@@ -164,7 +167,7 @@ class RemovalCandidates:
         )
 
     def in_order(self, first: Set[str]) -> list[str]:
-        """Return the nodes that are worth a trial, the best ones first.
+        """Return the nodes that are worth a trial and not settled, the best ones first.
 
         These are empty nodes, then others; among both first those of the last loop.
 
@@ -177,6 +180,18 @@ class RemovalCandidates:
         is_first = first.__contains__
         names = [*filter(is_first, names), *filterfalse(is_first, names)]
         return sorted(names, key=self._ranks.__getitem__)
+
+    def settle(self, name: str) -> int:
+        """Leave out a node until it is sorted in again; return its number.
+
+        The number is its place in the order of the cluster's list.
+        """
+        del self._ranks[name]
+        return self._numbers.pop(name)
+
+    def number_if_empty(self, name: str) -> int | None:
+        """Return the number of a node on which no pod moves; None for others."""
+        return self._numbers[name] if self._ranks[name] == _EMPTY else None
 
     def has_pods(self, name: str) -> bool:
         """Return whether a node has any pods."""

@@ -5,8 +5,9 @@ Mirrors ``core/scaledown/planner/planner.go`` and ``unneeded/nodes.go``.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Set
-from typing import Final
+from collections.abc import Container, Iterable, Mapping, Set
+from operator import itemgetter
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -18,6 +19,10 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.deletion_batches import 
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.drainability import (
     Drainability,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.idle_nodes import (
+    IdleNodes,
+    Unneeded,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
@@ -44,25 +49,14 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.utilization import (
 )
 from quaymaster._studies.autoscaling.trial_cluster import TrialCluster
 
-__all__ = ["ScaleDownPlanner", "Unneeded"]
+__all__ = ["ScaleDownPlanner"]
 
-_TOO_SOON: Final = (
-    UnremovableReason.NOT_UNNEEDED_LONG_ENOUGH,
-    UnremovableReason.NOT_UNREADY_LONG_ENOUGH,
-)
+_READY: Final = Unremovable(UnremovableReason.NOT_UNNEEDED_LONG_ENOUGH)
+_UNREADY: Final = Unremovable(UnremovableReason.NOT_UNREADY_LONG_ENOUGH)
+_TOO_SOON: Final = (_READY.reason, _UNREADY.reason)
 
-
-@attrs.define(eq=False)
-class Unneeded:
-    """A node that is not needed.
-
-    Attributes:
-        removable: The node with its pods.
-        since: Since when each loop has found that.
-    """
-
-    removable: Removable
-    since: float
+_Place: TypeAlias = tuple[int, int]
+"""The place of an unneeded node: empty nodes of the last loop come first."""
 
 
 @attrs.define(eq=False)
@@ -74,12 +68,14 @@ class _Destinations:
 
     seen: SeenCluster
     left_out: Set[str]
+    idle: Container[str]
     removed: set[str] = attrs.field(factory=set)
 
     def __contains__(self, name: object) -> bool:
         return (
             name in self.seen.nodes
             and name not in self.left_out
+            and name not in self.idle
             and name not in self.removed
         )
 
@@ -96,7 +92,6 @@ class ScaleDownPlanner:
         options: The options of the autoscaler.
 
     Attributes:
-        unneeded: The nodes that are not needed, by name.
         unremovable: The nodes that cannot be removed.
         resting: The groups that may not shrink yet.
     """
@@ -115,16 +110,38 @@ class ScaleDownPlanner:
         self._capacity = capacity
         self._cloud = cloud
         self._options = options
-        self._removal = RemovalTrial(trial, drainability)
-        self.unneeded: dict[str, Unneeded] = {}
+        self._idle = IdleNodes()
+        self._removal = RemovalTrial(trial, drainability, self._idle)
+        # The other nodes that are not needed, with their places in the order of all.
+        self._others: dict[str, tuple[_Place, Unneeded]] = {}
+        self._unneeded: dict[str, Unneeded] | None = None
+        self._is_judged = False
         self.unremovable = UnremovableNodes()
         self.resting: Set[str] = frozenset()
         self._candidates = RemovalCandidates(
             seen, trial, cloud, drainability, self.unremovable, options
         )
+        self._has_atomic = any(each.zero_or_max for each in cloud.groups.values())
         self._judged: list[str] = []
         self._last_loop: float | None = None
         self._shortest_loop = options.scale_down_unneeded_time or 1e-9
+
+    @property
+    def unneeded(self) -> Mapping[str, Unneeded]:
+        """The nodes that are not needed, by name, in the order of the last loop."""
+        if self._unneeded is None:
+            placed = [
+                (_of_empty(number), each) for number, each in self._idle.numbered()
+            ]
+            placed += self._others.values()
+            placed.sort(key=itemgetter(0))
+            self._unneeded = {each.name: each for _, each in placed}
+        return self._unneeded
+
+    @property
+    def reasons(self) -> Mapping[str, Unremovable]:
+        """Why the last loop could not remove nodes, by name."""
+        return {**self.unremovable.reasons, **self._early()}
 
     @property
     def utilization(self) -> Mapping[str, Utilization]:
@@ -157,7 +174,8 @@ class ScaleDownPlanner:
         has_any = self._candidates.update(starting, going, resting, self._judged, now)
         self.resting = resting
         self._judged = []
-        destinations = _Destinations(self._seen, starting | going)
+        self._is_judged = False
+        destinations = _Destinations(self._seen, starting | going, self._idle)
         with self._trial.fork():
             self._find_unneeded(destinations, budgets, now)
         self._removal.end()
@@ -167,18 +185,25 @@ class ScaleDownPlanner:
 
     def clear(self) -> None:
         """Forget all nodes that are not needed."""
-        self.unneeded = {}
+        # The reasons of the last loop stay until the next one looks at nodes.
+        for name, reason in self._early().items():
+            self.unremovable.add(name, reason)
+        self._is_judged = False
+        self._judged += self._idle
+        self._idle.clear()
+        self._others, self._unneeded = {}, None
 
     def next_change(self) -> float:
         """Return when time alone changes what may be removed, or infinity."""
-        ends = [
-            each.since + self._threshold(each)
-            for name, each in self.unneeded.items()
-            if name in self.unremovable.reasons
-            and self.unremovable.reasons[name].reason in _TOO_SOON
+        reasons = self.unremovable.reasons
+        ends: list[float | None] = [
+            each.end
+            for name, (_, each) in self._others.items()
+            if name in reasons and reasons[name].reason in _TOO_SOON
         ]
-        look = self.unremovable.next_look()
-        return min(ends if look is None else [*ends, look], default=math.inf)
+        ends.append(self._idle.next_end() if self._is_judged else None)
+        ends.append(self.unremovable.next_look())
+        return min((end for end in ends if end is not None), default=math.inf)
 
     def removable_now(
         self, deletions: Mapping[str, int], now: float
@@ -193,8 +218,14 @@ class ScaleDownPlanner:
         sizes = dict(self._cloud.sizes)
         empty: list[Removable] = []
         with_pods: list[Removable] = []
-        each = sorted(self.unneeded.values(), key=_has_moving_pods)
-        for unneeded in each:
+        self._is_judged = True
+        self._idle.wait_until(now)
+        for unneeded in self._idle.take_new():
+            self.unremovable.remember(unneeded.name, _too_soon(unneeded))
+        placed = [(_of_empty(number), each) for number, each in self._idle.due.values()]
+        placed += self._others.values()
+        placed.sort(key=lambda each: (each[1].has_moving_pods, each[0]))
+        for _, unneeded in placed:
             removable = unneeded.removable
             reason = self._why_not_now(unneeded, sizes, deletions, quota, now)
             if reason is None and removable.drain.completing:
@@ -254,19 +285,21 @@ class ScaleDownPlanner:
         self, destinations: _Destinations, budgets: RemainingBudgets, now: float
     ) -> None:
         until = now + self._options.unremovable_node_recheck_timeout
-        candidates, unneeded = self._candidates, dict[str, Unneeded]()
-        limit, atomic = self._unneeded_limit(), 0
-        for name in candidates.in_order(self.unneeded.keys()):
-            if len(unneeded) - atomic >= limit:
+        candidates, others = self._candidates, dict[str, tuple[_Place, Unneeded]]()
+        limit = self._unneeded_limit()
+        last = self._take_visited()
+        # All idle nodes are within the limit: it never shrinks.
+        count = len(self._idle) - self._count_atomic(self._idle)
+        for name in candidates.in_order(last.keys()):
+            if count >= limit:
                 break
-            before = self.unneeded.get(name)
+            before = last.get(name)
             if candidates.has_pods(name):
                 result = self._removal.remove(name, destinations, budgets, now)
             elif before is not None and name not in candidates.changed:
-                self._removal.leave_out(name)
-                destinations.removed.add(name)
-                unneeded[name] = before
-                atomic += self._is_atomic(name)
+                self._idle.add(name, candidates.settle(name), before)
+                count += not self._is_atomic(name)
+                self._unneeded = None
                 continue
             else:
                 result = self._removal.remove_empty(name)
@@ -277,9 +310,46 @@ class ScaleDownPlanner:
             result.is_ready = self._seen.nodes[name].is_ready
             destinations.removed.add(name)
             budgets.use(result.drain.moving)
-            unneeded[name] = Unneeded(result, before.since if before else now)
-            atomic += self._is_atomic(name)
-        self.unneeded = unneeded
+            number = None if before is None else candidates.number_if_empty(name)
+            place = (1, len(others)) if number is None else _of_empty(number)
+            since = now if before is None else before.since
+            others[name] = place, self._unneeded_since(since, result)
+            count += not self._is_atomic(name)
+        if others or self._others:
+            self._unneeded = None
+        self._others = others
+
+    def _take_visited(self) -> dict[str, Unneeded]:
+        """Return the nodes of the last loop that are looked at again."""
+        last = {name: each for name, (_, each) in self._others.items()}
+        for name in self._candidates.sorted_in:
+            idle = self._idle.drop(name)
+            if idle is not None:
+                last[name] = idle
+                self._unneeded = None
+        return last
+
+    def _unneeded_since(self, since: float, removable: Removable) -> Unneeded:
+        """Return a node with the end of the time for which it must be unneeded."""
+        options = self._options
+        seconds = (
+            options.scale_down_unneeded_time
+            if removable.is_ready
+            else options.scale_down_unready_time
+        )
+        end = since + seconds if seconds > 0 else -math.inf
+        return Unneeded(removable, since, end)
+
+    def _early(self) -> Mapping[str, Unremovable]:
+        """Return the idle nodes that the last loop could not remove yet."""
+        waiting = self._idle.waiting() if self._is_judged else ()
+        return {each.name: _too_soon(each) for each in waiting}
+
+    def _count_atomic(self, names: Iterable[str]) -> int:
+        """Count the nodes that go together with their groups."""
+        if not self._has_atomic:
+            return 0
+        return sum(map(self._is_atomic, names))
 
     def _is_atomic(self, name: str) -> bool:
         group = self._cloud.group_of(name)
@@ -297,13 +367,7 @@ class ScaleDownPlanner:
         most = self._options.max_scale_down_parallelism
         time = max(self._options.scale_down_unneeded_time, self._shortest_loop)
         upper = most * int(time / self._shortest_loop) + most
-        return min(upper, len(self.unneeded) + 2 * most)
-
-    def _threshold(self, unneeded: Unneeded) -> float:
-        """Return how long a node must be unneeded."""
-        if unneeded.removable.is_ready:
-            return self._options.scale_down_unneeded_time
-        return self._options.scale_down_unready_time
+        return min(upper, len(self._idle) + len(self._others) + 2 * most)
 
     def _why_not_now(
         self,
@@ -316,9 +380,8 @@ class ScaleDownPlanner:
         node = unneeded.removable.node
         if node.metadata.annotations.get(DISABLED) == "true":
             return UnremovableReason.SCALE_DOWN_DISABLED_ANNOTATION
-        threshold = self._threshold(unneeded)
-        if threshold > 0 and unneeded.since + threshold >= now:
-            return _TOO_SOON[0] if unneeded.removable.is_ready else _TOO_SOON[1]
+        if unneeded.end >= now:
+            return _too_soon(unneeded).reason
         group = self._cloud.group_of(node.name)
         if group is None:
             return UnremovableReason.NOT_AUTOSCALED
@@ -330,5 +393,10 @@ class ScaleDownPlanner:
         return None
 
 
-def _has_moving_pods(unneeded: Unneeded) -> bool:
-    return bool(unneeded.removable.drain.moving)
+def _of_empty(number: int) -> _Place:
+    """Return the place of a node without pods, which a loop looks at first."""
+    return 0, number
+
+
+def _too_soon(unneeded: Unneeded) -> Unremovable:
+    return _READY if unneeded.removable.is_ready else _UNREADY

@@ -6,7 +6,7 @@ of all nodes and pods is kept here, from their watches; what is computed from it
 kept elsewhere is computed again for the nodes that `SeenCluster.take_touched` returns.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Final
 
@@ -25,10 +25,13 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.node_taints import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
-from quaymaster._studies.autoscaling.cluster_autoscaler.pending import is_unschedulable
+from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
+    differ_by_attempt,
+    is_unschedulable,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.readiness import is_ready
 
-__all__ = ["SeenCluster", "SeenNode", "in_order"]
+__all__ = ["SeenCluster", "SeenNode", "SeenPod", "in_order"]
 
 _BY_NUMBER: Final = attrgetter("number")
 
@@ -57,9 +60,15 @@ class SeenNode:
         return self.node.metadata.name
 
 
-@attrs.frozen(eq=False)
-class _SeenPod:
-    """A pod with its place in the order of the cluster's list."""
+@attrs.define(eq=False)
+class SeenPod:
+    """A pod of the cluster.
+
+    Attributes:
+        number: Its place in the order of the cluster's list.
+        pod: The pod. A later version replaces it here if only the outcome of another
+            failed attempt differs.
+    """
 
     number: int
     pod: Pod
@@ -95,9 +104,10 @@ class SeenCluster:
         self.without_node = 0
         self._count = 0
         self._touched: set[str] = set()
-        self._pods: dict[str, _SeenPod] = {}
-        self._pods_on: dict[str, dict[str, _SeenPod]] = {}
-        self._unschedulable: dict[str, _SeenPod] = {}
+        self._pods: dict[str, SeenPod] = {}
+        self._pods_on: dict[str, dict[str, SeenPod]] = {}
+        self._unschedulable: dict[str, SeenPod] = {}
+        self._changed_waits: dict[str, SeenPod | None] = {}
         version = cluster.resource_version
         for node in cluster.list(Node).items:
             self._put_node(node)
@@ -135,6 +145,15 @@ class SeenCluster:
         """
         touched, self._touched = self._touched, set()
         return touched
+
+    def take_changed_waits(self) -> Mapping[str, SeenPod | None]:
+        """Return the unschedulable pods that have changed since the last call, by uid.
+
+        Pods that no longer are unschedulable have None. The outcome of another failed
+        attempt is not a change.
+        """
+        changed, self._changed_waits = self._changed_waits, {}
+        return changed
 
     def unschedulable(self) -> Iterator[Pod]:
         """Yield the pods for which the scheduler has found no node, in order."""
@@ -214,18 +233,24 @@ class SeenCluster:
         key = pod.key
         before = self._pods.get(key)
         if before is not None:
+            # Most changes of pods are of this kind: the message has the number of
+            # nodes, so each node that comes or goes changes all of them.
+            if key in self._unschedulable and differ_by_attempt(before.pod, pod):
+                before.pod = pod
+                return
             number = before.number
             self._forget_pod(key, before.pod)
         else:
             number = self._count
             self._count += 1
-        seen = self._pods[key] = _SeenPod(number, pod)
+        seen = self._pods[key] = SeenPod(number, pod)
         if pod.node_name:
             self._pods_on.setdefault(pod.node_name, {})[key] = seen
         else:
             self.without_node += 1
             if is_unschedulable(pod):
                 self._unschedulable[key] = seen
+                self._changed_waits[pod.uid] = seen
         self._touched.add(pod.node_name or pod.status.nominated_node_name)
 
     def _drop_pod(self, key: str) -> None:
@@ -242,7 +267,8 @@ class SeenCluster:
                 del self._pods_on[pod.node_name]
         else:
             self.without_node -= 1
-            self._unschedulable.pop(key, None)
+            if self._unschedulable.pop(key, None) is not None:
+                self._changed_waits[pod.uid] = None
 
 
 def in_order(nodes: Iterable[SeenNode]) -> list[SeenNode]:

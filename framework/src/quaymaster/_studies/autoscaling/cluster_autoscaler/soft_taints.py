@@ -3,7 +3,7 @@
 Mirrors ``core/scaledown/actuation/softtaint.go``.
 """
 
-from collections.abc import Collection, Container
+from collections.abc import Container, Set
 
 from msgspec.structs import replace
 
@@ -46,7 +46,7 @@ class SoftTaints:
         self,
         seen: SeenCluster,
         starting: Container[str],
-        unneeded: Collection[str],
+        unneeded: Set[str],
         now: float,
     ) -> None:
         """Change the marks of some nodes, first those that are needed again.
@@ -59,13 +59,13 @@ class SoftTaints:
         """
         needed_again = [
             each
-            for each in seen.marked.values()
-            if each.group and each.name not in unneeded and each.name not in starting
+            for name in seen.marked.keys() - unneeded
+            if (each := seen.marked[name]).group and name not in starting
         ]
         no_longer_needed = [
             each
-            for each in map(seen.nodes.__getitem__, unneeded)
-            if each.group and not each.is_marked
+            for name in unneeded - seen.marked.keys()
+            if (each := seen.nodes[name]).group
         ]
         left = self._limit
         for each in (*in_order(needed_again), *in_order(no_longer_needed)):

@@ -4,15 +4,20 @@ Upstream places all of them again in each loop. Here a pod stays in its place if
 next loop would find that it fits there: nothing that decides about it has changed.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import attrs
 
 from quaymaster._api.objects import Pod
-from quaymaster._core.state.node_info import NodeInfo
+from quaymaster._studies.autoscaling.cluster_autoscaler.lasting_kinds import (
+    LastingKinds,
+)
 from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
     StandingTrial,
+)
+from quaymaster._studies.autoscaling.cluster_autoscaler.waiting_pods import (
+    WaitingPod,
+    WaitingPods,
 )
 
 __all__ = ["StandingPods"]
@@ -22,100 +27,134 @@ __all__ = ["StandingPods"]
 class _Placed:
     """A pod in its place, and what decided about it there."""
 
+    waiting: WaitingPod
     pod: Pod
+    node: str
     kind: object
 
 
-@attrs.frozen(eq=False)
-class _Node:
-    """A node that stands, with the pods that were placed on it, in this order."""
-
-    info: NodeInfo
-    pods: list[_Placed] = attrs.field(factory=list)
-
-
 class StandingPods:
-    """Follows the pods on the nodes that stand.
+    """Follows the waiting pods, and those that stay on nodes that stand.
 
     Args:
         trial: The cluster.
+
+    Attributes:
+        waiting: All pods that wait.
+        loose: Those that do not stay, by uid.
     """
 
     def __init__(self, trial: StandingTrial) -> None:
         self._trial = trial
-        self._nodes: dict[str, _Node] = {}
+        self.waiting = WaitingPods()
+        self.loose: dict[str, WaitingPod] = {}
+        self._placed: dict[str, _Placed] = {}
+        # The pods on each node that stands, in the order in which they were placed.
+        self._nodes: dict[str, list[_Placed]] = {}
+        self._kinds = LastingKinds(trial, self.waiting)
+        self._first: int | None = None
+        # The nodes whose pods the next loop would place in another order, or later.
+        self._disordered: set[str] = set()
 
-    def confirm(
-        self, pods: Sequence[Pod], hints: Sequence[str | None]
-    ) -> Mapping[str, str]:
-        """Return the pods that stay, by uid, with their nodes; take away all others.
+    def update(self, changes: Mapping[str, WaitingPod | None]) -> Mapping[str, str]:
+        """Take away the pods that may not stay.
+
+        Only pods of the highest priority stay: these must not see any other. Each of
+        the others may depend on the places of all pods before it.
 
         Args:
-            pods: The first pods to place, in their order; all have the same priority.
-            hints: Where each of them was placed last, or None.
+            changes: The pods that have changed since the last call, by uid; None for
+                those that no longer wait.
+
+        Returns:
+            Where the pods were that no longer stay, by uid.
         """
-        self._forget_fallen()
-        if not self._nodes:
-            return {}
-        kinds = [self._trial.kind_of(pod) for pod in pods]
-        # Each of the others may depend on the places of all pods before it.
-        if None in kinds:
-            for name in [*self._nodes]:
-                self._take_away(name)
-            return {}
-        now: defaultdict[str, list[_Placed]] = defaultdict(list)
-        for pod, hint, kind in zip(pods, hints, kinds, strict=True):
-            if hint in self._nodes:
-                now[hint].append(_Placed(pod, kind))
-        staying: dict[str, str] = {}
-        for name, node in [*self._nodes.items()]:
-            if _is_start_of(node.pods, now.get(name, ())):
-                staying.update({each.pod.uid: name for each in node.pods})
+        self.waiting.update(changes)
+        gone: dict[str, str] = {}
+        for name in self._trial.take_fallen():
+            self._forget(name, gone)
+        first = self.waiting.first_rank()
+        if first != self._first:
+            self._first = first
+            self._kinds.follow(self.waiting.of_rank(first))
+            leaving = {*self._nodes}
+        else:
+            leaving = self._disordered
+        self._disordered = set()
+        for uid, each in changes.items():
+            if each is None or each.rank != first:
+                self._kinds.drop(uid)
             else:
-                self._take_away(name)
-        return staying
+                self._kinds.add(uid)
+            placed = self._placed.get(uid)
+            if placed is None:
+                self._put(uid, each)
+            elif not _is_same(placed, each):
+                leaving.add(placed.node)
+        if self._nodes:
+            leaving |= self._other_kinds()
+        for name in sorted(leaving & self._nodes.keys()):
+            pods = [each.pod for each in self._nodes[name]]
+            self._forget(name, gone)
+            self._trial.take_away(pods, name)
+        return gone
 
     def note(self, pod: Pod, name: str) -> None:
         """Note that a pod was placed, so that it may stay if its node stands."""
         if not self._trial.stands(name):
             return
-        if name not in self._nodes:
-            info = self._trial.get(name)
-            assert info is not None, "it has got a pod"
-            self._nodes[name] = _Node(info)
-        self._nodes[name].pods.append(_Placed(pod, self._trial.kind_of(pod)))
+        uid = pod.uid
+        each = self.waiting.get(uid)
+        assert each is not None, "only waiting pods are placed"
+        pods = self._nodes.setdefault(name, [])
+        is_ordered = not pods or pods[-1].waiting.place < each.place
+        is_first = each.rank == self._first
+        if not is_ordered or not is_first:
+            self._disordered.add(name)
+        kind = self._kinds.of(pod) if is_first else None
+        placed = self._placed[uid] = _Placed(each, pod, name, kind)
+        pods.append(placed)
+        self.loose.pop(uid, None)
 
-    def _forget_fallen(self) -> None:
-        """Forget the nodes that have fallen, with their pods."""
-        get = self._trial.get
-        # Identity: another node may have its name now.
-        self._nodes = {
-            name: node for name, node in self._nodes.items() if get(name) is node.info
+    def _other_kinds(self) -> set[str]:
+        """Return the nodes with pods about which other things decide now."""
+        changed = self._kinds.changed()
+        if changed is None:
+            return {*self._nodes}
+        return {
+            placed.node
+            for uid, kind in changed.items()
+            # Identity: equal pods have one key, until data of a plugin change.
+            if (placed := self._placed.get(uid)) and placed.kind is not kind
         }
 
-    def _take_away(self, name: str) -> None:
-        pods = [each.pod for each in self._nodes.pop(name).pods]
-        self._trial.take_away(pods, name)
+    def _forget(self, name: str, gone: dict[str, str]) -> None:
+        """Forget the pods of a node."""
+        for placed in self._nodes.pop(name, ()):
+            uid = placed.pod.uid
+            del self._placed[uid]
+            gone[uid] = name
+            self._put(uid, self.waiting.get(uid))
+
+    def _put(self, uid: str, waiting: WaitingPod | None) -> None:
+        """Note that a pod does not stay; it may no longer wait."""
+        if waiting is None:
+            self.loose.pop(uid, None)
+        else:
+            self.loose[uid] = waiting
 
 
-def _is_start_of(before: Sequence[_Placed], now: Sequence[_Placed]) -> bool:
-    """Whether the same pods would be placed first, in the same order."""
-    return len(before) <= len(now) and all(map(_is_same, before, now))
-
-
-def _is_same(before: _Placed, now: _Placed) -> bool:
+def _is_same(placed: _Placed, waiting: WaitingPod | None) -> bool:
     """Whether nothing has changed that a filter may read of a waiting pod.
 
     The conditions of waiting pods change with each attempt, and are not compared.
     """
-    old, new = before.pod, now.pod
-    # Identity: a signature has one kind, until data of a plugin change.
-    if before.kind is not now.kind:
+    if waiting is None or waiting.place != placed.waiting.place:
         return False
+    old, new = placed.pod, waiting.pod
     # Identity: equal specs are one object.
     return old is new or (
         old.spec is new.spec
-        and old.uid == new.uid
         and old.metadata.labels == new.metadata.labels
         and old.metadata.annotations == new.metadata.annotations
         and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp

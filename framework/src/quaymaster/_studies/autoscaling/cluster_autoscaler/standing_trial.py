@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from quaymaster._api.objects import Node, Pod
 from quaymaster._clusters.inmemory.cluster import InMemoryCluster
 from quaymaster._core.config.model import SchedulerConfig
+from quaymaster._core.cycle.filtering import KindOnNode
 from quaymaster._core.registry.registry import PluginRegistry
 from quaymaster._studies.autoscaling.trial_cluster import Fork, TrialCluster
 
@@ -38,6 +39,7 @@ class StandingTrial(TrialCluster):
     ) -> None:
         # Before the first changes come.
         self._standing: set[str] = set()
+        self._fallen: set[str] = set()
         self._hidden: dict[str, tuple[Node, Sequence[Pod]]] = {}
         super().__init__(cluster, config, registry, counts=counts)
 
@@ -78,6 +80,7 @@ class StandingTrial(TrialCluster):
     def fall(self, name: str) -> None:
         """Remove a node that stands, with its pods."""
         self._standing.remove(name)
+        self._fallen.add(name)
         self._drop_node(name)
 
     def hide(self, name: str) -> None:
@@ -101,6 +104,11 @@ class StandingTrial(TrialCluster):
                 self._snapshot.add_pod(pod)
 
     @property
+    def standing_names(self) -> Set[str]:
+        """The names of the nodes that stand."""
+        return self._standing
+
+    @property
     def hidden(self) -> Set[str]:
         """The names of the nodes that are hidden."""
         return self._hidden.keys()
@@ -116,18 +124,25 @@ class StandingTrial(TrialCluster):
         """Return whether a node stands."""
         return name in self._standing
 
+    def take_fallen(self) -> Set[str]:
+        """Return the names of the nodes that have fallen since the last call.
+
+        Other nodes may have their names now.
+        """
+        fallen, self._fallen = self._fallen, set()
+        return fallen
+
     def take_away(self, pods: Iterable[Pod], node_name: str) -> None:
         """Remove pods from a node that stands; that is not reverted."""
         self._changed.add(node_name)
         for pod in pods:
             self._snapshot.remove_pod(replace(pod, node_name=node_name))
 
-    def kind_of(self, pod: Pod) -> object | None:
+    def kind_of(self, pod: Pod) -> KindOnNode | None:
         """Return what decides about a pod on a node, beside the node and its pods.
 
         Returns:
-            The same object for pods of equal signature; None if a plugin looks at other
-            nodes, too, or signs no pods.
+            None if a plugin looks at other nodes, too, or signs no pods.
         """
         attempt, algorithm = self._attempt(pod)
         return algorithm.filters.kind_on_node(attempt)

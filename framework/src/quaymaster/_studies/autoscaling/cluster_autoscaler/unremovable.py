@@ -4,6 +4,7 @@ Mirrors ``core/scaledown/unremovable/nodes.go``.
 """
 
 import enum
+from heapq import heappop, heappush
 from typing import Final
 
 import attrs
@@ -63,12 +64,16 @@ class UnremovableNodes:
         self.reasons: dict[str, Unremovable] = {}
         self.known: dict[str, Unremovable] = {}
         self._until: dict[str, float] = {}
+        self._ends: list[tuple[float, str]] = []
 
     def pop_expired(self, now: float) -> list[str]:
         """Return the nodes that may be looked at again, and forget them."""
-        expired = [name for name, end in self._until.items() if end <= now]
-        for name in expired:
-            del self._until[name]
+        expired = []
+        while self._ends and self._ends[0][0] <= now:
+            end, name = heappop(self._ends)
+            if self._until.get(name) == end:
+                del self._until[name]
+                expired.append(name)
         return expired
 
     def add(
@@ -78,6 +83,11 @@ class UnremovableNodes:
         self.reasons[name] = self.known[name] = unremovable
         if until is not None:
             self._until[name] = until
+            heappush(self._ends, (until, name))
+
+    def remember(self, name: str, unremovable: Unremovable) -> None:
+        """Note the last known reason of a node."""
+        self.known[name] = unremovable
 
     def add_recent(self, name: str) -> None:
         """Add a node that is not looked at now."""
@@ -93,4 +103,6 @@ class UnremovableNodes:
 
     def next_look(self) -> float | None:
         """Return when the next node is looked at again, or None."""
-        return min(self._until.values(), default=None)
+        while self._ends and self._until.get(self._ends[0][1]) != self._ends[0][0]:
+            heappop(self._ends)
+        return self._ends[0][0] if self._ends else None
