@@ -663,6 +663,79 @@ def test_file_outside_the_wheel_that_is_read_gets_a_finding(
     assert all("No such file or directory" in text for text in reported)
 
 
+STARTING = (
+    """
+import json
+import socket
+from importlib.resources import files
+from pathlib import Path
+
+"""
+    + GATES
+    + """
+    def __init__(self, args, handle):
+        self.handle = handle
+
+    @hookimpl
+    def start(self):
+        self.handle.run_in_background(self.fetch, self.arrive)
+
+    def fetch(self):
+        try:
+            socket.create_connection(("gates.invalid", 80)).close()
+        except OSError:
+            return None
+
+    def arrive(self, limits):
+        {}
+"""
+)
+LATER = "self.handle.clock.call_later(600, lambda: {}, background=True)"
+OUTSIDE = "(Path(__file__).parents[2] / 'limits.json').read_text()"
+INSIDE = "files('acme_gates').joinpath('limits.json').read_text()"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        pytest.param(
+            OUTSIDE,
+            "limits.json, which is outside of the package",
+            id="after a failure",
+        ),
+        pytest.param(
+            LATER.format(OUTSIDE),
+            "limits.json, which is outside of the package",
+            id="by a timer",
+        ),
+        pytest.param(
+            LATER.format(INSIDE.replace("limits", "left-out")),
+            "src/acme_gates/left-out.json, which is not in the wheel",
+            id="by a timer, from the package",
+        ),
+        pytest.param(
+            "__import__('pkgutil').get_data('acme_gates', 'left-out.json')",
+            "src/acme_gates/left-out.json, which is not in the wheel",
+            id="as data of a loader",
+        ),
+        pytest.param(INSIDE, "", id="in the wheel"),
+        pytest.param("Path('/etc/hosts').read_text()", "", id="of the machine"),
+    ],
+)
+def test_file_that_is_read_later_must_be_in_the_wheel(
+    make_folder: MakeFolder, code: str, found: str
+) -> None:
+    setting = 'exclude = ["left-out.json"]'
+    folder = built(make_folder(code=STARTING.format(code)), f"{HATCHLING}{setting}\n")
+    for name in ("limits.json", "src/acme_gates/limits.json"):
+        Path(folder, name).touch()
+    Path(folder, "src", "acme_gates", "left-out.json").touch()
+    reported = [text for text in findings(folder) if "[wheel]" in text]
+    start = f"error: [wheel] files: the code reads {found}"
+    assert [text.startswith(start) for text in reported] == [True] * bool(found)
+
+
 @pytest.mark.long
 def test_wheel_that_cannot_be_built_gets_a_finding(make_folder: MakeFolder) -> None:
     build = HATCHLING.partition("[tool.")[0]

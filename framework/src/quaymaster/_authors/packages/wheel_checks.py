@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -20,7 +20,7 @@ import attrs
 
 from quaymaster._authors.packages.candidate import Candidate
 from quaymaster._authors.packages.findings import Finding
-from quaymaster._authors.packages.wheel_loading import failures_from
+from quaymaster._authors.packages.wheel_loading import TrialRun, tried_from
 from quaymaster._base.errors import QuaymasterError
 
 __all__ = ["wheel_findings"]
@@ -64,11 +64,11 @@ class _Wheel:
 
     Attributes:
         files: The names of the files.
-        failures: The plugins that do not load or start from it -> the error.
+        run: What the plugins do that are loaded from it.
     """
 
     files: Collection[str]
-    failures: Mapping[str, str]
+    run: TrialRun
 
     def has_module(self, name: str) -> bool:
         """Return whether a module is in it, also one that is not written in Python."""
@@ -96,7 +96,7 @@ def wheel_findings(candidate: Candidate) -> Iterator[Finding]:
     for module in missing:
         message = f"the wheel has no module {module!r}, which an entry point names"
         yield Finding.error("wheel", "entry points", message)
-    for entry, problem in wheel.failures.items():
+    for entry, problem in wheel.run.failures.items():
         if entry.partition(":")[0] not in missing:
             message = (
                 f"{entry!r} fails if it is loaded from the wheel, but not here: "
@@ -107,6 +107,42 @@ def wheel_findings(candidate: Candidate) -> Iterator[Finding]:
     for package in packages:
         if package not in missing:
             yield from _omissions(candidate, package, wheel)
+    if not wheel.run.failures:
+        yield from _missing_data(folder.resolve(), packages, wheel)
+
+
+def _missing_data(
+    folder: Path, packages: Sequence[str], wheel: _Wheel
+) -> Iterator[Finding]:
+    """Find the files of a folder that its packages read, and that the wheel lacks."""
+    roots = [(package, root) for package in packages for root in _roots(package)]
+    for file in dict.fromkeys(path.resolve() for path in wheel.run.files):
+        if not file.is_relative_to(folder) or not file.is_file() or _is_code(file):
+            continue
+        names = [
+            PurePosixPath(package, file.relative_to(root)).as_posix()
+            for package, root in roots
+            if file.is_relative_to(root)
+        ]
+        if not any(name in wheel.files for name in names):
+            where = "is not in the wheel" if names else "is outside of the package"
+            message = (
+                f"the code reads {file.relative_to(folder).as_posix()}, which {where}, "
+                "so an installed plugin fails there: let the wheel contain it as a "
+                "file of the package, and read it by importlib.resources.files"
+            )
+            yield Finding.error("wheel", "files", message)
+
+
+def _is_code(file: Path) -> bool:
+    """Return whether Python reads a file by itself, as for a traceback."""
+    return file.suffix in (".py", ".pyc")
+
+
+def _roots(package: str) -> Sequence[Path]:
+    spec = importlib.util.find_spec(package)
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    return [Path(folder).resolve() for folder in folders]
 
 
 def _omissions(candidate: Candidate, package: str, wheel: _Wheel) -> Iterator[Finding]:
@@ -124,12 +160,9 @@ def _omissions(candidate: Candidate, package: str, wheel: _Wheel) -> Iterator[Fi
 
 def _source_files(candidate: Candidate, package: str) -> Sequence[str]:
     """Return the files of a package as a wheel names them, without its tests."""
-    spec = importlib.util.find_spec(package)
-    folders = (spec.submodule_search_locations if spec else None) or ()
-    own = [Path(folder).resolve() for folder in folders]
     return [
         PurePosixPath(package, file.relative_to(folder)).as_posix()
-        for folder in own
+        for folder in _roots(package)
         if candidate.folder and folder.is_relative_to(candidate.folder.resolve())
         for file in sorted(folder.rglob("*"))
         if file.is_file() and "tests" not in file.relative_to(folder).parts
@@ -160,7 +193,7 @@ def _built(folder: Path, backend: str, plugins: Sequence[str]) -> _Wheel:
             archive.extractall(site)
         # Its modules must not find there what only the sources have.
         shutil.rmtree(source)
-        return _Wheel(files, failures_from(site, plugins))
+        return _Wheel(files, tried_from(site, plugins))
 
 
 def _run(source: Path, backend: str, target: Path) -> None:

@@ -11,49 +11,55 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-__all__ = ["failures_from"]
+import attrs
+
+__all__ = ["TrialRun", "tried_from"]
 
 _MOST_SECONDS: Final = 120
-_SCRIPT: Final = """
-import importlib, json, sys
-from quaymaster.testing import PluginHarness
-failures = {}
-for entry in sys.argv[1:]:
-    module, _, path = entry.partition(":")
-    try:
-        value = importlib.import_module(module)
-        for part in filter(None, path.split(".")):
-            value = getattr(value, part)
-        PluginHarness(value)
-    except Exception as error:
-        failures[entry] = f"{type(error).__name__}: {error}"
-print()
-print(json.dumps(failures))
-"""
+_PROGRAM: Final = "quaymaster._authors.packages.trial_run"
 
 
-def failures_from(site: Path, entries: Sequence[str]) -> Mapping[str, str]:
-    """Return which plugins load and start here, but not from a wheel, and why not.
+@attrs.frozen
+class TrialRun:
+    """What plugins do when they are loaded from a wheel.
+
+    Attributes:
+        failures: The plugins that can be built here, but not from the wheel -> why not.
+        files: The files that the packages have opened here, with all connections
+            failing.
+    """
+
+    failures: Mapping[str, str]
+    files: Sequence[Path]
+
+
+def tried_from(site: Path, entries: Sequence[str]) -> TrialRun:
+    """Try plugins from a wheel and here.
 
     Args:
         site: The folder with the files of the wheel.
         entries: The locations of the plugins: ``package.module:Class``.
     """
-    failures = _failures(entries, [str(site), *sys.path])
-    if not failures:
-        return {}
+    failures = _tried(entries, [str(site), *sys.path]).failures
     # A plugin may need arguments, or what only its tests prepare.
-    usual = _failures([*failures], sys.path)
-    return {entry: text for entry, text in failures.items() if entry not in usual}
+    usual = _tried(entries, sys.path)
+    return TrialRun(
+        {
+            entry: text
+            for entry, text in failures.items()
+            if entry not in usual.failures
+        },
+        usual.files,
+    )
 
 
-def _failures(entries: Sequence[str], path: Sequence[str]) -> Mapping[str, str]:
-    """Return the plugins that cannot be built -> the error."""
+def _tried(entries: Sequence[str], path: Sequence[str]) -> TrialRun:
+    """Try plugins with a path of modules."""
     folders = [part or str(Path.cwd()) for part in path]
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     try:
         result = subprocess.run(
-            [sys.executable, "-P", "-c", _SCRIPT, *entries],
+            [sys.executable, "-P", "-m", _PROGRAM, *entries],
             env=variables,
             capture_output=True,
             check=True,
@@ -61,6 +67,6 @@ def _failures(entries: Sequence[str], path: Sequence[str]) -> Mapping[str, str]:
             timeout=_MOST_SECONDS,
         )
     except subprocess.SubprocessError:
-        return {}  # a plugin has ended the process, for whatever reason
-    failures: Mapping[str, str] = json.loads(result.stdout.splitlines()[-1])
-    return failures
+        return TrialRun({}, ())  # a plugin has ended the process, for whatever reason
+    found = json.loads(result.stdout.splitlines()[-1])
+    return TrialRun(found["failures"], [Path(file) for file in found["files"]])
