@@ -31,19 +31,17 @@ from quaymaster._studies.autoscaling.karpenter.requirements import (
     Requirement,
     Requirements,
 )
+from quaymaster._studies.autoscaling.karpenter.solve import scheduler
 from quaymaster._studies.autoscaling.karpenter.solve.claims import (
     ProposedClaim,
     as_created,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.first_fit import FirstFit
-from quaymaster._studies.autoscaling.karpenter.solve.node_facts import nodes_of_solve
 from quaymaster._studies.autoscaling.karpenter.solve.pending import pods_to_schedule
-from quaymaster._studies.autoscaling.karpenter.solve.plain_pods import PodKinds
 from quaymaster._studies.autoscaling.karpenter.solve.scheduler import (
     SolveResult,
     solve,
 )
-from quaymaster._studies.autoscaling.karpenter.solve.templates import supply_of
 from quaymaster._studies.autoscaling.karpenter.state_node import StateNode
 from quaymaster._studies.autoscaling.karpenter.template_hash import template_hash
 
@@ -62,7 +60,6 @@ __all__ = [
     "NodeOverlay",
     "NodePool",
     "Offering",
-    "PodKinds",
     "ProposedClaim",
     "Requirement",
     "Requirements",
@@ -72,12 +69,11 @@ __all__ = [
     "groups_of",
     "kwok_offering",
     "kwok_type",
-    "nodes_of_solve",
     "order_by_price",
     "pods_to_schedule",
+    "scheduler",
     "solve",
     "sort_slice",
-    "supply_of",
     "template_hash",
     "worst_launch_price",
 ]

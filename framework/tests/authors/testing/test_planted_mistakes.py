@@ -40,6 +40,8 @@ from tests.kit.planted.calls import (
 from tests.kit.planted.calls import OWN as CALL_CLUSTERS
 from tests.kit.planted.cargo import CARGO_MISTAKES, Cargo
 from tests.kit.planted.cargo import OWN as CARGO_CLUSTERS
+from tests.kit.planted.crates import CRATE_MISTAKES, Crates
+from tests.kit.planted.crates import OWN as CRATE_CLUSTERS
 from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
 from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
@@ -205,6 +207,7 @@ MISTAKES = (
     *PASS_MISTAKES,
     *CALL_MISTAKES,
     *CARGO_MISTAKES,
+    *CRATE_MISTAKES,
     *CURFEW_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
@@ -287,6 +290,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
     (Lines, IN_LINES),
+    (Crates, CRATE_CLUSTERS),
     (Curfews, CURFEW_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (SortsByATextAtLast, DEADLINE_CLUSTERS),
@@ -376,6 +380,7 @@ COSTLY = (
     "PassesUntilDeleted",
     "Calls",
     "Cargo",
+    "Crates",
     "DeletesCallsOfGonePods",
     "DropsWithPauses",
     "Deadlines",

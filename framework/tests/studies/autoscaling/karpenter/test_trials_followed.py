@@ -1,8 +1,8 @@
 """Trials of plain pods that are followed without a solve fail as they do with one."""
 
 import random
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -15,11 +15,10 @@ from tests.kit.internals.karpenter import (
     ClusterState,
     FirstFit,
     NodePool,
-    PodKinds,
-    nodes_of_solve,
+    SolveResult,
     pods_to_schedule,
+    scheduler,
     solve,
-    supply_of,
 )
 from tests.kit.internals.karpenter_control import KarpenterSetup
 from tests.kit.internals.karpenter_disruption import (
@@ -118,51 +117,80 @@ def test_what_fails_without_a_solve_fails_with_one(
     assert failed
 
 
-def followed(
-    state: ClusterState, kinds: PodKinds, pods: Sequence[Pod], excluded: Sequence[str]
-) -> Mapping[str, str] | None:
-    """Return the node of each pod, by uid; None if some pod is not plain."""
-    plain = [(kinds.plain(pod), pod) for pod in pods]
-    if any(each is None for each, _ in plain):
-        return None
-    ordered = [(each, pod.uid) for each, pod in plain if each is not None]
-    ordered.sort(key=lambda pair: pair[0].order)
-    nodes = nodes_of_solve(state, OPTIONS, supply_of(state, OPTIONS), ())
-    places = FirstFit(state, nodes).places(
-        [(each, False) for each, _ in ordered], nodes.places_of(excluded)
-    )
-    return {
-        uid: nodes.facts[place].node.name
-        for (_, uid), place in zip(ordered, places, strict=True)
-        if place is not None
+def solved_in_both_ways(
+    state: ClusterState, pods: Sequence[Pod], names: Sequence[str], *, moves: bool
+) -> tuple[SolveResult, SolveResult, bool]:
+    """Return two solves, the first of plain pods if they are, and whether they are."""
+    results: list[SolveResult] = []
+    plain: list[None] = []
+    for are_plain in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            if not are_plain:
+                patch.setattr(scheduler, "pod_kinds", lambda *_: None)
+            patch.setattr(FirstFit, "place", counted(FirstFit.place, plain))
+            results.append(
+                solve(
+                    state,
+                    pods,
+                    OPTIONS,
+                    exclude_nodes=names,
+                    consolidates=moves,
+                    needing_started={pod.key for pod in pods} if moves else (),
+                )
+            )
+    return results[0], results[1], bool(plain)
+
+
+def counted(
+    place: Callable[..., int | None], calls: list[None]
+) -> Callable[..., int | None]:
+    def wrapped(*args: Any, **named: Any) -> int | None:
+        calls.append(None)
+        return place(*args, **named)
+
+    return wrapped
+
+
+def shown(result: SolveResult) -> object:
+    claims = [
+        (
+            claim.pool.name,
+            [pod.key for pod in claim.pods],
+            [each.name for each in claim.instance_types],
+            str(claim.requirements),
+        )
+        for claim in result.new_claims
+    ]
+    existing = {
+        name: [pod.key for pod in pods] for name, pods in result.existing.items()
     }
+    others = result.errors, result.remaining, result.draws, result.is_given_up
+    return claims, [*existing.items()], *others
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(2, 10))
-def test_plain_pods_get_the_nodes_that_a_solve_gives_them(
+@pytest.mark.parametrize("seed", range(10))
+def test_plain_pods_go_where_others_go(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    placed = 0
-    kinds = PodKinds()
+    plain = 0
 
     def compared(survey: Survey, candidates: Sequence[Candidate]) -> bool:
-        nonlocal placed
+        nonlocal plain
         names = [each.name for each in candidates]
         waiting = pods_to_schedule(survey.state, OPTIONS)
         moving = [pod for each in candidates for pod in each.moving_pods]
         pods = [*moving, *waiting.pending, *waiting.leaving]
-        ours = followed(survey.state, kinds, pods, names)
-        if ours is not None:
-            theirs = solve(survey.state, pods, OPTIONS, exclude_nodes=names).existing
-            assert ours == {
-                pod.uid: node for node, own in theirs.items() for pod in own
-            }
-            placed += len(ours)
+        for moves in (True, False):
+            first, second, were_plain = solved_in_both_ways(
+                survey.state, pods, names, moves=moves
+            )
+            assert shown(first) == shown(second)
+            plain += were_plain
         return False
 
     monkeypatch.setattr(Survey, "surely_fails", compared)
     monkeypatch.setattr(Survey, "surely_stay", lambda *_: False)
     monkeypatch.setattr(Survey, "surely_staying", lambda *_: [])
     play(seed)
-    assert placed
+    assert plain

@@ -51,6 +51,7 @@ from quaymaster._authors.testing.contract.pre_bind_runs import PRE_BIND
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.registrations import REGISTRATIONS
 from quaymaster._authors.testing.contract.releases import RELEASES
+from quaymaster._authors.testing.contract.renaming import RENAMING
 from quaymaster._authors.testing.contract.repeated_results import REPEATS
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
 from quaymaster._authors.testing.contract.restarts import RESTARTS
@@ -122,6 +123,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         GROUP_RESCUE,
         GROUP_GATES,
         SIGNATURE,
+        RENAMING,
         SCOPE,
         SKIPS,
         SKIPPED_FILTER,

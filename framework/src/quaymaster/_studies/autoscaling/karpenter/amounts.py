@@ -129,9 +129,14 @@ def subtract_from(total: Amounts, amounts: Amounts) -> None:
 
 def fits(requests: Amounts, total: Amounts) -> bool:
     """Return whether requests fit; nothing fits if an amount is negative."""
-    if any(amount < 0 for amount in total.values()):
-        return False
-    return all(amount <= total.get(name, 0) for name, amount in requests.items())
+    # Loops and not generators: solves compare little else.
+    for amount in total.values():
+        if amount < 0:
+            return False
+    for name, amount in requests.items():  # noqa: SIM110 - above
+        if amount > total.get(name, 0):
+            return False
+    return True
 
 
 def largest(many: Iterable[Amounts]) -> Amounts:

@@ -15,7 +15,8 @@ from quaymaster._studies.autoscaling.karpenter.labels import (
 __all__ = ["KarpenterOptions"]
 
 
-@attrs.frozen(kw_only=True)
+# With a cached hash: facts about a state are kept by options.
+@attrs.frozen(kw_only=True, cache_hash=True)
 class KarpenterOptions:
     """The options of Karpenter, and what its cloud provider adds. Times in seconds.
 

@@ -14,6 +14,7 @@ from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, Stat
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Candidate,
     CandidateFinder,
+    is_balanced,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import (
     Command,
@@ -172,7 +173,7 @@ def verdict_on(
     savings, price = command.savings, source_price(command.candidates)
     for name in pools:
         members = [each for each in command.candidates if each.pool.name == name]
-        if not members[0].is_in_balanced_pool:
+        if not is_balanced(members[0].pool):
             continue
         share = _share(members, price) if len(pools) > 1 else 1.0
         disruption = sum(each.reschedule_cost for each in members)

@@ -54,6 +54,7 @@ __all__ = [
     "CandidateFinder",
     "Shape",
     "in_order",
+    "is_balanced",
 ]
 
 Shape: TypeAlias = tuple[tuple[str, int], ...]
@@ -105,11 +106,6 @@ class Candidate:
         return self.price / self.reschedule_cost
 
     @property
-    def is_in_balanced_pool(self) -> bool:
-        """Whether its pool has the consolidation policy Balanced."""
-        return self.pool.spec.disruption.consolidation_policy == _BALANCED
-
-    @property
     def is_empty(self) -> bool:
         """Whether no pod makes it costly to remove."""
         return self.reschedule_cost <= BASE_COST
@@ -152,6 +148,11 @@ class Candidate:
         age = now - (self.claim.metadata.creation_timestamp or now)
         rest = lifetime_remaining(age, self.claim.spec.expire_after_seconds)
         return self.node.eviction_cost * rest
+
+
+def is_balanced(pool: NodePool) -> bool:
+    """Return whether a pool has the consolidation policy Balanced."""
+    return pool.spec.disruption.consolidation_policy == _BALANCED
 
 
 def in_order(candidates: Iterable[Candidate]) -> Sequence[Candidate]:

@@ -4,6 +4,7 @@ Mirrors ``computeConsolidation`` (sigs.k8s.io/karpenter v1.15,
 ``pkg/controllers/disruption/consolidation.go``).
 """
 
+import operator
 from collections.abc import Sequence
 from typing import Final
 
@@ -50,6 +51,7 @@ _SPOT_TYPES: Final = 15
 _SPOT_OFF: Final = (
     "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
 )
+_NODE: Final = operator.attrgetter("node")
 _NOT_CHEAPER: Final = "Can't replace with a cheaper node"
 
 
@@ -77,7 +79,7 @@ class Consolidation:
 
     def refuse_all(self, candidates: Sequence[Candidate]) -> None:
         """Report nodes that surely stay."""
-        self._report.refuse_all([each.node for each in candidates], self._why_not)
+        self._report.refuse_all([*map(_NODE, candidates)], self._why_not)
 
     def _why_not(self, node: StateNode) -> str:
         """Return why a node that surely stays cannot go."""

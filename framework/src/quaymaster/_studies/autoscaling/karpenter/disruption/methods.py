@@ -25,6 +25,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.budgets import (
 from quaymaster._studies.autoscaling.karpenter.disruption.candidates import (
     Candidate,
     in_order,
+    is_balanced,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.commands import Command
 from quaymaster._studies.autoscaling.karpenter.disruption.consolidation import (
@@ -41,6 +42,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.events import (
     node_events,
 )
 from quaymaster._studies.autoscaling.karpenter.disruption.multi_node import (
+    MOST_NODES,
     multi_node_command,
     within_budgets,
 )
@@ -245,7 +247,7 @@ def _static_drift(task: _Task) -> Sequence[Command]:
 
 def _multi_node(task: _Task) -> Command | None:
     return multi_node_command(
-        within_budgets(task.ordered, task.budgets),
+        within_budgets(task.ordered, task.budgets, MOST_NODES),
         task.consolidation,
         lambda: task.totals,
         task.report,
@@ -255,27 +257,38 @@ def _multi_node(task: _Task) -> Command | None:
 
 def _single_node(task: _Task) -> Command | None:
     consolidation = task.consolidation
-    candidates = [
-        each
-        for each in interleaved(task.ordered, task.chance)
-        if task.budgets.get(each.pool.name)
-        and (not each.is_in_balanced_pool or may_pass(each, task.totals))
-    ]
+    candidates = _candidates_in_turn(task)
     if candidates:
         task.survey.report_pools(task.report)
-    surely_staying = {*task.survey.surely_staying(candidates)}
-    staying: list[Candidate] = []
-    for candidate in candidates:
-        if candidate in surely_staying or task.survey.surely_fails([candidate]):
-            staying.append(candidate)
+    staying = task.survey.surely_staying(candidates)
+    refused = 0
+    for place, candidate in enumerate(candidates):
+        if candidate in staying or task.survey.surely_fails([candidate]):
             continue
-        consolidation.refuse_all(staying)
-        staying = []
+        consolidation.refuse_all(candidates[refused:place])
+        refused = place + 1
         command = consolidation.tried([candidate])
         if command is not None and _is_approved(command, task):
             return command
-    consolidation.refuse_all(staying)
+    consolidation.refuse_all(candidates[refused:])
     return None
+
+
+def _candidates_in_turn(task: _Task) -> Sequence[Candidate]:
+    """Return the nodes that may go alone, one of each pool after the other."""
+    pools = task.survey.state.pools
+    # One after the other of a single pool is as they are: it has 2,500 nodes or more.
+    ordered = task.ordered
+    if len(pools) > 1:
+        ordered = interleaved(ordered, task.chance)
+    if all(map(task.budgets.get, pools)) and not any(map(is_balanced, pools.values())):
+        return ordered
+    return [
+        each
+        for each in ordered
+        if task.budgets.get(each.pool.name)
+        and (not is_balanced(each.pool) or may_pass(each, task.totals))
+    ]
 
 
 def _is_approved(command: Command, task: _Task) -> bool:

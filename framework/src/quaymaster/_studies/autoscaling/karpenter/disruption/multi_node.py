@@ -31,18 +31,31 @@ from quaymaster._studies.autoscaling.karpenter.instance_types import (
 )
 from quaymaster._studies.autoscaling.karpenter.requirements import Requirements
 
-__all__ = ["multi_node_command", "within_budgets"]
+__all__ = ["MOST_NODES", "multi_node_command", "within_budgets"]
 
 _MOST: Final = 100
 
+MOST_NODES: Final = _MOST + 1
+"""The most nodes of a command."""
+
 
 def within_budgets(
-    candidates: Iterable[Candidate], budgets: Mapping[str, int]
+    candidates: Iterable[Candidate],
+    budgets: Mapping[str, int],
+    most: int | None = None,
 ) -> Sequence[Candidate]:
-    """Return the first nodes that the budgets of their pools allow together."""
+    """Return the first nodes that the budgets of their pools allow together.
+
+    Args:
+        candidates: The nodes.
+        budgets: How many more nodes of each pool may be disrupted.
+        most: How many nodes are enough; None for all.
+    """
     left = dict(budgets)
-    allowed = []
+    allowed: list[Candidate] = []
     for candidate in candidates:
+        if len(allowed) == most:
+            break
         pool = candidate.pool.name
         if left.get(pool, 0) > 0:
             left[pool] -= 1

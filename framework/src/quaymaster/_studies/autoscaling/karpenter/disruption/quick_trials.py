@@ -18,15 +18,13 @@ from quaymaster._studies.autoscaling.karpenter.disruption.commands import source
 from quaymaster._studies.autoscaling.karpenter.disruption.stay_proofs import may_go
 from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import is_pending
-from quaymaster._studies.autoscaling.karpenter.solve.first_fit import (
-    FirstFit,
-    UnknownPlaceError,
-)
+from quaymaster._studies.autoscaling.karpenter.solve.first_fit import FirstFit
 from quaymaster._studies.autoscaling.karpenter.solve.node_facts import nodes_of_solve
 from quaymaster._studies.autoscaling.karpenter.solve.pending import PodsToSchedule
 from quaymaster._studies.autoscaling.karpenter.solve.plain_pods import (
     PlainPod,
     PodKinds,
+    pod_kinds,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.templates import supply_of
 
@@ -63,8 +61,8 @@ _ORDER: Final = operator.itemgetter(0)
 class _Pods:
     """The plain pods of candidates, kept from look to look."""
 
-    def __init__(self) -> None:
-        self._kinds = PodKinds()
+    def __init__(self, kinds: PodKinds) -> None:
+        self._kinds = kinds
         self._moving: weakref.WeakKeyDictionary[Candidate, Sequence[_Entry] | None] = (
             weakref.WeakKeyDictionary()
         )
@@ -116,23 +114,19 @@ class QuickTrials:
     ) -> None:
         self._state = state
         self._supply = supply_of(state, options)
-        pods = state.latest.get("plain pods")
-        if not isinstance(pods, _Pods):
-            pods = state.latest["plain pods"] = _Pods()
-        self._pods = pods
         self._nodes = nodes_of_solve(state, options, self._supply, ())
-        self._first_fit = FirstFit(state, self._nodes)
         self._waiting: Sequence[_Entry] | None = None
-        # These may concern pods that have no constraints of their own.
-        if not (
-            options.default_constraints
-            or self._supply.prefers_no_pods
-            or state.groups.keeping_away
-        ):
-            pending = pods.entries(waiting.pending, _Role.PENDING, state)
-            leaving = pods.entries(waiting.leaving, _Role.LEAVING, state)
-            if pending is not None and leaving is not None:
-                self._waiting = sorted([*pending, *leaving], key=_ORDER)
+        kinds = pod_kinds(state, options, self._supply)
+        pods = state.latest.get("plain pods")
+        if kinds is not None and not isinstance(pods, _Pods):
+            pods = state.latest["plain pods"] = _Pods(kinds)
+        if kinds is None or not isinstance(pods, _Pods):
+            return
+        self._pods = pods
+        pending = pods.entries(waiting.pending, _Role.PENDING, state)
+        leaving = pods.entries(waiting.leaving, _Role.LEAVING, state)
+        if pending is not None and leaving is not None:
+            self._waiting = sorted([*pending, *leaving], key=_ORDER)
 
     @property
     def are_possible(self) -> bool:
@@ -154,10 +148,7 @@ class QuickTrials:
             entries += moving
         entries.sort(key=_ORDER)
         names = (candidate.name for candidate in candidates)
-        try:
-            return self._fails(entries, self._nodes.places_of(names), candidates)
-        except UnknownPlaceError:
-            return False
+        return self._fails(entries, self._nodes.places_of(names), candidates)
 
     def _fails(
         self,
@@ -167,9 +158,9 @@ class QuickTrials:
     ) -> bool:
         price, started = source_price(candidates), self._nodes.started_count
         homeless: Amounts = {}
-        pods = ((entry.pod, entry.avoids_changed) for entry in entries)
-        places = self._first_fit.places(pods, excluded)
-        for entry, place in zip(entries, places, strict=True):
+        first_fit = FirstFit(self._state, self._nodes, excluded)
+        for entry in entries:
+            place = first_fit.place(entry.pod.kind, avoids_changed=entry.avoids_changed)
             if place is None and entry.role is not _Role.PENDING:
                 homeless = added(homeless, entry.pod.kind.requests)
                 if not may_go(self._supply, homeless, price):

@@ -6,6 +6,7 @@ event about a node that cannot be consolidated always has the newest text.
 """
 
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -40,6 +41,7 @@ _REPORTED: Final[Mapping[str, type[ApiObject]]] = {
 }
 """The kinds of objects that events are about, by name."""
 
+_NAME: Final = operator.attrgetter("name")
 _PERIOD: Final = 120.0
 _POOL_PERIOD: Final = 60.0
 _REFUSAL_PERIOD: Final = 900.0
@@ -116,7 +118,7 @@ class EventRecorder:
         """Take nodes that cannot be consolidated; see `Report.refuse_all`."""
         if not nodes:
             return
-        names = [node.name for node in nodes]
+        names = [*map(_NAME, nodes)]
         self._refusals.setdefault(self._look, []).append(_Refusals(nodes, why))
         self._texts.update(dict.fromkeys(names, self._look))
         self._write_refusals(names, nodes)

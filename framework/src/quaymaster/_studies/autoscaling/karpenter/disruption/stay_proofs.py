@@ -4,7 +4,7 @@ Most nodes are full, and in a large cluster a look would otherwise make a trial 
 each: 96 % of 33,000 trials in two hours of a day.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Final
 
 from quaymaster._studies.autoscaling.karpenter.amounts import Amounts, added
@@ -42,8 +42,8 @@ def may_go(supply: Supply, homeless: Amounts, price: float) -> bool:
 
 def surely_staying(
     state: ClusterState, options: KarpenterOptions, candidates: Sequence[Candidate]
-) -> Sequence[Candidate]:
-    """Return the nodes that surely cannot go alone, in their order."""
+) -> Set[Candidate]:
+    """Return the nodes that surely cannot go alone; others may be among them."""
     supply = supply_of(state, options)
     proofs = state.latest.get("proofs")
     if (
@@ -72,7 +72,7 @@ class _Proofs:
         self._verdicts: dict[Candidate, dict[int, bool]] = {}
         self._homeless = 0
         self._lone: dict[str, int] = {}
-        self._stay: dict[Candidate, bool] = {}
+        self._staying: set[Candidate] = set()
 
     @property
     def count(self) -> int:
@@ -81,16 +81,15 @@ class _Proofs:
 
     def of(
         self, nodes: NodesOfSolve, candidates: Sequence[Candidate]
-    ) -> Sequence[Candidate]:
-        stay = self._stay
-        again = {*candidates} - stay.keys()
+    ) -> Set[Candidate]:
+        again = {*candidates} - self._masks.keys()
         for candidate in again:
             self._masks[candidate] = self._mask_of(candidate)
             self._verdicts[candidate] = {}
         again |= self._affected(nodes)
-        for candidate in again:
-            stay[candidate] = self._stays(candidate)
-        return [each for each in candidates if stay[each]]
+        self._staying -= again
+        self._staying |= {each for each in again if self._stays(each)}
+        return self._staying
 
     def _mask_of(self, candidate: Candidate) -> int:
         mask = 0

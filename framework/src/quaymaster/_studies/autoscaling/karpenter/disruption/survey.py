@@ -4,7 +4,7 @@ Mirrors ``pkg/controllers/disruption/helpers.go`` (sigs.k8s.io/karpenter v1.15).
 """
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Final
 
 import attrs
@@ -302,8 +302,8 @@ class Survey:
         """
         return self._quick.surely_fails(candidates)
 
-    def surely_staying(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Return the nodes that surely cannot go alone, in their order."""
+    def surely_staying(self, candidates: Sequence[Candidate]) -> Set[Candidate]:
+        """Return the nodes that surely cannot go alone; others may be among them."""
         return surely_staying(self.state, self.options, candidates)
 
     @functools.cached_property

@@ -4,18 +4,20 @@ Mirrors ``existingnode.go`` and ``addToExistingNode`` (sigs.k8s.io/karpenter v1.
 ``pkg/controllers/provisioning/scheduling``).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from quaymaster._api.objects import Pod
 from quaymaster._studies.autoscaling.karpenter.amounts import fits, subtract_from
 from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState, StateNode
 from quaymaster._studies.autoscaling.karpenter.pods import is_pending
 from quaymaster._studies.autoscaling.karpenter.requirements import Requirements
+from quaymaster._studies.autoscaling.karpenter.solve.first_fit import FirstFit
 from quaymaster._studies.autoscaling.karpenter.solve.host_ports import HostPortUsage
 from quaymaster._studies.autoscaling.karpenter.solve.node_facts import (
     NodeFacts,
     NodesOfSolve,
 )
+from quaymaster._studies.autoscaling.karpenter.solve.plain_pods import PodKind
 from quaymaster._studies.autoscaling.karpenter.solve.pod_data import PodData
 from quaymaster._studies.autoscaling.karpenter.solve.refusals import Refusal
 from quaymaster._studies.autoscaling.karpenter.solve.topology import Topology
@@ -27,13 +29,12 @@ __all__ = ["ExistingNodes"]
 class _ExistingNode:
     """A node with the pods that it gets in this solve."""
 
-    __slots__ = ("facts", "free", "pods", "ports", "requirements", "volumes")
+    __slots__ = ("facts", "free", "ports", "requirements", "volumes")
 
     def __init__(self, facts: NodeFacts) -> None:
         self.facts = facts
         self.requirements = facts.requirements
         self.free = facts.free
-        self.pods: list[Pod] = []
         self.ports: HostPortUsage | None = None
         self.volumes: VolumeUsage | None = None
 
@@ -48,6 +49,7 @@ class ExistingNodes:
         consolidates: Whether nodes whose pods have changed lately get no pods of
             candidates.
         needing_started: Keys of pods that need nodes that have started.
+        kinds: The kinds of the pods by uid, if all of them are plain; otherwise None.
 
     Attributes:
         is_given_up: Whether one of these pods has got another node.
@@ -61,6 +63,7 @@ class ExistingNodes:
         *,
         consolidates: bool,
         needing_started: Collection[str] = (),
+        kinds: Mapping[str, PodKind] | None = None,
     ) -> None:
         self._state = state
         self._topology = topology
@@ -69,29 +72,41 @@ class ExistingNodes:
         self.is_given_up = False
         self._facts = nodes.facts
         self._nodes: dict[int, _ExistingNode] = {}
-        self._table = nodes.table()
-        self._mask = nodes.mask()
-        topology.register_hosts()
+        self._placed: dict[int, list[Pod]] = {}
+        self._kinds = kinds
+        if kinds is None:
+            self._table = nodes.table()
+            self._mask = nodes.mask()
+            topology.register_hosts()
+        else:
+            self._first_fit = FirstFit(state, nodes, nodes.left_out)
 
     @property
     def placed(self) -> dict[str, Sequence[Pod]]:
         """The pods that each node gets, by its name."""
         return {
-            node.facts.node.name: node.pods
-            for _, node in sorted(self._nodes.items())
-            if node.pods
+            self._facts[place].node.name: pods
+            for place, pods in sorted(self._placed.items())
         }
 
     def place(self, data: PodData) -> bool:
         """Place a pod on the first node that it fits on, if any; return whether so."""
         pod = data.pod
+        if self._kinds is not None:
+            found = self._first_fit.place(
+                self._kinds[pod.uid], avoids_changed=self._avoids_changed(pod)
+            )
+            if found is not None:
+                self._note(found, pod)
+            return found is not None
+        avoids_changed = self._avoids_changed(pod)
         # The first that fits, without a score, as in ``addToExistingNode``
         # (scheduler.go). kube-scheduler will choose by its own scores, so the pod may
         # end on another node.
         for place in self._table.candidates(
             data.requirements, data.requests, pod.spec.tolerations, self._mask
         ):
-            if self._is_closed(self._facts[place].node, pod):
+            if avoids_changed and self._has_changed(self._facts[place].node):
                 continue
             node = self._nodes.get(place)
             if node is None:
@@ -102,15 +117,26 @@ class ExistingNodes:
                 return True
         return False
 
-    def _is_closed(self, node: StateNode, pod: Pod) -> bool:
-        """Return whether a node may get no pod of a candidate of a consolidation."""
+    def _avoids_changed(self, pod: Pod) -> bool:
+        """Return whether a pod may not go to nodes whose pods have changed lately.
+
+        So it is with the pods of candidates of a consolidation.
+        """
         if not self._consolidates or is_pending(pod):
-            return False
-        pool = self._state.pools.get(node.pool)
-        if not node.is_under_consolidate_after(pool, self._state.now):
             return False
         own = self._state.node_by_name.get(pod.node_name)
         return own is None or not own.marked_for_deletion
+
+    def _has_changed(self, node: StateNode) -> bool:
+        """Return whether the pods of a node have changed lately."""
+        pool = self._state.pools.get(node.pool)
+        return node.is_under_consolidate_after(pool, self._state.now)
+
+    def _note(self, place: int, pod: Pod) -> None:
+        """Note that a node gets a pod."""
+        if not self._facts[place].node.is_initialized:
+            self.is_given_up |= pod.key in self._needing_started
+        self._placed.setdefault(place, []).append(pod)
 
     def _requirements_with(
         self, node: _ExistingNode, data: PodData
@@ -166,9 +192,7 @@ class ExistingNodes:
 
     def _add(self, place: int, data: PodData, requirements: Requirements) -> None:
         node = self._nodes[place]
-        if not node.facts.node.is_initialized:
-            self.is_given_up |= data.pod.key in self._needing_started
-        node.pods.append(data.pod)
+        self._note(place, data.pod)
         # The facts are shared by all solves of a state.
         node.free = node.free.copy()
         subtract_from(node.free, data.requests)

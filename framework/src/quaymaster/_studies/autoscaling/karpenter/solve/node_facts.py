@@ -48,6 +48,7 @@ class NodeFacts:
         node: The node.
         requirements: Its labels.
         node_labels: The labels of its Node; None until it has registered.
+        daemon_requests: What the pods of DaemonSets request that should run there.
         free: What its pods and its DaemonSets leave.
         volume_limits: How many volumes a node of its type can attach.
         has_volumes: Whether its pods have volumes behind claims.
@@ -56,6 +57,7 @@ class NodeFacts:
     node: StateNode
     requirements: Requirements
     node_labels: Requirements | None
+    daemon_requests: Amounts
     free: Amounts
     volume_limits: Mapping[str, int]
     has_volumes: bool
@@ -208,17 +210,21 @@ class NodesOfSolve:
     Args:
         nodes: All nodes.
         excluded: Names of the others.
+
+    Attributes:
+        facts: What each node is like, with the others.
+        left_out: The places of the others.
     """
 
     def __init__(self, nodes: _AllNodes, excluded: Collection[str]) -> None:
         self._nodes = nodes
         self.facts: Sequence[NodeFacts] = nodes.facts
-        self._left_out = self.places_of(excluded)
+        self.left_out = self.places_of(excluded)
 
     def included(self) -> Iterator[NodeFacts]:
         """Yield the nodes."""
         for place, each in enumerate(self.facts):
-            if place not in self._left_out:
+            if place not in self.left_out:
                 yield each
 
     def table(self) -> NodeTable:
@@ -228,7 +234,7 @@ class NodesOfSolve:
     def mask(self) -> NDArray[np.bool_]:
         """Return which nodes of the table pods may go to."""
         mask = np.ones(len(self.facts), dtype=np.bool_)
-        mask[[*self._left_out]] = False
+        mask[[*self.left_out]] = False
         return mask
 
     def places_for(self, kind: PodKind) -> Sequence[int]:
@@ -251,9 +257,9 @@ class NodesOfSolve:
     def may_have_room(self, requests: Amounts) -> bool:
         """Return whether a node that has started may have room for requests."""
         mask, count = self._nodes.room(requests)
-        if count > len(self._left_out):
+        if count > len(self.left_out):
             return True
-        return count > sum(bool(mask[place]) for place in self._left_out)
+        return count > sum(bool(mask[place]) for place in self.left_out)
 
     def started_with_room(
         self, requests: Sequence[Amounts]
@@ -273,7 +279,7 @@ class NodesOfSolve:
 
     def hosts(self) -> Collection[str]:
         """Return the names of the hosts."""
-        left_out = (self.facts[place].node.host_name for place in self._left_out)
+        left_out = (self.facts[place].node.host_name for place in self.left_out)
         return _without(self._nodes.hosts, Counter(left_out))
 
     def domains(self, key: str, node_filter: NodeFilter) -> Collection[str]:
@@ -289,7 +295,7 @@ class NodesOfSolve:
             }
         left_out = Counter(
             each.node.labels[key]
-            for each in map(self.facts.__getitem__, self._left_out)
+            for each in map(self.facts.__getitem__, self.left_out)
             if each.node_labels is not None and key in each.node.labels
         )
         return _without(self._nodes.domains(key), left_out)
@@ -297,7 +303,7 @@ class NodesOfSolve:
     def capacity(self, pool: str) -> Amounts:
         """Return the capacity of the nodes of a pool."""
         total = self._nodes.capacity.get(pool, {})
-        for place in self._left_out:
+        for place in self.left_out:
             node = self.facts[place].node
             if node.pool == pool:
                 total = subtracted(total, node.capacity)
@@ -347,14 +353,41 @@ def _all_nodes(state: ClusterState, supply: Supply, before: object) -> _AllNodes
 
 
 def _facts(node: StateNode, supply: Supply, before: NodeFacts | None) -> NodeFacts:
-    """Return what a node is like; before, it was perhaps the same but for its marks."""
+    """Return what a node is like; before, it was perhaps almost the same."""
     if before is not None and before.node.has_same_objects(node):
         return attrs.evolve(before, node=node)
-    labels = Requirements.from_labels(node.labels)
-    expected = requests_of(*supply.daemons.on_node(labels, node.taints))
+    if before is None or not _has_same_labels(node, before.node):
+        before = _first_facts(node, supply)
+    expected = before.daemon_requests.copy()
     subtract_from(expected, node.daemon_requests)
     # DaemonSets that should not run there do not give room back.
     missing = {name: max(amount, 0) for name, amount in expected.items()}
+    return attrs.evolve(
+        before,
+        node=node,
+        free=subtracted(node.available, missing),
+        has_volumes=any(map(has_claims, node.pods)),
+    )
+
+
+def _has_same_labels(node: StateNode, before: StateNode) -> bool:
+    """Return whether a node differs from before at most in its pods and conditions."""
+    return (
+        node.labels == before.labels
+        and node.taints == before.taints
+        and node.pool == before.pool
+        and node.is_managed == before.is_managed
+        # Its own labels and those of its Node are the same then.
+        and node.node is not None
+        and before.node is not None
+        and node.is_registered
+        and before.is_registered
+    )
+
+
+def _first_facts(node: StateNode, supply: Supply) -> NodeFacts:
+    """Return what a node without pods is like."""
+    labels = Requirements.from_labels(node.labels)
     requirements = labels.copy()
     requirements.add([Requirement.of(HOSTNAME, "In", (node.host_name,))])
     own_type = node.labels.get(INSTANCE_TYPE)
@@ -364,9 +397,10 @@ def _facts(node: StateNode, supply: Supply, before: NodeFacts | None) -> NodeFac
         node=node,
         requirements=requirements,
         node_labels=_labels_of(node, labels),
-        free=subtracted(node.available, missing),
+        daemon_requests=requests_of(*supply.daemons.on_node(labels, node.taints)),
+        free={},
         volume_limits=limits,
-        has_volumes=any(map(has_claims, node.pods)),
+        has_volumes=False,
     )
 
 

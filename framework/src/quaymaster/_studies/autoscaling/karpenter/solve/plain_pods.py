@@ -9,6 +9,8 @@ import attrs
 
 from quaymaster._api.objects import Pod, PodSpec, SpecKey, Toleration
 from quaymaster._studies.autoscaling.karpenter.amounts import Amounts, requests_of
+from quaymaster._studies.autoscaling.karpenter.cluster import ClusterState
+from quaymaster._studies.autoscaling.karpenter.options import KarpenterOptions
 from quaymaster._studies.autoscaling.karpenter.pods import has_device_claims
 from quaymaster._studies.autoscaling.karpenter.requirements import Requirements
 from quaymaster._studies.autoscaling.karpenter.solve.host_ports import ports_of
@@ -16,9 +18,10 @@ from quaymaster._studies.autoscaling.karpenter.solve.pod_requirements import (
     pod_requirements,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.queue import order_of
+from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply
 from quaymaster._studies.autoscaling.karpenter.solve.volumes import has_claims
 
-__all__ = ["PlainPod", "PodKind", "PodKinds"]
+__all__ = ["PlainPod", "PodKind", "PodKinds", "pod_kinds"]
 
 _MOST_KINDS: Final = 10_000
 
@@ -65,6 +68,12 @@ class PodKinds:
         order = order_of(pod, requests)
         return PlainPod(kind=self._kind_of(pod, requests), order=order)
 
+    def kind_of(self, pod: Pod) -> PodKind | None:
+        """Return the kind of a pod, or None if it is not plain."""
+        if not _IS_PLAIN.of(pod) or has_claims(pod) or has_device_claims(pod):
+            return None
+        return self._kind_of(pod, requests_of(pod))
+
     def _kind_of(self, pod: Pod, requests: Amounts) -> PodKind:
         spec = pod.spec
         selector = tuple(spec.node_selector.items())
@@ -79,6 +88,29 @@ class PodKinds:
                 tolerations=spec.tolerations,
             )
         return kind
+
+
+def pod_kinds(
+    state: ClusterState, options: KarpenterOptions, supply: Supply
+) -> PodKinds | None:
+    """Return the kinds of plain pods, or None if no pod of a cluster can be plain.
+
+    Args:
+        state: The cluster.
+        options: The options of Karpenter.
+        supply: What new nodes can be.
+    """
+    # These may concern pods that have no constraints of their own.
+    if (
+        options.default_constraints
+        or supply.prefers_no_pods
+        or state.groups.keeping_away
+    ):
+        return None
+    kinds = state.latest.get("pod kinds")
+    if not isinstance(kinds, PodKinds):
+        kinds = state.latest["pod kinds"] = PodKinds()
+    return kinds
 
 
 def _is_plain(spec: PodSpec) -> bool:

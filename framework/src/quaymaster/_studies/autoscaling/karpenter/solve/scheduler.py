@@ -35,6 +35,10 @@ from quaymaster._studies.autoscaling.karpenter.solve.existing_nodes import (
     ExistingNodes,
 )
 from quaymaster._studies.autoscaling.karpenter.solve.node_facts import nodes_of_solve
+from quaymaster._studies.autoscaling.karpenter.solve.plain_pods import (
+    PodKind,
+    pod_kinds,
+)
 from quaymaster._studies.autoscaling.karpenter.solve.pod_data import PodData, pod_data
 from quaymaster._studies.autoscaling.karpenter.solve.preferences import relaxed
 from quaymaster._studies.autoscaling.karpenter.solve.queue import PodQueue
@@ -217,6 +221,7 @@ class _Scheduler:
             self._topology,
             consolidates=consolidates,
             needing_started=needing_started,
+            kinds=self._kinds(state),
         )
         self._remaining = {
             pool.name: subtracted(
@@ -224,6 +229,17 @@ class _Scheduler:
             )
             for pool in self._supply.pools
         }
+
+    def _kinds(self, state: ClusterState) -> Mapping[str, PodKind] | None:
+        """Return the kinds of all pods by uid, or None if one is not plain."""
+        kinds = pod_kinds(state, self._options, self._supply)
+        by_uid: dict[str, PodKind] = {}
+        for pod in self._pods if kinds is not None else ():
+            kind = kinds and kinds.kind_of(pod)
+            if not kind:
+                return None
+            by_uid[pod.uid] = kind
+        return None if kinds is None else by_uid
 
     def _read(self, state: ClusterState, pod: Pod) -> bool:
         """Read what a pod needs; return whether its volumes exist."""

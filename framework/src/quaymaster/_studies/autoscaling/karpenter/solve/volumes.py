@@ -47,7 +47,8 @@ class VolumeError(AutoscalerError):
 
 def has_claims(pod: Pod) -> bool:
     """Return whether a pod has volumes behind claims."""
-    return any(_claim_name(pod, volume) for volume in pod.spec.volumes)
+    volumes = pod.spec.volumes
+    return bool(volumes) and any(_claim_name(pod, volume) for volume in volumes)
 
 
 def _claim_name(pod: Pod, volume: Volume) -> str:
