@@ -11,8 +11,12 @@ from quaymaster.autoscaling import AutoscaledNode
 from quaymaster.objects import Deployment, from_wire
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_deployment, make_pod
-from tests.kit.internals.karpenter import NodePool
-from tests.kit.internals.karpenter_control import ClaimConditions, KarpenterSetup
+from tests.kit.internals.karpenter import ClusterState, NodePool
+from tests.kit.internals.karpenter_control import (
+    ClaimConditions,
+    KarpenterSetup,
+    Lifecycle,
+)
 from tests.kit.internals.karpenter_disruption import Survey
 from tests.kit.karpenter import OPTIONS, make_type
 
@@ -71,6 +75,28 @@ def course(seed: int) -> Sequence[AutoscaledNode]:
                 simulation.cluster.update(replace(owner, spec=spec))
         assert simulation.autoscaler is not None
         return [*simulation.autoscaler.nodes()]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS)
+def test_looks_wait_for_orders_as_if_they_tried_every_tenth_of_a_second(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[float] = []
+    prepare = ClaimConditions.refresh
+
+    def noted(conditions: ClaimConditions, state: ClusterState) -> bool:
+        begun.append(state.now)
+        return prepare(conditions, state)
+
+    monkeypatch.setattr(ClaimConditions, "refresh", noted)
+    nodes = course(seed)
+    ours = [*begun]
+    begun.clear()
+    monkeypatch.setattr(Lifecycle, "launched_at", 0.0)
+    assert nodes == course(seed)
+    assert ours == begun
+    assert ours
 
 
 @pytest.mark.long

@@ -200,7 +200,7 @@ class KarpenterController:
             survey=self._survey,
             report=self._recorder,
             chance=random.Random(context.seed),
-            may_begin=lambda: not self._lifecycle.is_launching,
+            lifecycle=self._lifecycle,
             read_facts=self._facts,
             note=self._note_reasons if context.explains else None,
         )

@@ -70,6 +70,8 @@ class _Proofs:
         self._requests: list[Amounts] = []
         self._masks: dict[Candidate, int] = {}
         self._verdicts: dict[Candidate, dict[int, bool]] = {}
+        # The latest candidate of each name.
+        self._named: dict[str, Candidate] = {}
         self._homeless = 0
         self._lone: dict[str, int] = {}
         self._staying: set[Candidate] = set()
@@ -86,6 +88,7 @@ class _Proofs:
         for candidate in again:
             self._masks[candidate] = self._mask_of(candidate)
             self._verdicts[candidate] = {}
+            self._named[candidate.name] = candidate
         again |= self._affected(nodes)
         self._staying -= again
         self._staying |= {each for each in again if self._stays(each)}
@@ -115,8 +118,11 @@ class _Proofs:
         if not changed and before == lone:
             return set()
         names = {name for name, _ in before.items() ^ lone.items()}
-        masks = self._masks
-        return {each for each in masks if masks[each] & changed or each.name in names}
+        affected = {self._named[name] for name in names & self._named.keys()}
+        if changed:
+            masks = self._masks
+            affected |= {each for each in masks if masks[each] & changed}
+        return affected
 
     def _stays(self, candidate: Candidate) -> bool:
         # The only node with room may be the candidate itself.
