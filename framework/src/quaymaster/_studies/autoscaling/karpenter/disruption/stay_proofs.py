@@ -4,7 +4,7 @@ Most nodes are full, and in a large cluster a look would otherwise make a trial 
 each: 96 % of 33,000 trials in two hours of a day.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 from quaymaster._studies.autoscaling.karpenter.amounts import Amounts, added
@@ -18,6 +18,7 @@ from quaymaster._studies.autoscaling.karpenter.solve.node_facts import (
     NodesOfSolve,
     nodes_of_solve,
 )
+from quaymaster._studies.autoscaling.karpenter.solve.node_table import rounded_down
 from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply, supply_of
 
 __all__ = ["may_go", "surely_staying"]
@@ -67,7 +68,7 @@ class _Proofs:
     def __init__(self, supply: Supply) -> None:
         self.supply = supply
         self._bits: dict[Shape, int] = {}
-        self._requests: list[Amounts] = []
+        self._requests: list[Mapping[str, int]] = []
         self._masks: dict[Candidate, int] = {}
         self._verdicts: dict[Candidate, dict[int, bool]] = {}
         # The latest candidate of each name.
@@ -99,7 +100,7 @@ class _Proofs:
         for shape in candidate.shapes:
             if shape not in self._bits:
                 self._bits[shape] = len(self._bits)
-                self._requests.append(dict(shape))
+                self._requests.append(rounded_down(dict(shape)))
             mask |= 1 << self._bits[shape]
         return mask
 
