@@ -79,6 +79,11 @@ from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
 from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
+from tests.kit.planted.late_undos import (
+    LATE_UNDO_MISTAKES,
+    LocksInThreads,
+    LocksShortly,
+)
 from tests.kit.planted.leases import LEASE_MISTAKES, CountsFriends, Leases, StartsLate
 from tests.kit.planted.leases import OWN as LEASE_CLUSTERS
 from tests.kit.planted.ledgers import LEDGER_MISTAKES, Ledgers
@@ -222,6 +227,7 @@ MISTAKES = (
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
     *LEASE_MISTAKES,
+    *LATE_UNDO_MISTAKES,
     *NOISE_MISTAKES,
     *OWNER_MISTAKES,
     *MARK_MISTAKES,
@@ -269,6 +275,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Polls, ATTACHMENT_CLUSTERS),
     (Passes, PASS_CLUSTERS),
     (PassesUntilDeleted, PASS_CLUSTERS),
+    (LocksInThreads, PASS_CLUSTERS),
+    (LocksShortly, PASS_CLUSTERS),
     (Calls, None),
     (Cargo, CARGO_CLUSTERS),
     (DeletesCallsOfGonePods, None),
@@ -378,6 +386,8 @@ COSTLY = (
     "Polls",
     "Passes",
     "PassesUntilDeleted",
+    "LocksInThreads",
+    "LocksShortly",
     "Calls",
     "Cargo",
     "Crates",

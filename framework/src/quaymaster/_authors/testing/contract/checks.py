@@ -15,6 +15,7 @@ from quaymaster._authors.testing.contract.choices import CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
 from quaymaster._authors.testing.contract.earlier_objects import EARLIER_OBJECTS
 from quaymaster._authors.testing.contract.effects import EFFECTS
+from quaymaster._authors.testing.contract.endless_attempts import ENDLESS_ATTEMPTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
 from quaymaster._authors.testing.contract.evicting import EVICTING
 from quaymaster._authors.testing.contract.facts import FACTS
@@ -152,6 +153,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         SUCCESSORS,
         WAITING_PODS,
         RELEASES,
+        ENDLESS_ATTEMPTS,
         NAMESPACES,
         BINDING,
         SORT_KEYS,
