@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-__all__ = ["fewer", "unshrunk_examples", "usual_examples"]
+__all__ = ["fewer", "random_examples", "unshrunk_examples", "usual_examples"]
 
 # No health checks: a busy machine makes examples slow, which is not a failure.
 _SLOW = [HealthCheck.too_slow]
@@ -30,6 +30,10 @@ settings.register_profile(
     settings.get_profile("default"),
     derandomize=False,
     max_examples=300,
+)
+# For tests of what is drawn, as by the profile of an author.
+settings.register_profile(
+    "random", settings.get_profile("default"), derandomize=False, database=None
 )
 # For tests that must find a mistake, and the same mistake in every run.
 settings.register_profile(
@@ -66,6 +70,12 @@ def usual_examples() -> Iterator[None]:
 def unshrunk_examples() -> Iterator[None]:
     """Try as many as `usual_examples`, and stop at the first that fails."""
     yield from _with_profile("unshrunk")
+
+
+@pytest.fixture
+def random_examples() -> Iterator[None]:
+    """Try others in each run, as by default outside of this repository."""
+    yield from _with_profile("random")
 
 
 def _with_profile(name: str) -> Iterator[None]:

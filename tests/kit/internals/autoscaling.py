@@ -40,6 +40,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.options import (
     ClusterAutoscalerOptions,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pending import (
+    differ_by_attempt,
     has_become_unschedulable,
 )
 from quaymaster._studies.autoscaling.cluster_autoscaler.pod_kinds import is_expendable
@@ -122,6 +123,7 @@ __all__ = [
     "are_similar",
     "balanced",
     "cropped",
+    "differ_by_attempt",
     "equivalence_groups",
     "estimate",
     "has_become_unschedulable",

@@ -107,11 +107,17 @@ class Passes(Plugin):
 
     @hookimpl
     def unreserve(self, pod: Pod, node_name: str) -> None:
-        if LABEL in pod.labels and not self.is_bound(pod):
-            self.deleting[pod.uid] = False
-            self.handle.run_in_background(
-                lambda: self.delete(pod, node_name), lambda _: self.deleted(pod)
-            )
+        # It is called after the rejection by `reserve`, too: then a task runs already.
+        is_over = self.is_bound(pod) or pod.uid in self.deleting
+        if LABEL in pod.labels and not is_over:
+            self.begin_to_delete(pod, node_name)
+
+    def begin_to_delete(self, pod: Pod, node_name: str) -> None:
+        """Delete the pass of a failed attempt in the background."""
+        self.deleting[pod.uid] = False
+        self.handle.run_in_background(
+            lambda: self.delete(pod, node_name), lambda _: self.deleted(pod)
+        )
 
     def deleted(self, pod: Pod) -> None:
         """Try a pod again if it waits for the deletion."""

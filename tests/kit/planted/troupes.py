@@ -204,6 +204,32 @@ class AllowsForAnotherPluginOnceBound(Leads):
         member.allow("Troupe")
 
 
+class ActivatesEveryTime(Troupes):
+    @hookimpl
+    def permit(self, pod: Pod) -> PermitWait | None:
+        answer = super().permit(pod)
+        troupe = self.key(pod)
+        if answer is not None and troupe is not None:
+            self.handle.activate(self.troupes.get(troupe))
+        return answer
+
+
+class ActivatesWhoeverIsRejected(Troupes):
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        super().unreserve(pod)
+        troupe = self.key(pod)
+        if troupe is not None:
+            self.handle.activate(self.troupes.get(troupe))
+
+
+class ActivatesItself(Troupes):
+    @hookimpl
+    def unreserve(self, pod: Pod) -> None:
+        super().unreserve(pod)
+        self.handle.activate([pod])
+
+
 LED = clusters(
     nodes=nodes(),
     pods=pods({"labels": {TROUPE: "a", MEMBERS: "2"}}, {"labels": {TROUPE: "a"}}),
@@ -232,4 +258,7 @@ TROUPE_MISTAKES: Sequence[Mistake] = (
     Mistake(RejectsOtherNamespaces, ["namespaces"], OWN),
     Mistake(WakesOtherTroupes, ["events"], OWN),
     Mistake(SortsByHash, ["other process"], OWN),
+    Mistake(ActivatesEveryTime, ["endless attempts"], OWN),
+    Mistake(ActivatesWhoeverIsRejected, ["endless attempts"], OWN),
+    Mistake(ActivatesItself, ["endless attempts"], OWN),
 )

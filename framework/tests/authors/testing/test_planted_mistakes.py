@@ -40,6 +40,8 @@ from tests.kit.planted.calls import (
 from tests.kit.planted.calls import OWN as CALL_CLUSTERS
 from tests.kit.planted.cargo import CARGO_MISTAKES, Cargo
 from tests.kit.planted.cargo import OWN as CARGO_CLUSTERS
+from tests.kit.planted.crates import CRATE_MISTAKES, Crates
+from tests.kit.planted.crates import OWN as CRATE_CLUSTERS
 from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
 from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
 from tests.kit.planted.deadlines import DEADLINE_MISTAKES, Deadlines, SortsByATextAtLast
@@ -77,6 +79,11 @@ from tests.kit.planted.halls import OWN as HALL_CLUSTERS
 from tests.kit.planted.holds import HOLD_MISTAKES, ClosesNodes, Holds
 from tests.kit.planted.holds import NODES as HOLD_NODES
 from tests.kit.planted.holds import OWN as HOLD_CLUSTERS
+from tests.kit.planted.late_undos import (
+    LATE_UNDO_MISTAKES,
+    LocksInThreads,
+    LocksShortly,
+)
 from tests.kit.planted.leases import LEASE_MISTAKES, CountsFriends, Leases, StartsLate
 from tests.kit.planted.leases import OWN as LEASE_CLUSTERS
 from tests.kit.planted.ledgers import LEDGER_MISTAKES, Ledgers
@@ -205,6 +212,7 @@ MISTAKES = (
     *PASS_MISTAKES,
     *CALL_MISTAKES,
     *CARGO_MISTAKES,
+    *CRATE_MISTAKES,
     *CURFEW_MISTAKES,
     *DEADLINE_MISTAKES,
     *DISK_MISTAKES,
@@ -219,6 +227,7 @@ MISTAKES = (
     *WEIGHT_MISTAKES,
     *RESCUE_MISTAKES,
     *LEASE_MISTAKES,
+    *LATE_UNDO_MISTAKES,
     *NOISE_MISTAKES,
     *OWNER_MISTAKES,
     *MARK_MISTAKES,
@@ -266,6 +275,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Polls, ATTACHMENT_CLUSTERS),
     (Passes, PASS_CLUSTERS),
     (PassesUntilDeleted, PASS_CLUSTERS),
+    (LocksInThreads, PASS_CLUSTERS),
+    (LocksShortly, PASS_CLUSTERS),
     (Calls, None),
     (Cargo, CARGO_CLUSTERS),
     (DeletesCallsOfGonePods, None),
@@ -287,6 +298,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (ClosesNodes, HOLD_NODES),
     (Starts, START_CLUSTERS),
     (Lines, IN_LINES),
+    (Crates, CRATE_CLUSTERS),
     (Curfews, CURFEW_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (SortsByATextAtLast, DEADLINE_CLUSTERS),
@@ -374,8 +386,11 @@ COSTLY = (
     "Polls",
     "Passes",
     "PassesUntilDeleted",
+    "LocksInThreads",
+    "LocksShortly",
     "Calls",
     "Cargo",
+    "Crates",
     "DeletesCallsOfGonePods",
     "DropsWithPauses",
     "Deadlines",

@@ -351,3 +351,21 @@ def test_pods_that_fit_nowhere_are_placed_when_a_node_falls_and_stands_again() -
     counts = 1, 0, 1
     places = [loops.places(pods, {"small": each}, templates) for each in counts]
     assert [each[-1][1] for each in places] == [[pods[0].uid], [], [pods[0].uid]]
+
+
+def test_pods_that_have_changed_or_gone_do_not_keep_their_places() -> None:
+    cluster = InMemoryCluster(VirtualClock(), kubelet=False, controllers=False)
+    node = make_node(name="small", capacity={"cpu": "2", "memory": "8Gi"})
+    templates = {"small": Template(node=node, pods=[])}
+    loops = Loops(cluster, stands=True)
+
+    def placed(*pods: Pod) -> list[str]:
+        [*_, (_, uids)] = loops.places(pods, {"small": 1}, templates)
+        return [pod.name for pod in pods if pod.uid in uids]
+
+    p, q, r = (make_pod(name=name, requests={"cpu": "1"}) for name in "pqr")
+    larger = replace(q, spec=make_pod(requests={"cpu": "1500m"}).spec)
+    assert placed(p, q, r) == ["p", "q"]
+    assert placed(p, larger, r) == ["p", "r"]
+    assert placed(larger, r) == ["r"]
+    assert placed(larger) == ["q"]

@@ -61,6 +61,9 @@ class Line:
         # Waiting jobs by the uid of the pod, or by the key of the PodGroup.
         self._waiting: dict[str, BatchJob] = {}
         self._gangs = Gangs(handle)
+        # The uids of pods that have been tried and wait for their next attempt: they
+        # are not gated, and the queue retries them after their backoff.
+        self._tried: set[str] = set()
         # Uid -> the job of a pod that has a node, until it is bound: it may lose it.
         self._placed: dict[str, BatchJob] = {}
         # Keys that do not age are computed once. Entries of jobs that no longer wait
@@ -138,6 +141,7 @@ class Line:
             self._arrive(job)
         if self.is_open(pod):
             return None, None
+        self._tried.discard(pod.uid)
         return self._behind_head(), job if is_new else None
 
     def is_open(self, pod: Pod) -> bool:
@@ -172,6 +176,7 @@ class Line:
         if job is None:
             return
         self._put(job)
+        self._tried.add(pod.uid)
         if self.head is None:
             self._advance()
 
@@ -222,6 +227,7 @@ class Line:
             is_gone: Whether it was deleted or has ended, and is not just bound.
         """
         self._placed.pop(pod.uid, None)
+        self._tried.discard(pod.uid)
         name = self._name(pod)
         job = self._waiting.get(name)
         is_member = bool(self._gangs.key(pod))
@@ -325,14 +331,15 @@ class Line:
             self._advance()
 
     def _advance(self) -> None:
-        """Choose the next head, and have it tried."""
+        """Choose the next head, and have it tried unless it has just lost its node."""
         self.head = None
         first = self._first()
         if first is None:
             self._on_new_head()
             return
         self._take_head(first)
-        self._handle.activate([first.pod])
+        if first.pod.uid not in self._tried:
+            self._handle.activate([first.pod])
 
     def _take_head(self, job: BatchJob) -> None:
         self.head = job

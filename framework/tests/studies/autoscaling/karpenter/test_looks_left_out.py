@@ -11,12 +11,19 @@ from quaymaster.autoscaling import AutoscaledNode
 from quaymaster.objects import Deployment, from_wire
 from quaymaster.simulation import Simulation
 from quaymaster.testing import make_deployment, make_pod
-from tests.kit.internals.karpenter import NodePool
-from tests.kit.internals.karpenter_control import ClaimConditions, KarpenterSetup
+from tests.kit.internals.karpenter import ClusterState, NodePool
+from tests.kit.internals.karpenter_control import (
+    ClaimConditions,
+    KarpenterSetup,
+    LaunchTimes,
+    Lifecycle,
+)
 from tests.kit.internals.karpenter_disruption import Survey
 from tests.kit.karpenter import OPTIONS, make_type
 
 HOUR: Final = 3600.0
+SOON: Final = LaunchTimes()
+LATER: Final = LaunchTimes(launch=25.0)
 SEEDS: Final = (3, 5, 14, 35, 36)
 """Each differs if time is left out of account; 13 of the first 40 do."""
 
@@ -58,11 +65,13 @@ def workloads(chance: random.Random) -> list[Deployment]:
     ]
 
 
-def course(seed: int) -> Sequence[AutoscaledNode]:
+def course(seed: int, times: LaunchTimes = SOON) -> Sequence[AutoscaledNode]:
     """Return the nodes of two hours, in which workloads shrink and grow twice."""
     chance = random.Random(seed)
     types = [make_type(name, cpu, cpu / 10) for name, cpu in (("s", 2), ("l", 8))]
-    setup = KarpenterSetup(types=types, pools=[pool(chance)], options=OPTIONS)
+    setup = KarpenterSetup(
+        types=types, pools=[pool(chance)], options=OPTIONS, times=times
+    )
     with Simulation(workloads(chance), autoscaler=setup) as simulation:
         for at in (0.4, 0.7, 0.9):
             simulation.run_until(simulation.now + at * HOUR)
@@ -71,6 +80,28 @@ def course(seed: int) -> Sequence[AutoscaledNode]:
                 simulation.cluster.update(replace(owner, spec=spec))
         assert simulation.autoscaler is not None
         return [*simulation.autoscaler.nodes()]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS)
+def test_looks_wait_for_orders_as_if_they_tried_every_tenth_of_a_second(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[float] = []
+    prepare = ClaimConditions.refresh
+
+    def noted(conditions: ClaimConditions, state: ClusterState) -> bool:
+        begun.append(state.now)
+        return prepare(conditions, state)
+
+    monkeypatch.setattr(ClaimConditions, "refresh", noted)
+    nodes = course(seed, LATER)
+    ours = [*begun]
+    begun.clear()
+    monkeypatch.setattr(Lifecycle, "launched_at", 0.0)
+    assert nodes == course(seed, LATER)
+    assert ours == begun
+    assert ours
 
 
 @pytest.mark.long

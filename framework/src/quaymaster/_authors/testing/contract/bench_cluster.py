@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from quaymaster._api.objects import ApiObject, Pod
@@ -25,6 +25,10 @@ PAUSES: Final = (
     "such as from 1 s to 5 minutes"
 )
 """What to do about calls that fail."""
+
+
+def _do_nothing() -> None:
+    """By default, nothing happens before a call."""
 
 
 class EndlessCallsError(BaseException):
@@ -50,6 +54,7 @@ class BenchCluster(FaultyCluster):
         owned: The objects with owner references that the plugin has written.
         calls: A description of a call, with its object -> how often it was made. New
             objects have no names, because each may have another one.
+        before_call: Called before each call.
     """
 
     def __init__(self, stored: StoredObjects, clock: Clock) -> None:
@@ -59,6 +64,7 @@ class BenchCluster(FaultyCluster):
         self.deleted: list[tuple[type[ApiObject], str, str | None]] = []
         self.owned: list[ApiObject] = []
         self.calls: Counter[str] = Counter()
+        self.before_call: Callable[[], None] = _do_nothing
         self._time = clock
         self._next: tuple[Fault, int] | None = None
         self._failed = 0
@@ -72,6 +78,10 @@ class BenchCluster(FaultyCluster):
         """Let no call fail; return whether one has yet to fail."""
         is_left, self._next = self._next is not None, None
         return is_left
+
+    def _begin(self, call: str) -> None:
+        self.calls[call] += 1
+        self.before_call()
 
     def _draw(self, fault: Fault) -> bool:
         if self._next is not None and self._next[0] == fault:
@@ -96,19 +106,19 @@ class BenchCluster(FaultyCluster):
             raise EndlessCallsError
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:
-        self.calls[f"list of {kind.kind}"] += 1
+        self._begin(f"list of {kind.kind}")
         return super().list(kind)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT:
-        self.calls[f"get of {kind.kind} '{key}'"] += 1
+        self._begin(f"get of {kind.kind} '{key}'")
         return super().get(kind, key)
 
     def create(self, obj: ObjT) -> ObjT:
-        self.calls[f"create of {obj.kind}"] += 1
+        self._begin(f"create of {obj.kind}")
         return self._written(super().create(obj))
 
     def update(self, obj: ObjT) -> ObjT:
-        self.calls[f"update of {obj.kind} '{obj.key}'"] += 1
+        self._begin(f"update of {obj.kind} '{obj.key}'")
         return self._written(super().update(obj))
 
     def _written(self, obj: ObjT) -> ObjT:
@@ -124,7 +134,7 @@ class BenchCluster(FaultyCluster):
         uid: str | None = None,
         grace_period_seconds: float | None = None,
     ) -> None:
-        self.calls[f"delete of {kind.kind} '{key}'"] += 1
+        self._begin(f"delete of {kind.kind} '{key}'")
         self.deleted.append((kind, key, uid))
         super().delete(kind, key, uid=uid, grace_period_seconds=grace_period_seconds)
 
@@ -135,15 +145,15 @@ class BenchCluster(FaultyCluster):
         *,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        self.calls[f"bind of Pod '{pod.key}'"] += 1
+        self._begin(f"bind of Pod '{pod.key}'")
         super().bind(pod, node_name, annotations=annotations)
 
     def patch_pod_status(self, pod: Pod, patch: PodStatusPatch) -> None:
-        self.calls[f"patch of the status of Pod '{pod.key}'"] += 1
+        self._begin(f"patch of the status of Pod '{pod.key}'")
         super().patch_pod_status(pod, patch)
 
     def patch_status(self, obj: ObjT, changes: Mapping[str, object]) -> ObjT:
-        self.calls[f"patch of the status of {obj.kind} '{obj.key}'"] += 1
+        self._begin(f"patch of the status of {obj.kind} '{obj.key}'")
         return super().patch_status(obj, changes)
 
     def _maybe_fail(self) -> None:

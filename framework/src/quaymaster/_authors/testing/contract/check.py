@@ -49,6 +49,8 @@ class Check:
         needs_clusters: Whether it runs on many clusters.
         needs_other: Whether it takes changes from a second one.
         only_for: Returns whether it applies to a plugin's class; by default, to all.
+        tries_fixed: Whether few clusters exercise it, and it is cheap to try more:
+            then pytest also tries the fixed clusters of ``plugins check``.
         needs_more: Returns whether it runs on further clusters after the usual ones;
             by default, on none.
         conclude: Raises a `Finding` if all clusters together break the rule.
@@ -60,6 +62,7 @@ class Check:
     hooks: frozenset[str] = frozenset()
     needs_clusters: bool = True
     needs_other: bool = False
+    tries_fixed: bool = False
     only_for: Callable[[type], bool] = _is_any
     needs_more: Callable[[Subject], bool] = _needs_no_more
     conclude: Callable[[Subject], None] = _concludes_nothing

@@ -15,6 +15,7 @@ from quaymaster._authors.testing.contract.choices import CHOICES
 from quaymaster._authors.testing.contract.determinism import DETERMINISM, STALENESS
 from quaymaster._authors.testing.contract.earlier_objects import EARLIER_OBJECTS
 from quaymaster._authors.testing.contract.effects import EFFECTS
+from quaymaster._authors.testing.contract.endless_attempts import ENDLESS_ATTEMPTS
 from quaymaster._authors.testing.contract.events import EVENTS, HINTS
 from quaymaster._authors.testing.contract.evicting import EVICTING
 from quaymaster._authors.testing.contract.facts import FACTS
@@ -51,6 +52,7 @@ from quaymaster._authors.testing.contract.pre_bind_runs import PRE_BIND
 from quaymaster._authors.testing.contract.purity import PURITY
 from quaymaster._authors.testing.contract.registrations import REGISTRATIONS
 from quaymaster._authors.testing.contract.releases import RELEASES
+from quaymaster._authors.testing.contract.renaming import RENAMING
 from quaymaster._authors.testing.contract.repeated_results import REPEATS
 from quaymaster._authors.testing.contract.reserve import UNRESERVE
 from quaymaster._authors.testing.contract.restarts import RESTARTS
@@ -122,6 +124,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         GROUP_RESCUE,
         GROUP_GATES,
         SIGNATURE,
+        RENAMING,
         SCOPE,
         SKIPS,
         SKIPPED_FILTER,
@@ -150,6 +153,7 @@ CHECKS: Final[Mapping[str, Check]] = {
         SUCCESSORS,
         WAITING_PODS,
         RELEASES,
+        ENDLESS_ATTEMPTS,
         NAMESPACES,
         BINDING,
         SORT_KEYS,

@@ -147,6 +147,7 @@ DETERMINISM = Check(
 )
 STALENESS = Check(
     name="staleness",
+    tries_fixed=True,
     promise="answers follow the cluster: no outdated data is used",
     ask=_ask_later,
     needs_other=True,

@@ -207,6 +207,7 @@ def _is_woken(bench: Bench, pod: Pod, step: Step) -> bool:
 
 HINTS = Check(
     name="hints",
+    tries_fixed=True,
     promise="queueing hints never raise, and return a QueueingHint",
     ask=_ask_hints,
     hooks=frozenset({"events_to_register"}),
@@ -214,6 +215,7 @@ HINTS = Check(
 )
 EVENTS = Check(
     name="events",
+    tries_fixed=True,
     promise="no rejected pod stays in the queue when a change makes it fit",
     ask=_ask_all,
     hooks=_REJECTING,

@@ -50,6 +50,12 @@ class HeldExecutor(InlineExecutor):
         """Whether it holds a task."""
         return bool(self._held)
 
+    def run_first(self) -> None:
+        """Run the first held task, and call its `done`."""
+        if self._held:
+            self._held.popleft()()
+            self.deliver_results()
+
     def run_tasks(self) -> None:
         """Run the held tasks, and hold their results."""
         tasks, self._held = self._held, deque()

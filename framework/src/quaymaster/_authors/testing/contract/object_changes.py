@@ -184,6 +184,7 @@ def _cached(actual: Answers, dropped: set[str]) -> Answers:
 
 OBJECT_CHANGES = Check(
     name="object changes",
+    tries_fixed=True,
     promise="callbacks of on_change do not raise, and report what they change",
     ask=_ask,
     needs_other=True,

@@ -61,8 +61,12 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                 "Handle.changed() at the end of start"
             )
             fail("pre_enqueue", text, pod, cluster.objects)
-    for pod, early, late in zip(pods, before.keys, after.keys, strict=True):
-        if pod.key not in reordered and (early < late or late < early):
+    # A pod that is gated, or woken, gets a new key.
+    queued = [not has_woken and not _is_closed(gate) for gate in before.gates]
+    keys = zip(pods, queued, before.keys, after.keys, strict=True)
+    for pod, is_queued, early, late in keys:
+        is_kept = is_queued and pod.key not in reordered
+        if is_kept and (early < late or late < early):
             text = (
                 f"{early!r} before start, {late!r} after it, and the pod keeps its "
                 f"place in the queue: {_ORDER}. Register on_change there, or report "

@@ -335,10 +335,12 @@ class ClusterAutoscalerController:
     def _pod_changed(self) -> None:
         """Look at once if a pod has become unschedulable."""
         # Not by a timer: most changes are those of messages, after each attempt.
-        now, events = self._clock.now(), self._pods.take()
-        # Many pods are tried at the same moment: only the first one is looked at.
+        now = self._clock.now()
+        # Many pods are tried at the same moment. If a loop begins so soon, the changes
+        # are left to it, and until then no others are reported here.
         if self._timer is not None and self._timer.due <= now + _LOOP_SECONDS:
             return
+        events = self._pods.take()
         if any(has_become_unschedulable(event.object, now) for event in events):
             self._run_in(_LOOP_SECONDS)
 
@@ -353,6 +355,7 @@ class ClusterAutoscalerController:
 
     def _run(self) -> None:
         self._timer = None
+        self._pods.take()
         now, version = self._clock.now(), self._cluster.resource_version
         # Nothing has changed, and time alone changes nothing yet: the loop would end as
         # the last one. With 5,000 nodes a loop takes a second, and a day has 8,640.

@@ -200,12 +200,13 @@ class KarpenterController:
             survey=self._survey,
             report=self._recorder,
             chance=random.Random(context.seed),
-            may_begin=lambda: not self._lifecycle.is_launching,
+            lifecycle=self._lifecycle,
             read_facts=self._facts,
             note=self._note_reasons if context.explains else None,
         )
         self._history = ReasonHistory()
         self._pod_events = PodEvents(cluster)
+        self._will_read = False
         # From here on: what was changed above is part of the input, and not an event.
         version = cluster.resource_version
         self._pods = cluster.watch(Pod, version, self._changed)
@@ -405,9 +406,14 @@ class KarpenterController:
         self._provisioner.trigger()
 
     def _changed(self) -> None:
+        # The first call reads the changes of all calls before it.
+        if self._will_read:
+            return
+        self._will_read = True
         self._clock.call_at(self._clock.now(), self._read_changes, background=True)
 
     def _read_changes(self) -> None:
+        self._will_read = False
         if self._pools.take():
             write_hashes(self._cluster)
             if self._static_pools is not None:

@@ -73,12 +73,18 @@ class Lifecycle:
         self.all_machines: list[Machine] = []
         self._running: dict[str, Machine] = {}
         self.claims_by_node: dict[str, str] = {}
-        self._launching: set[str] = set()
+        # The claims without an answer of the cloud, and when it comes.
+        self._launching: dict[str, float] = {}
 
     @property
     def is_launching(self) -> bool:
         """Whether the cloud has not answered to some order yet."""
         return bool(self._launching)
+
+    @property
+    def launched_at(self) -> float:
+        """When the cloud will have answered to all orders so far, at the earliest."""
+        return max(self._launching.values(), default=self._clock.now())
 
     @property
     def is_starting(self) -> bool:
@@ -124,7 +130,8 @@ class Lifecycle:
             added_for=reason,
         )
         self._add(machine)
-        self._launching.add(claim.name)
+        seconds = min(self._times.launch, _LAUNCH_TIMEOUT)
+        self._launching[claim.name] = now + seconds
         if self._times.launch > _LAUNCH_TIMEOUT:
             reason = "it was not launched within 5 minutes"
             self._give_up_later(_LAUNCH_TIMEOUT, claim.name, reason)
@@ -141,7 +148,7 @@ class Lifecycle:
         self.all_machines.append(machine)
 
     def _launch(self, name: str, solved: ProposedClaim) -> None:
-        self._launching.discard(name)
+        self._launching.pop(name, None)
         claim = self.claim(name)
         if claim is None:
             return
@@ -181,7 +188,7 @@ class Lifecycle:
 
     def _give_up(self, name: str, reason: str) -> None:
         """End a claim whose machine takes too long; its pods are tried again."""
-        self._launching.discard(name)
+        self._launching.pop(name, None)
         self.end(name, reason)
         self._changed()
 

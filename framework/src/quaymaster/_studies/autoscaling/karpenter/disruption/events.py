@@ -66,6 +66,9 @@ class Report(Protocol):
     def block(self, node: StateNode, text: str) -> None:
         """Take why a node may not be disrupted."""
 
+    def block_all(self, blocked: Sequence[tuple[StateNode, str]]) -> None:
+        """Take nodes that may not be disrupted, and why."""
+
     def refuse(self, node: StateNode, text: str) -> None:
         """Take why a node cannot be consolidated."""
 
@@ -98,6 +101,11 @@ class DisruptionEvents:
         """Take why a node may not be disrupted."""
         self.events += node_events(node, BLOCKED, text)
 
+    def block_all(self, blocked: Sequence[tuple[StateNode, str]]) -> None:
+        """Take nodes that may not be disrupted, and why."""
+        for node, text in blocked:
+            self.block(node, text)
+
     def refuse(self, node: StateNode, text: str | LateText) -> None:
         """Take why a node cannot be consolidated."""
         self.events += node_events(node, UNCONSOLIDATABLE, text)
@@ -118,6 +126,9 @@ class _Ignored:
 
     def block(self, node: StateNode, text: str) -> None:
         """Drop why a node may not be disrupted."""
+
+    def block_all(self, blocked: Sequence[tuple[StateNode, str]]) -> None:
+        """Drop why nodes may not be disrupted."""
 
     def refuse(self, node: StateNode, text: str) -> None:
         """Drop why a node cannot be consolidated."""

@@ -21,6 +21,7 @@ from quaymaster._studies.autoscaling.karpenter.disruption.methods import (
 from quaymaster._studies.autoscaling.karpenter.disruption.queue import DisruptionQueue
 from quaymaster._studies.autoscaling.karpenter.disruption.survey import Survey
 from quaymaster._studies.autoscaling.karpenter.disruption.validation import validated
+from quaymaster._studies.autoscaling.karpenter.lifecycle import Lifecycle
 
 __all__ = ["DisruptionLoop"]
 
@@ -38,7 +39,7 @@ class DisruptionLoop:
         survey: Returns a look at the cluster.
         report: Gets events.
         chance: Draws the order of pools.
-        may_begin: Returns whether all orders have been accepted.
+        lifecycle: The machines, all orders of which must have been accepted.
         read_facts: Returns what a look depends on, apart from time.
         note: Gets each look that has found nothing, for explanations; None if nothing
             is explained.
@@ -53,7 +54,7 @@ class DisruptionLoop:
         survey: Callable[[], Survey],
         report: Report,
         chance: random.Random,
-        may_begin: Callable[[], bool],
+        lifecycle: Lifecycle,
         read_facts: Callable[[], object],
         note: Callable[[Survey], None] | None = None,
     ) -> None:
@@ -63,7 +64,7 @@ class DisruptionLoop:
         self._survey = survey
         self._report = report
         self._chance = chance
-        self._may_begin = may_begin
+        self._lifecycle = lifecycle
         self._facts = read_facts
         self._note = note
         self._seen: object = None
@@ -83,8 +84,8 @@ class DisruptionLoop:
         self._clock.call_later(seconds, self._run, background=True)
 
     def _run(self) -> None:
-        if not self._may_begin():
-            self._run_in(_SOON_SECONDS)
+        if self._lifecycle.is_launching:
+            self._run_after_launches()
             return
         self._prepare()
         # Looks that cannot find anything new are left out. A month with 100 nodes and
@@ -92,6 +93,17 @@ class DisruptionLoop:
         # with 20 nodes took 58.
         if self._is_quiet() or not self._begin():
             self._run_in(_PERIOD_SECONDS)
+
+    def _run_after_launches(self) -> None:
+        """Set a timer for the first look at which all orders have been accepted."""
+        # A look every 0.1 s, most of which are left out: in a large cluster, some
+        # machine is nearly always on order. The last one before is made: timers of one
+        # moment run in the order in which they were set.
+        until = self._lifecycle.launched_at
+        due = self._clock.now() + _SOON_SECONDS
+        while due + _SOON_SECONDS < until:
+            due += _SOON_SECONDS
+        self._clock.call_at(due, self._run, background=True)
 
     def _is_quiet(self) -> bool:
         """Return whether nothing has changed since nothing was found."""

@@ -75,6 +75,7 @@ class EventRecorder:
         self._lifecycle = lifecycle
         self._until: dict[object, dict[object, float]] = {}
         self._look = 0
+        self._blocked: Sequence[tuple[StateNode, str]] = ()
         self._refusals: dict[int, list[_Refusals]] = {}
         # The newest text about each node, or the number of the look that refused it.
         self._texts: dict[str, str | int] = {}
@@ -82,6 +83,7 @@ class EventRecorder:
     def begin_look(self) -> None:
         """Forget what is too old to be of use."""
         self._look += 1
+        self._blocked = ()
         self._refusals.pop(self._look - KEPT_LOOKS, None)
         if self._look % _TIDY_LOOKS == 0:
             now = self._clock.now()
@@ -106,6 +108,15 @@ class EventRecorder:
         if self._due([node.name], key, _PERIOD):
             for event in node_events(node, BLOCKED, text):
                 self._write(event, text)
+
+    def block_all(self, blocked: Sequence[tuple[StateNode, str]]) -> None:
+        """Take nodes that may not be disrupted, and why."""
+        # Identity: each method of a look has the same list, of which nothing is due
+        # again.
+        if blocked is not self._blocked:
+            self._blocked = blocked
+            for node, text in blocked:
+                self.block(node, text)
 
     def refuse(self, node: StateNode, text: str) -> None:
         """Take why a node cannot be consolidated."""

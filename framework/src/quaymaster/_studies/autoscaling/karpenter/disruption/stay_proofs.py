@@ -4,7 +4,7 @@ Most nodes are full, and in a large cluster a look would otherwise make a trial 
 each: 96 % of 33,000 trials in two hours of a day.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 from quaymaster._studies.autoscaling.karpenter.amounts import Amounts, added
@@ -18,6 +18,7 @@ from quaymaster._studies.autoscaling.karpenter.solve.node_facts import (
     NodesOfSolve,
     nodes_of_solve,
 )
+from quaymaster._studies.autoscaling.karpenter.solve.node_table import rounded_down
 from quaymaster._studies.autoscaling.karpenter.solve.templates import Supply, supply_of
 
 __all__ = ["may_go", "surely_staying"]
@@ -67,9 +68,11 @@ class _Proofs:
     def __init__(self, supply: Supply) -> None:
         self.supply = supply
         self._bits: dict[Shape, int] = {}
-        self._requests: list[Amounts] = []
+        self._requests: list[Mapping[str, int]] = []
         self._masks: dict[Candidate, int] = {}
         self._verdicts: dict[Candidate, dict[int, bool]] = {}
+        # The latest candidate of each name.
+        self._named: dict[str, Candidate] = {}
         self._homeless = 0
         self._lone: dict[str, int] = {}
         self._staying: set[Candidate] = set()
@@ -86,6 +89,7 @@ class _Proofs:
         for candidate in again:
             self._masks[candidate] = self._mask_of(candidate)
             self._verdicts[candidate] = {}
+            self._named[candidate.name] = candidate
         again |= self._affected(nodes)
         self._staying -= again
         self._staying |= {each for each in again if self._stays(each)}
@@ -96,7 +100,7 @@ class _Proofs:
         for shape in candidate.shapes:
             if shape not in self._bits:
                 self._bits[shape] = len(self._bits)
-                self._requests.append(dict(shape))
+                self._requests.append(rounded_down(dict(shape)))
             mask |= 1 << self._bits[shape]
         return mask
 
@@ -115,8 +119,11 @@ class _Proofs:
         if not changed and before == lone:
             return set()
         names = {name for name, _ in before.items() ^ lone.items()}
-        masks = self._masks
-        return {each for each in masks if masks[each] & changed or each.name in names}
+        affected = {self._named[name] for name in names & self._named.keys()}
+        if changed:
+            masks = self._masks
+            affected |= {each for each in masks if masks[each] & changed}
+        return affected
 
     def _stays(self, candidate: Candidate) -> bool:
         # The only node with room may be the candidate itself.

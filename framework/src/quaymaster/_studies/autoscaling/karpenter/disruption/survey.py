@@ -167,9 +167,7 @@ class Survey:
 
     def report_blocked(self, report: Report, *, ignores_pods: bool = False) -> None:
         """Report the nodes that may not be disrupted."""
-        for each in self.judged(ignores_pods=ignores_pods).unusual:
-            if isinstance(each, Blocked) and each.message:
-                report.block(each.node, each.message)
+        report.block_all(self.judged(ignores_pods=ignores_pods).blocked)
 
     @property
     def has_pools(self) -> bool:

@@ -93,6 +93,15 @@ class Judged:
         return sorted([*self.usual, *self.unusual], key=_place_of)
 
     @functools.cached_property
+    def blocked(self) -> Sequence[tuple[StateNode, str]]:
+        """The nodes that may not be disrupted and have an event, with its text."""
+        return [
+            (each.node, each.message)
+            for each in self.unusual
+            if isinstance(each, Blocked) and each.message
+        ]
+
+    @functools.cached_property
     def usual_in_order(self) -> Sequence[Candidate]:
         """The usual candidates, those that are best to disrupt first."""
         return in_order(self.usual)

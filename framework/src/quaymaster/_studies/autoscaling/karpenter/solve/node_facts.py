@@ -262,14 +262,15 @@ class NodesOfSolve:
         return count > sum(bool(mask[place]) for place in self.left_out)
 
     def started_with_room(
-        self, requests: Sequence[Amounts]
+        self, requests: Sequence[Mapping[str, int]]
     ) -> Sequence[tuple[int, str]]:
         """Return how many nodes that have started may have room, and the first one.
 
         Nodes that will be gone are among them.
 
         Args:
-            requests: What pods request; there is an answer for each.
+            requests: What pods request, as `rounded_down`; there is an answer for
+                each.
         """
         rooms = self._nodes.table.rooms(requests, self._nodes.started)
         return [

@@ -176,12 +176,12 @@ class NodeTable:
         return mask
 
     def rooms(
-        self, requests: Sequence[Amounts], among: NDArray[np.bool_]
+        self, requests: Sequence[Mapping[str, int]], among: NDArray[np.bool_]
     ) -> Iterator[tuple[int, int]]:
         """Yield how many of some nodes may have room for requests, and the first one.
 
         Args:
-            requests: Requests; each has an answer.
+            requests: Requests as `rounded_down`; each has an answer.
             among: The nodes.
         """
         for start in range(0, len(requests), _CHUNK):
@@ -189,7 +189,7 @@ class NodeTable:
             masks = np.repeat(among[np.newaxis], len(chunk), axis=0)
             for name in {name for each in chunk for name in each}:
                 column = self._free.get(name, _NOTHING)
-                least = [_milli(each.get(name, 0)) for each in chunk]
+                least = [each.get(name, 0) for each in chunk]
                 wanted = np.array(least, dtype=np.int64)[:, np.newaxis]
                 # What is not requested may be overdrawn.
                 masks &= (column >= wanted) | (wanted <= 0)
