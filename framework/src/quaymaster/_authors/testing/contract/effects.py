@@ -11,6 +11,7 @@ import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, is_open
+from quaymaster._authors.testing.contract.argument_effects import count_effects
 from quaymaster._authors.testing.contract.assuming import attempt
 from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench
@@ -19,6 +20,7 @@ from quaymaster._authors.testing.contract.companions import (
     post_filter_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.idle_arguments import idle_arguments
 from quaymaster._authors.testing.contract.node_series import series_by_node
 from quaymaster._authors.testing.contract.readings import has_constant_readings
 from quaymaster._authors.testing.contract.reserving import (
@@ -59,6 +61,9 @@ _SERIES: Final = (
     "values, such as a zone or a result"
 )
 _UNREAD: Final = "argument '{}' has no effect: no code of the plugin reads it"
+_IDLE: Final = (
+    "argument '{}' has no effect: it is validated or stored, but no code uses it then"
+)
 _MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40
 """The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
@@ -72,7 +77,7 @@ class VacuousContractWarning(UserWarning):
     The checks of such a hook compare nothing. Draw clusters on which the hook decides:
     see `PluginContract.clusters`. It also warns of data from outside that never change,
     of metrics whose labels have a value for each node, and of arguments that no code
-    reads.
+    reads or uses.
     """
 
 
@@ -152,6 +157,8 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     if not subject.effects["pods"] and has_constant_readings(subject, cluster):
         subject.notes.add(_READINGS)
     subject.notes.update(map(_UNREAD.format, unread_arguments(subject.plugin)))
+    subject.notes.update(map(_IDLE.format, idle_arguments(subject.plugin)))
+    count_effects(subject, cluster)
     subject.notes.update(map(_SERIES.format, series_by_node(subject, cluster)))
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
