@@ -18,6 +18,8 @@ from quaymaster.testing import (
 )
 from tests.kit.internals.testing import CHECKS
 from tests.kit.nightly import with_rest_at_night
+from tests.kit.planted.addresses import ADDRESS_MISTAKES, Addresses
+from tests.kit.planted.addresses import OWN as ADDRESS_CLUSTERS
 from tests.kit.planted.aisles import AISLE_MISTAKES, Aisles
 from tests.kit.planted.aisles import OWN as AISLE_CLUSTERS
 from tests.kit.planted.attachments import ATTACHMENT_MISTAKES, Attaches, Polls
@@ -235,6 +237,7 @@ MISTAKES = (
     *MARK_MISTAKES,
     *GUST_MISTAKES,
     *SIGNAL_MISTAKES,
+    *ADDRESS_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -337,6 +340,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Evicts, None),
     (HoldsBack, None),
     (Neighbours, FRIENDS),
+    (Addresses, ADDRESS_CLUSTERS),
 ]
 _FIRST = 2
 """The number of mistakes of each check in the long suite."""
@@ -430,6 +434,7 @@ COSTLY = (
     "PrefersModes",
     "PrefersTeams",
     "PrefersAName",
+    "Addresses",
 )
 
 

@@ -1,7 +1,7 @@
 """Rejects a pod in Reserve while an earlier attempt is being undone."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -23,6 +23,8 @@ from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.contract.status import Status
 
 __all__ = ["ask_undoing"]
+
+_Objects: TypeAlias = Mapping[tuple[type, str], ApiObject]
 
 _MOST_ATTEMPTS: Final = 4
 
@@ -56,7 +58,6 @@ def _ask(subject: Subject, cluster: SmallCluster, pod: Pod, node_name: str) -> N
     run = begin(bench, pod, node_name)
     if run is None or isinstance(run.pre_bind(), Status) or not run.written:
         return
-    written = run.written
     executor.is_holding = True
     run.ask("unreserve")
     run.forget()
@@ -68,9 +69,14 @@ def _ask(subject: Subject, cluster: SmallCluster, pod: Pod, node_name: str) -> N
         return
     subject.exercised["rejections while an attempt is being undone"] += 1
     subject.wakes.clear()
+    before = written_objects(bench)
     executor.run_first()
     bench.deliver()
-    if not subject.wakes and not _wakes_on_deletion(bench, written):
+    steps = _steps(before, written_objects(bench))
+    # A task that has changed nothing may do so later: then a deletion has to wake it.
+    if not subject.wakes and not _wake(
+        bench, steps or [Step(old=obj) for obj in run.written]
+    ):
         text = (
             f"pod '{pod.key}' was rejected by reserve while an earlier attempt was "
             f"being undone, and nothing wakes it once that is done: {_REMEDY}"
@@ -86,16 +92,21 @@ def _ask(subject: Subject, cluster: SmallCluster, pod: Pod, node_name: str) -> N
         bench.deliver()
 
 
-def _wakes_on_deletion(bench: Bench, written: Sequence[ApiObject]) -> bool:
-    """Return whether an event wakes pods once the objects are deleted."""
+def _steps(before: _Objects, after: _Objects) -> Sequence[Step]:
+    """Return the changes between two states of the objects."""
+    keys = dict.fromkeys((*before, *after))
+    steps = [Step(old=before.get(key), new=after.get(key)) for key in keys]
+    return [step for step in steps if step.old != step.new]
+
+
+def _wake(bench: Bench, steps: Sequence[Step]) -> bool:
+    """Return whether the events of changes wake pods."""
     if not bench.subject.has("events_to_register"):
         return True
     registered = bench.ask("events_to_register")
     assert isinstance(registered, tuple)
     events = [
-        event
-        for obj in written
-        for event in Step(old=obj).events(bench.subject.kubernetes)
+        event for step in steps for event in step.events(bench.subject.kubernetes)
     ]
     return any(each.event.matches(event) for each in registered for event in events)
 

@@ -70,7 +70,11 @@ class StoredObjects:
         objects.update(
             {key: obj for (of, key), obj in self._written.items() if of is kind}
         )
-        items = [cast("ObjT", obj) for obj in objects.values() if obj is not None]
+        items = [
+            cast("ObjT", _with_version(obj))
+            for obj in objects.values()
+            if obj is not None
+        ]
         return ListResult(items, 0)
 
     def get(self, kind: type[ObjT], key: str) -> ObjT:
@@ -78,7 +82,7 @@ class StoredObjects:
         obj = self._written.get((kind, key), delivered)
         if obj is None:
             raise NotFoundError(f"{kind.__name__} {key}: there is none")
-        return cast("ObjT", obj)
+        return cast("ObjT", _with_version(obj))
 
     def watch(
         self, kind: type[ObjT], resource_version: int, notify: Callable[[], None]
@@ -151,6 +155,16 @@ class StoredObjects:
         new = replace(obj, metadata=metadata)
         self._written[type(obj), obj.key] = new
         return new
+
+
+def _with_version(obj: ApiObject) -> ApiObject:
+    """Return an object with a version, as an API server returns it.
+
+    The drawn objects have none. A write of such an object would never conflict.
+    """
+    if obj.metadata.resource_version:
+        return obj
+    return replace(obj, metadata=replace(obj.metadata, resource_version="0"))
 
 
 def _with_uid(obj: ObjT) -> ObjT:
