@@ -68,6 +68,10 @@ class Evictors(Plugin):
         """Return why a pod must not preempt, or empty."""
         return why_not_eligible(self.handle, state, pod, statuses)
 
+    def codes(self, statuses: NodeStatuses) -> Sequence[Code]:
+        """Return the codes of the nodes on which an eviction may help."""
+        return [Code.UNSCHEDULABLE]
+
     @hookimpl
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
@@ -75,7 +79,7 @@ class Evictors(Plugin):
         problem = self.problem(state, pod, statuses)
         if problem:
             return Status.unschedulable(problem)
-        rows = statuses.rows_with(Code.UNSCHEDULABLE)
+        rows = statuses.rows_with(*self.codes(statuses))
         search = self.dry_run.find(state, pod, rows, wanted=100)
         if not search.candidates:
             return Status.unschedulable("no eviction helps")
@@ -87,6 +91,60 @@ class Evictors(Plugin):
 class NominatesNothing(Evictors):
     def result(self, candidate: Candidate) -> PostFilterResult:
         return PostFilterResult()
+
+
+class NominatesWithoutAMode(Evictors):
+    def result(self, candidate: Candidate) -> PostFilterResult:
+        return PostFilterResult(nominating=NominatingInfo(candidate.node_name))
+
+
+class NominatesAndKeeps(Evictors):
+    """Says that it could not help, and keeps the nomination that the pod has."""
+
+    def result(self, candidate: Candidate) -> PostFilterResult:
+        nominating = NominatingInfo(candidate.node_name, NominatingMode.NOOP)
+        status = Status.unschedulable("waiting for its victims")
+        return PostFilterResult(status, nominating)
+
+
+class NominatesForTwoVictims(Evictors):
+    """Nominates no node if a single pod makes room."""
+
+    def result(self, candidate: Candidate) -> PostFilterResult:
+        if len(candidate.victims) > 1:
+            return super().result(candidate)
+        return PostFilterResult()
+
+
+class LooksEverywhere(Evictors):
+    def codes(self, statuses: NodeStatuses) -> Sequence[Code]:
+        return [Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE]
+
+
+class LooksWhereNothingHelps(Evictors):
+    """Falls back to the nodes that never fit."""
+
+    def codes(self, statuses: NodeStatuses) -> Sequence[Code]:
+        if statuses.nodes_with(Code.UNSCHEDULABLE):
+            return [Code.UNSCHEDULABLE]
+        return [Code.UNSCHEDULABLE_AND_UNRESOLVABLE]
+
+
+class TakesTheLeast(Evictors):
+    """Evicts the pod of the lowest priority, wherever it is."""
+
+    @hookimpl
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> PostFilterResult | Status:
+        problem = self.problem(state, pod, statuses)
+        pods = [each for info in self.handle.snapshot for each in info.pods.values()]
+        if problem or not pods:
+            return Status.unschedulable(problem or "no pods")
+        least = min(pods, key=lambda each: (each.priority, each.key))
+        candidate = Candidate(node_name=least.node_name, victims=(least,))
+        self.evict(pod, candidate)
+        return self.result(candidate)
 
 
 class DeletesInTheHook(Evictors):
@@ -226,7 +284,13 @@ HEAVY = clusters(
     pods=st.builds(make_pod, requests=st.just({"memory": "1Gi"})),
 )
 EVICTOR_MISTAKES: Sequence[Mistake] = (
-    Mistake(NominatesNothing, ["effects"], OWN),
+    Mistake(NominatesNothing, ["effects", "evicting"], OWN),
+    Mistake(NominatesWithoutAMode, ["evicting"], OWN),
+    Mistake(NominatesAndKeeps, ["evicting"], OWN),
+    Mistake(NominatesForTwoVictims, ["evicting"], OWN),
+    Mistake(LooksEverywhere, ["evicting"], OWN),
+    Mistake(LooksWhereNothingHelps, ["evicting"], OWN),
+    Mistake(TakesTheLeast, ["evicting"], OWN),
     Mistake(DeletesInTheHook, ["timers"], OWN),
     Mistake(ChoosesAtRandom, ["other process"], OWN),
     Mistake(IgnoresThePolicy, ["evicting"], OWN),
