@@ -50,9 +50,8 @@ class PrefersTeams(PrefersModes):
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
-        if self.args.label == "none":
-            return 0
-        return 100 if self.args.label in node.labels else 0
+        is_team = self.args.label != "none" and self.args.label in node.labels
+        return 50 + self.sign * is_team
 
 
 @attrs.frozen(kw_only=True)
@@ -69,7 +68,7 @@ class PrefersAName(PrefersModes):
 
     @hookimpl
     def score(self, node: NodeInfo) -> int:
-        return 100 if node.name == self.args.label else 0
+        return 50 + self.sign * (node.name == self.args.label)
 
 
 @attrs.frozen(kw_only=True)

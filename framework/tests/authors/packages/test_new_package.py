@@ -277,13 +277,22 @@ def test_options_that_exclude_each_other_are_refused(
     ("kind", "message"),
     [
         ("berth", "expected CamelCase, such as Rack, got 'berth'; did you mean"),
-        ("Pod", "'Pod' is a kind of Kubernetes; expected another name"),
+        ("Pod", "'Pod' is a kind of Kubernetes, and --kind is for a new one"),
+        ("Lease", "needs no --kind: kinds = (Lease,) in its class"),
         ("Exception", "'Exception' is a name of Python; expected another name"),
         ("Status", "'Status' is a name that the plugin's own modules use"),
         ("ZoneGate", "'ZoneGate' is a name that the plugin's own modules use"),
         ("K" + "x" * 30, "has more than 30 letters; expected another name"),
     ],
-    ids=["lower case", "Kubernetes", "Python", "imported", "the plugin", "too long"],
+    ids=[
+        "lower case",
+        "Kubernetes",
+        "read",
+        "Python",
+        "imported",
+        "the plugin",
+        "too long",
+    ],
 )
 def test_bad_names_of_kinds_are_refused(
     kind: str, message: str, tmp_path: Path

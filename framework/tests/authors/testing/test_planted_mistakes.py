@@ -148,6 +148,8 @@ from tests.kit.planted.rescues import OWN as RESCUE_CLUSTERS
 from tests.kit.planted.rescues import RESCUE_MISTAKES, Rescues
 from tests.kit.planted.seats import OWN as SEAT_CLUSTERS
 from tests.kit.planted.seats import SEAT_MISTAKES, LimitedSeats, Seats
+from tests.kit.planted.signals import OWN as SIGNAL_CLUSTERS
+from tests.kit.planted.signals import SIGNAL_MISTAKES, Signals
 from tests.kit.planted.slots import OWN as SLOT_CLUSTERS
 from tests.kit.planted.slots import SLOT_MISTAKES, Slots
 from tests.kit.planted.starts import IN_LINES, START_MISTAKES, Lines, Starts
@@ -232,6 +234,7 @@ MISTAKES = (
     *OWNER_MISTAKES,
     *MARK_MISTAKES,
     *GUST_MISTAKES,
+    *SIGNAL_MISTAKES,
 )
 CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Gpus, GPU_CLUSTERS),
@@ -454,6 +457,13 @@ def test_planted_mistake_is_found(mistake: Mistake) -> None:
     others = {name: "not asked here" for name in CHECKS if name not in mistake.checks}
     with pytest.raises((ContractError, VacuousContractWarning)):
         check_plugin(mistake.plugin, clusters=mistake.clusters, opt_outs=others)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("unshrunk_examples")
+def test_reports_of_nodes_and_waits_up_to_the_limit_get_no_warning() -> None:
+    others = {name: "not asked here" for name in CHECKS if name != "effects"}
+    check_plugin(Signals, clusters=SIGNAL_CLUSTERS, opt_outs=others)
 
 
 @pytest.mark.usefixtures("usual_examples")

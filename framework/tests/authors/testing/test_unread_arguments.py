@@ -1,19 +1,24 @@
-"""An argument that no code reads is reported as one without effect."""
+"""Arguments that no code reads or uses are reported as ones without effect."""
 
+import re
 import warnings
 from typing import ClassVar
 
 import attrs
 import pytest
+from hypothesis.strategies import SearchStrategy
 
 from quaymaster import Handle, NodeInfo, Status, hookimpl
 from quaymaster.testing import (
+    PluginContract,
+    SmallCluster,
     VacuousContractWarning,
     check_plugin,
     clusters,
     nodes,
 )
 from tests.kit.internals.testing import CHECKS
+from tests.kit.planted.boilers import ChecksValves, DerivesHeat, HasABoiler, StoresSteam
 
 OTHERS = {name: "not asked here" for name in CHECKS if name != "effects"}
 CLUSTERS = clusters(nodes=nodes({"labels": {"wet": "yes"}}))
@@ -69,6 +74,43 @@ class ReadsAll(IgnoresLitres):
         match args:
             case TankArgs(by_match=True):
                 self.may_be_wet = True
+
+
+@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("plugin", "argument"),
+    [
+        (StoresSteam, "stored_"),
+        (ChecksValves, "checked_"),
+        (DerivesHeat, "degrees_"),
+    ],
+)
+def test_argument_that_is_only_validated_or_stored_has_no_effect(
+    plugin: type, argument: str
+) -> None:
+    # Code that has the whole name as a text may read the argument by it.
+    text = rf"argument '{argument}\w+' has no effect: it is validated or stored"
+    with pytest.warns(VacuousContractWarning, match=text):
+        check_plugin(plugin, clusters=CLUSTERS, opt_outs=OTHERS)
+
+
+class Boilers(PluginContract):
+    plugin = HasABoiler
+
+    def clusters(self) -> SearchStrategy[SmallCluster]:
+        return CLUSTERS
+
+
+@pytest.mark.usefixtures("usual_examples")
+@pytest.mark.long
+def test_report_names_an_argument_with_which_nothing_changes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Boilers().test_contract("effects")
+    text = capsys.readouterr().out
+    assert re.search(r"argument 'boiler_\w+' had no effect on any of \d+", text)
+    assert text.count("argument") == 1
 
 
 @pytest.mark.usefixtures("usual_examples")

@@ -139,7 +139,12 @@ class KindNames:
         if keyword.iskeyword(name) or hasattr(builtins, name):
             return f"{name!r} is a name of Python{another}"
         if name in {kind.kind for kind in KINDS.values()}:
-            return f"{name!r} is a kind of Kubernetes{another}"
+            own = f"{plugin.plugin}{name}"
+            return (
+                f"{name!r} is a kind of Kubernetes, and --kind is for a new one; "
+                f"expected another name, such as {own!r}. A plugin that reads objects "
+                f"of Kubernetes needs no --kind: kinds = ({name},) in its class"
+            )
         if {name, f"{name}Spec"} & {plugin.plugin, f"{plugin.plugin}Args", *taken}:
             return f"{name!r} is a name that the plugin's own modules use{another}"
         return ""

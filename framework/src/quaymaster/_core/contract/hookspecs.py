@@ -247,7 +247,9 @@ class SignPlugin(Protocol):
         Two pods with equal fragments get equal results from every hook of this plugin
         while the cluster is unchanged. If the class also sets ``scope = Scope.NODE``,
         its result for a node depends only on the fragment and that node, and the
-        framework caches it until the node changes.
+        framework caches it until the node changes. With the default,
+        ``Scope.CLUSTER``, only the fragment is kept: no result of the plugin is
+        cached, and its hooks run for each pod.
 
         The framework adds nothing to the fragment, not even the namespace: if results
         depend on the namespace of the pod, the fragment has to contain

@@ -107,7 +107,9 @@ class Limit(ABC):
     """A condition besides the filters for a trial without some pods, such as a quota.
 
     A dry run checks it without all possible victims, and again for each pod that could
-    be added again. Its results must not change during the dry run of an attempt.
+    be added again. So it must not be exceeded because more pods go: such a limit would
+    reject nodes where few victims are enough. Its results must not change during the
+    dry run of an attempt.
     """
 
     @abstractmethod

@@ -9,7 +9,10 @@ from quaymaster._api.objects import ApiObject, Pod
 from quaymaster._authors.testing.contract.stored_objects import StoredObjects
 from quaymaster._authors.testing.faults import Fault, FaultyCluster
 from quaymaster._core.contract.clock import Clock
-from quaymaster._core.contract.cluster import ListResult, PodStatusPatch
+from quaymaster._core.contract.cluster import (
+    ListResult,
+    PodStatusPatch,
+)
 
 __all__ = ["PAUSES", "BenchCluster", "EndlessCallsError"]
 

@@ -135,8 +135,12 @@ def _compare_binding(bench: Bench, renewed: Bench, other: SmallCluster) -> None:
     for pod in other.pending:
         changed = binding_difference(bench, renewed, pod)
         if changed is not None:
-            text = f"{changed} as from a new instance"
-            text = f"{text}; it keeps data of the earlier cluster"
+            text = (
+                f"{changed} as from a new instance; it keeps data of the earlier "
+                "cluster, or of pods that were bound, have timed out or are gone. "
+                "Drop what an attempt has noted, such as a deadline, in unreserve and "
+                "post_bind, and when on_change reports that the pod is gone"
+            )
             fail(changed.hook, text, pod, [*other.nodes, *other.pods, *other.objects])
 
 

@@ -11,6 +11,7 @@ import attrs
 
 from quaymaster._api.objects import Pod
 from quaymaster._authors.testing.contract.answers import answers, is_open
+from quaymaster._authors.testing.contract.argument_effects import count_effects
 from quaymaster._authors.testing.contract.assuming import attempt
 from quaymaster._authors.testing.contract.attempts import copies_of
 from quaymaster._authors.testing.contract.bench import Bench
@@ -19,6 +20,8 @@ from quaymaster._authors.testing.contract.companions import (
     post_filter_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.idle_arguments import idle_arguments
+from quaymaster._authors.testing.contract.long_waits import long_waits
 from quaymaster._authors.testing.contract.node_series import series_by_node
 from quaymaster._authors.testing.contract.readings import has_constant_readings
 from quaymaster._authors.testing.contract.reserving import (
@@ -59,6 +62,18 @@ _SERIES: Final = (
     "values, such as a zone or a result"
 )
 _UNREAD: Final = "argument '{}' has no effect: no code of the plugin reads it"
+_NOT_NODES: Final = (
+    "handle.changed(nodes=...) got names that no node has, such as '{}', and never "
+    "that of a node: it drops cached results by the names of nodes, so other names "
+    "have no effect"
+)
+_CHANGED_NODE: Final = "changed node"
+_CHANGED_OTHER: Final = "changed other "
+_SECONDS: Final = 61
+"""Enough for readings that are repeated each minute."""
+_IDLE: Final = (
+    "argument '{}' has no effect: it is validated or stored, but no code uses it then"
+)
 _MOST_COPIES: Final = 4
 _ENOUGH_PODS: Final = 40
 """The pods of 25 clusters, which hypothesis draws by default, are twice as many."""
@@ -72,7 +87,7 @@ class VacuousContractWarning(UserWarning):
     The checks of such a hook compare nothing. Draw clusters on which the hook decides:
     see `PluginContract.clusters`. It also warns of data from outside that never change,
     of metrics whose labels have a value for each node, and of arguments that no code
-    reads.
+    reads or uses.
     """
 
 
@@ -107,7 +122,8 @@ def vacuous_effects(subject: Subject) -> Sequence[str]:
     """Describe what was not exercised, unless there were only a few clusters."""
     if subject.effects["pods"] < _ENOUGH_PODS:
         return ()
-    return [*_vacuous_hooks(subject), *sorted(subject.notes)]
+    notes = [*sorted(subject.notes), *_names_of_no_nodes(subject)]
+    return [*_vacuous_hooks(subject), *notes]
 
 
 def _vacuous_hooks(subject: Subject) -> Sequence[str]:
@@ -152,15 +168,46 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
     if not subject.effects["pods"] and has_constant_readings(subject, cluster):
         subject.notes.add(_READINGS)
     subject.notes.update(map(_UNREAD.format, unread_arguments(subject.plugin)))
+    subject.notes.update(map(_IDLE.format, idle_arguments(subject.plugin)))
+    count_effects(subject, cluster)
     subject.notes.update(map(_SERIES.format, series_by_node(subject, cluster)))
+    if subject.has("permit"):
+        subject.notes.update(long_waits(subject, cluster))
     bench = Bench(subject, cluster)
     for pod in cluster.pending:
         _count_attempt(bench, pod)
         _count_binding(bench, pod)
+    _count_reported(bench)
     if subject.has("filter") and subject.has("reserve"):
         _count_limits(subject, cluster)
     if subject.has("post_filter") and cluster.nodes:
         _count_rescues(subject, cluster)
+
+
+def _count_reported(bench: Bench) -> None:
+    """Count the names that a plugin has reported as changed, by whether nodes had them.
+
+    Timers may report data from outside.
+    """
+    if bench.services.clock.next_due() is not None:
+        bench.advance(_SECONDS)
+    nodes = {info.name for info in bench.snapshot}
+    for _, name in bench.handle.reported_changes:
+        if name:
+            what = _CHANGED_NODE if name in nodes else f"{_CHANGED_OTHER}{name}"
+            bench.subject.effects[what] += 1
+
+
+def _names_of_no_nodes(subject: Subject) -> Sequence[str]:
+    """Describe names given to ``handle.changed`` if none of them is that of a node."""
+    names = (
+        what.removeprefix(_CHANGED_OTHER)
+        for what in sorted(subject.effects)
+        if what.startswith(_CHANGED_OTHER)
+    )
+    first = next(names, "")
+    is_vain = first and not subject.effects[_CHANGED_NODE]
+    return [_NOT_NODES.format(first)] if is_vain else []
 
 
 def _count_attempt(bench: Bench, pod: Pod) -> None:

@@ -31,7 +31,11 @@ def collecting_failures(failures: list[tuple[str, str]]) -> Iterator[None]:
                 name = str(record.args[-1]).rpartition(".")[2]
                 text = f"raised {describe_exception(error)}"
                 if isinstance(error, ApiError):
-                    text = f"{text}: any call of handle.cluster may fail so"
+                    text = (
+                        f"{text}: any call of handle.cluster may fail so. Catch "
+                        "ApiError in the task: after an exception, its done is not "
+                        "called, and what done should release is kept for ever"
+                    )
                 failures.append((name, text))
 
     handler = Collector()

@@ -33,7 +33,10 @@ _MOST_CALLS: Final = 2
 
 _FAULTS: Final[Mapping[Fault, str]] = {
     Fault.ERROR: "has failed",
-    Fault.CONFLICT: "was rejected with a conflict",
+    Fault.CONFLICT: (
+        "was rejected with a conflict, as if another client had changed the object "
+        "just before (read it again before the next call)"
+    ),
     Fault.LOST_ANSWER: "took effect, but its answer was lost",
 }
 

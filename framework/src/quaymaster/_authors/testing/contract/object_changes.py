@@ -136,6 +136,14 @@ def _remedy(node: str, reported: Collection[str]) -> str:
         node: The node; empty if the answer is about all nodes.
         reported: The nodes that the plugin has reported.
     """
+    if reported and not node:
+        names = ", ".join(f"'{name}'" for name in sorted(reported))
+        return (
+            f"the callback of on_change has called Handle.changed(nodes=[{names}]), "
+            "which drops the results of filter and score for these nodes only. Those "
+            "of sign_pod, pre_filter and pre_score stay cached, so call "
+            "Handle.changed() without nodes if they depend on the object"
+        )
     if not node or not reported:
         where = f"nodes=['{node}']" if node else ""
         return (

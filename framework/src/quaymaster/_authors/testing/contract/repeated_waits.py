@@ -74,8 +74,9 @@ def _compare(actual: _Wait, expected: _Wait, pod: Pod) -> None:
     if actual.seconds < expected.seconds - _MARGIN_SECONDS:
         text = (
             f"lets pod '{pod.key}' wait for {actual.seconds:g} s {when}, expected "
-            f"{expected.seconds:g} s as from a new instance: a timer of an earlier "
-            "wait must not end a later one, so cancel it in unreserve"
+            f"{expected.seconds:g} s as from a new instance: neither a timer nor a "
+            "deadline of an earlier wait may end a later one, so cancel or drop it in "
+            "unreserve"
         )
         fail("permit", text, pod)
 

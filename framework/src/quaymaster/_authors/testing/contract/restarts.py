@@ -70,7 +70,11 @@ def _compare(bench: Bench, pod: Pod, hook: str, before: str) -> None:
             f"{shown(actual)} for the next pod ({before}), expected {shown(expected)}"
         )
         text = f"{text} as from a new instance with the same cluster"
-        fail(hook, f"{text}: it keeps data of other attempts", pod)
+        text = (
+            f"{text}: it keeps data of other attempts. Drop what an attempt has noted, "
+            "such as a deadline, in unreserve and post_bind"
+        )
+        fail(hook, text, pod)
 
 
 def _shown_node(name: str) -> str:

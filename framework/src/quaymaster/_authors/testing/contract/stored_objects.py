@@ -55,6 +55,14 @@ class StoredObjects:
         written, self._written = self._written, {}
         return written
 
+    def change_version(self, kind: type[ApiObject], key: str) -> None:
+        """Give an object another version, as when another client changes it."""
+        try:
+            stored = self.get(kind, key)
+        except NotFoundError:
+            return
+        self._store(stored, stored)
+
     # As in `Cluster` ----------------------------------------------------------------
 
     def list(self, kind: type[ObjT]) -> ListResult[ObjT]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 
 from quaymaster._api.objects import ApiObject, Node, Pod
+from quaymaster._authors.testing.contract.argument_effects import without_effect
 from quaymaster._authors.testing.contract.bench import HookFailedError
 from quaymaster._authors.testing.contract.blocking import stopping_blocking_calls
 from quaymaster._authors.testing.contract.check import Check, Finding
@@ -427,7 +428,8 @@ class PluginContract:
             print(f"{check}: compared {count} {what}")  # noqa: T201 - a test prints
         if EFFECTS in checks:
             # pytest shows it with -rP, or with -s.
-            print("\n".join(map(str, effects_of(subject))))  # noqa: T201 - a test prints
+            lines = [*map(str, effects_of(subject)), *without_effect(subject)]
+            print("\n".join(lines))  # noqa: T201 - a test prints
             warn_of(subject, stacklevel=1)
 
     def _own_clusters(self) -> "SearchStrategy[SmallCluster]":

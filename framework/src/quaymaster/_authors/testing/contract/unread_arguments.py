@@ -11,9 +11,16 @@ import attrs
 
 from quaymaster._authors.testing.contract.own_frames import NOT_PLUGINS
 
-__all__ = ["unread_arguments"]
+__all__ = [
+    "READS_ALL",
+    "files_nearby",
+    "files_of_packages",
+    "name_of",
+    "own_args",
+    "unread_arguments",
+]
 
-_READS_ALL: Final = frozenset({"asdict", "astuple", "vars", "fields", "unstructure"})
+READS_ALL: Final = frozenset({"asdict", "astuple", "vars", "fields", "unstructure"})
 """Functions that read arguments without their names."""
 
 
@@ -26,17 +33,25 @@ def unread_arguments(plugin: type) -> Sequence[str]:
     Args:
         plugin: Its class.
     """
-    args: object = getattr(plugin, "Args", None)
-    if not isinstance(args, type) or not attrs.has(args):
+    args = own_args(plugin)
+    if args is None:
         return ()
-    if "quaymaster" in {base.__module__.partition(".")[0] for base in args.__mro__}:
-        return ()  # code of the framework reads them
     names = [field.name for field in attrs.fields(args)]
-    for find in (_files, _files_of_packages):
+    for find in (files_nearby, files_of_packages):
         # Most are read nearby, and the top package may be large.
         files = dict.fromkeys(find(plugin, args)) if names else ()
         names = [name for name in names if not _is_read(name, args, files)]
     return names
+
+
+def own_args(plugin: type) -> type | None:
+    """Return the class of a plugin's arguments, or None if it has none of its own."""
+    args: object = getattr(plugin, "Args", None)
+    if not isinstance(args, type) or not attrs.has(args):
+        return None
+    # Code of the framework reads its own arguments.
+    packages = {base.__module__.partition(".")[0] for base in args.__mro__}
+    return None if "quaymaster" in packages else args
 
 
 def _modules(plugin: type, args: type) -> Iterator[str]:
@@ -46,7 +61,7 @@ def _modules(plugin: type, args: type) -> Iterator[str]:
             yield kind.__module__
 
 
-def _files(plugin: type, args: type) -> Iterator[Path]:
+def files_nearby(plugin: type, args: type) -> Iterator[Path]:
     """Yield the sources beside the modules of a plugin."""
     for name in dict.fromkeys(_modules(plugin, args)):
         file = getattr(sys.modules.get(name), "__file__", None)
@@ -54,7 +69,7 @@ def _files(plugin: type, args: type) -> Iterator[Path]:
             yield from Path(file).parent.glob("*.py")
 
 
-def _files_of_packages(plugin: type, args: type) -> Iterator[Path]:
+def files_of_packages(plugin: type, args: type) -> Iterator[Path]:
     """Yield the sources of the packages of a plugin."""
     packages = (name.partition(".")[0] for name in _modules(plugin, args))
     for name in dict.fromkeys(packages):
@@ -78,15 +93,16 @@ def _reads(node: ast.AST, name: str, args: type) -> bool:
     if isinstance(node, ast.MatchClass):
         return name in node.kwd_attrs
     if isinstance(node, ast.Call):
-        return _name_of(node.func) in _READS_ALL
+        return name_of(node.func) in READS_ALL
     if not isinstance(node, ast.Attribute) or node.attr != name:
         return False
     value = node.value
-    is_default = isinstance(value, ast.Call) and _name_of(value.func) == args.__name__
+    is_default = isinstance(value, ast.Call) and name_of(value.func) == args.__name__
     return isinstance(node.ctx, ast.Load) and not is_default
 
 
-def _name_of(function: ast.expr) -> str:
+def name_of(function: ast.expr) -> str:
+    """Return the last part of the name of a function that is called, or empty."""
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
