@@ -1,4 +1,4 @@
-"""Runs PostFilter for a pod, and tells which pods it evicts."""
+"""Runs PostFilter for a pod, and finds the pods that it evicts."""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
