@@ -37,9 +37,11 @@ from tests.kit.planted.mistake import Mistake, Plugin
 __all__ = [
     "EVICTOR_MISTAKES",
     "OWN",
+    "RANKED",
     "Evictors",
     "EvictsCheaper",
     "EvictsLessImportant",
+    "EvictsLowRanks",
 ]
 
 
@@ -50,6 +52,10 @@ class Evictors(Plugin):
         super().__init__(args, handle)
         self.dry_run = DryRun(handle)
         self.evictions = Evictions(handle, handle.plugin_name)
+
+    def ranked(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Return the candidates from which to choose one."""
+        return best_candidates(candidates)
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return one of the candidates."""
@@ -83,7 +89,7 @@ class Evictors(Plugin):
         search = self.dry_run.find(state, pod, rows, wanted=100)
         if not search.candidates:
             return Status.unschedulable("no eviction helps")
-        best = self.choose(best_candidates(search.candidates))
+        best = self.choose(self.ranked(search.candidates))
         self.evict(pod, best)
         return self.result(best)
 
@@ -145,6 +151,33 @@ class TakesTheLeast(Evictors):
         candidate = Candidate(node_name=least.node_name, victims=(least,))
         self.evict(pod, candidate)
         return self.result(candidate)
+
+
+class TakesTheCheapest(Evictors):
+    """Ranks the candidates by the sum of the victims' priorities only."""
+
+    def ranked(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        return best_candidates(candidates, cost=_priorities)
+
+
+class TakesTheFirst(Evictors):
+    """Takes the first candidate, whatever it violates."""
+
+    def ranked(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        return sorted(candidates, key=lambda each: each.node_name)
+
+
+class CountsViolationsLast(Evictors):
+    """Compares violations only after the names of nodes, so never."""
+
+    def ranked(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        return sorted(
+            candidates, key=lambda each: (each.node_name, each.violations), reverse=True
+        )
+
+
+def _priorities(candidate: Candidate) -> tuple[float, ...]:
+    return (sum(pod.priority for pod in candidate.victims),)
 
 
 class DeletesInTheHook(Evictors):
@@ -276,6 +309,82 @@ class ChoosesAtRandom(Evictors):
         return random.choice(candidates)
 
 
+RANK = "acme.dev/rank"
+
+
+class EvictsLowRanks(Evictors):
+    """Correct: evicts the pods with the lowest ranks, by their annotations."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.known: dict[str, int] = {}
+
+    def rank(self, pod: Pod) -> int:
+        """Return the rank of a running pod."""
+        return len(pod.annotations.get(RANK, ""))
+
+    def ranked(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Return the candidates with the lowest ranks."""
+        return best_candidates(candidates, cost=self.cost)
+
+    def cost(self, candidate: Candidate) -> tuple[float, ...]:
+        """Return the violations first, as upstream does."""
+        return candidate.violations, sum(map(self.rank, candidate.victims))
+
+
+class KeepsRanksByKey(EvictsLowRanks):
+    def rank(self, pod: Pod) -> int:
+        return self.known.setdefault(pod.key, super().rank(pod))
+
+
+class KeepsRanksByUid(EvictsLowRanks):
+    """Knows new pods of a name, and not that an annotation has changed."""
+
+    def rank(self, pod: Pod) -> int:
+        return self.known.setdefault(pod.uid, super().rank(pod))
+
+
+class KeepsRanksOfAdditions(EvictsLowRanks):
+    """Follows new pods only."""
+
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        handle.informers.on_change(Pod, self._on_pod)
+
+    def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
+        if old is None and new is not None:
+            self.known[new.key] = super().rank(new)
+
+    def rank(self, pod: Pod) -> int:
+        return self.known.get(pod.key, 0)
+
+
+class RanksPods(VictimRule):
+    """Keeps the ranks of pods in a field."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, float] = {}
+
+    def victims(self, state: CycleState, pod: Pod, node: NodeInfo) -> Collection[Pod]:
+        return [each for each in node.pods.values() if each.priority < pod.priority]
+
+    def importance(self, pod: Pod) -> tuple[float, ...]:
+        rank = len(pod.annotations.get(RANK, ""))
+        return (self.known.setdefault(pod.key, -rank),)
+
+
+class KeepsRanksInARule(Evictors):
+    def __init__(self, args: object, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.dry_run = DryRun(handle, rule=RanksPods())
+
+
+RANKED = clusters(
+    nodes=st.just(make_node()),
+    pods=st.builds(
+        make_pod, annotations=st.sampled_from([{}, {RANK: "high"}, {RANK: "highest"}])
+    ),
+)
 OWN = clusters(
     nodes=st.just(make_node()), pods=st.builds(make_pod, priority=st.integers(0, 9))
 )
@@ -291,6 +400,13 @@ EVICTOR_MISTAKES: Sequence[Mistake] = (
     Mistake(LooksEverywhere, ["evicting"], OWN),
     Mistake(LooksWhereNothingHelps, ["evicting"], OWN),
     Mistake(TakesTheLeast, ["evicting"], OWN),
+    Mistake(TakesTheCheapest, ["evicting"], OWN),
+    Mistake(TakesTheFirst, ["evicting"], OWN),
+    Mistake(CountsViolationsLast, ["evicting"], OWN),
+    Mistake(KeepsRanksByKey, ["staleness"], RANKED),
+    Mistake(KeepsRanksByUid, ["staleness"], RANKED),
+    Mistake(KeepsRanksOfAdditions, ["staleness"], RANKED),
+    Mistake(KeepsRanksInARule, ["staleness"], RANKED),
     Mistake(DeletesInTheHook, ["timers"], OWN),
     Mistake(ChoosesAtRandom, ["other process"], OWN),
     Mistake(IgnoresThePolicy, ["evicting"], OWN),

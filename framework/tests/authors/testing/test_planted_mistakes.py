@@ -52,9 +52,11 @@ from tests.kit.planted.disks import DISK_MISTAKES, Disks
 from tests.kit.planted.disks import OWN as DISK_CLUSTERS
 from tests.kit.planted.evictors import (
     EVICTOR_MISTAKES,
+    RANKED,
     Evictors,
     EvictsCheaper,
     EvictsLessImportant,
+    EvictsLowRanks,
 )
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
@@ -262,6 +264,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Evictors, EVICTOR_CLUSTERS),
     (EvictsCheaper, EVICTOR_CLUSTERS),
     (EvictsLessImportant, EVICTOR_CLUSTERS),
+    (EvictsLowRanks, RANKED),
     (stubbed(Feeds), FEED_CLUSTERS),
     (stubbed(ScoresByLoad), FEED_CLUSTERS),
     (Forecasts, None),

@@ -6,6 +6,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from quaymaster._api.objects import Pod
+from quaymaster._authors.testing.contract.budgets_kept import ask_budgets
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.companions import (
     evicting_harnesses,
@@ -42,6 +43,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
                 node_names.add(_ask_again(harness, cluster, pod))
         for node_name in sorted(filter(None, node_names))[:1]:
             ask_left_out(subject, cluster, pod, node_name)
+            ask_budgets(subject, cluster, pod, node_name)
 
 
 def _ask_never(harness: PluginHarness, cluster: SmallCluster, pod: Pod) -> None:
