@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from quaymaster import (
     Status,
     hookimpl,
 )
+from quaymaster.cluster import ApiError, ConflictError, NotFoundError
 from quaymaster.objects import pod_request_list
 from quaymaster.preemption import (
     Candidate,
@@ -39,6 +41,7 @@ __all__ = [
     "OWN",
     "RANKED",
     "Evictors",
+    "EvictsByItself",
     "EvictsCheaper",
     "EvictsLessImportant",
     "EvictsLowRanks",
@@ -309,6 +312,78 @@ class ChoosesAtRandom(Evictors):
         return random.choice(candidates)
 
 
+class EvictsByItself(Evictors):
+    """Correct: deletes the victims by their uids, and wakes the pod after a failure."""
+
+    def evict(self, pod: Pod, candidate: Candidate) -> None:
+        """Delete the victims in the background."""
+
+        def task() -> bool:
+            try:
+                for victim in candidate.victims:
+                    with suppress(NotFoundError):
+                        self.delete(victim)
+            except ApiError:
+                return False
+            return True
+
+        self.handle.run_in_background(task, lambda is_done: self.end(pod, is_done))
+
+    def delete(self, victim: Pod) -> None:
+        """Delete a victim, on a worker."""
+        self.handle.cluster.delete(Pod, victim.key, uid=victim.uid)
+
+    def end(self, pod: Pod, is_done: bool) -> None:
+        """Take the result of an eviction."""
+        if not is_done:
+            self.handle.activate([pod])
+
+
+class EvictsByName(EvictsByItself):
+    def delete(self, victim: Pod) -> None:
+        self.handle.cluster.delete(Pod, victim.key)
+
+
+class EvictsWhatIsThere(EvictsByItself):
+    """Reads the uid when the task runs."""
+
+    def delete(self, victim: Pod) -> None:
+        stored = self.handle.cluster.get(Pod, victim.key)
+        self.handle.cluster.delete(Pod, victim.key, uid=stored.uid)
+
+
+class EvictsTheNameAfterAConflict(EvictsByItself):
+    """Tries again without the uid."""
+
+    def delete(self, victim: Pod) -> None:
+        try:
+            super().delete(victim)
+        except ConflictError:
+            self.handle.cluster.delete(Pod, victim.key)
+
+
+class IgnoresFailedEvictions(EvictsByItself):
+    def end(self, pod: Pod, is_done: bool) -> None:
+        pass
+
+
+class RaisesInTheTask(EvictsByItself):
+    def evict(self, pod: Pod, candidate: Candidate) -> None:
+        def task() -> None:
+            for victim in candidate.victims:
+                self.delete(victim)
+
+        self.handle.run_in_background(task, lambda _: None)
+
+
+class SwallowsFailures(EvictsByItself):
+    """Takes each failure for a pod that has gone by itself."""
+
+    def delete(self, victim: Pod) -> None:
+        with suppress(ApiError):
+            super().delete(victim)
+
+
 RANK = "acme.dev/rank"
 
 
@@ -407,6 +482,12 @@ EVICTOR_MISTAKES: Sequence[Mistake] = (
     Mistake(KeepsRanksByUid, ["staleness"], RANKED),
     Mistake(KeepsRanksOfAdditions, ["staleness"], RANKED),
     Mistake(KeepsRanksInARule, ["staleness"], RANKED),
+    Mistake(EvictsByName, ["evicting"], OWN),
+    Mistake(EvictsWhatIsThere, ["evicting"], OWN),
+    Mistake(EvictsTheNameAfterAConflict, ["evicting"], OWN),
+    Mistake(IgnoresFailedEvictions, ["evicting"], OWN),
+    Mistake(RaisesInTheTask, ["evicting"], OWN),
+    Mistake(SwallowsFailures, ["evicting"], OWN),
     Mistake(DeletesInTheHook, ["timers"], OWN),
     Mistake(ChoosesAtRandom, ["other process"], OWN),
     Mistake(IgnoresThePolicy, ["evicting"], OWN),

@@ -12,6 +12,7 @@ from quaymaster._authors.testing.contract.companions import (
     evicting_harnesses,
     preempting,
 )
+from quaymaster._authors.testing.contract.late_evictions import ask_late_evictions
 from quaymaster._authors.testing.contract.nodes_left_out import ask_left_out
 from quaymaster._authors.testing.contract.preemptions import (
     evicted,
@@ -44,6 +45,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         for node_name in sorted(filter(None, node_names))[:1]:
             ask_left_out(subject, cluster, pod, node_name)
             ask_budgets(subject, cluster, pod, node_name)
+            ask_late_evictions(subject, cluster, pod)
 
 
 def _ask_never(harness: PluginHarness, cluster: SmallCluster, pod: Pod) -> None:
