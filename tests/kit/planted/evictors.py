@@ -315,6 +315,13 @@ class ChoosesAtRandom(Evictors):
 class EvictsByItself(Evictors):
     """Correct: deletes the victims by their uids, and wakes the pod after a failure."""
 
+    def problem(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> str:
+        """Return the same, and wait for victims that have no condition."""
+        node = self.handle.snapshot.get(pod.status.nominated_node_name)
+        if node and any(each.is_terminating for each in node.pods.values()):
+            return "its victims are terminating"
+        return super().problem(state, pod, statuses)
+
     def evict(self, pod: Pod, candidate: Candidate) -> None:
         """Delete the victims in the background."""
 
