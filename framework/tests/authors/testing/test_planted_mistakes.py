@@ -54,9 +54,12 @@ from tests.kit.planted.disks import DISK_MISTAKES, Disks
 from tests.kit.planted.disks import OWN as DISK_CLUSTERS
 from tests.kit.planted.evictors import (
     EVICTOR_MISTAKES,
+    RANKED,
     Evictors,
+    EvictsByItself,
     EvictsCheaper,
     EvictsLessImportant,
+    EvictsLowRanks,
 )
 from tests.kit.planted.evictors import OWN as EVICTOR_CLUSTERS
 from tests.kit.planted.feeds import FEED_MISTAKES, Feeds, ScoresByLoad, stubbed
@@ -265,6 +268,8 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Evictors, EVICTOR_CLUSTERS),
     (EvictsCheaper, EVICTOR_CLUSTERS),
     (EvictsLessImportant, EVICTOR_CLUSTERS),
+    (EvictsLowRanks, RANKED),
+    (EvictsByItself, EVICTOR_CLUSTERS),
     (stubbed(Feeds), FEED_CLUSTERS),
     (stubbed(ScoresByLoad), FEED_CLUSTERS),
     (Forecasts, None),

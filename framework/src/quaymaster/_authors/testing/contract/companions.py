@@ -147,7 +147,7 @@ def crowded_harnesses(
 
 
 def evicting_harnesses(
-    subject: Subject, cluster: SmallCluster, kind: type[_HarnessT]
+    subject: Subject, cluster: SmallCluster, kind: type[_HarnessT], *before: type
 ) -> Iterator[_HarnessT]:
     """Yield harnesses in which nodes have room only once pods have left them.
 
@@ -155,11 +155,12 @@ def evicting_harnesses(
         subject: The plugin.
         cluster: The cluster; see `post_filter_harnesses`.
         kind: The class of the harnesses.
+        *before: More plugins of the profile, which come first.
     """
     occupied = _occupied(cluster)
     if occupied.nodes:
         for companion in (Occupied, Full):
-            yield _harness(subject, occupied, kind, companion)
+            yield _harness(subject, occupied, kind, *before, companion)
 
 
 def signed_harnesses(

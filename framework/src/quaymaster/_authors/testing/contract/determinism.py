@@ -17,6 +17,7 @@ from quaymaster._authors.testing.contract.reserving import (
     reserve_and_return,
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
+from quaymaster._authors.testing.contract.stale_victims import ask_stale_victims
 from quaymaster._authors.testing.contract.subject import Subject
 from quaymaster._core.binding.waiting_pods import MAX_PERMIT_TIMEOUT_SECONDS
 from quaymaster._core.contract.cycle_state import CycleState
@@ -77,6 +78,8 @@ def _ask_later(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> 
         _compare_answers(bench, bench.renewed(), cluster.pending[:1], shown_objects)
     if subject.has("reserve") or subject.has("permit"):
         _compare_binding(bench, bench.renewed(), other)
+    if subject.has("post_filter"):
+        ask_stale_victims(subject, cluster, other)
 
 
 def _ask_queued(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:

@@ -23,8 +23,8 @@ _LATER_SECONDS: Final = 61
 _NEAR_LIMIT: Final = (901, 7200)
 
 _CUT: Final = (
-    "permit returns a PermitWait of more than 900 s (15 minutes) for pods whose labels "
-    "or annotations ask for it, but the framework rejects a waiting pod after 15 "
+    "labels or annotations may ask permit for a PermitWait of more than 900 s (15 "
+    "minutes), but the framework rejects a waiting pod after 15 "
     "minutes: write the limit where users set the number, and use min(seconds, 900)"
 )
 

@@ -14,6 +14,7 @@ from quaymaster._authors.testing.makers.metadata import make_uid
 __all__ = [
     "NOT_NUMBERS",
     "ODD_NUMBERS",
+    "copy_of",
     "copy_on",
     "relabelled",
     "stressed",
@@ -83,7 +84,7 @@ def with_equal_nodes(cluster: SmallCluster, model: Node) -> SmallCluster:
 
     It has four nodes, so that two processes rarely draw the same one.
     """
-    nodes = tuple(_copy_of(model, f"n{at}") for at in range(_EQUAL_NODES))
+    nodes = tuple(copy_of(model, f"n{at}") for at in range(_EQUAL_NODES))
     pods = tuple(
         copy_on(pod, node)
         for node in nodes
@@ -101,7 +102,7 @@ def with_texts(cluster: SmallCluster, texts: Sequence[str]) -> SmallCluster:
         texts: The values of all their labels and annotations.
     """
     nodes = [
-        _copy_of(relabelled(cluster.nodes[0], cluster.nodes, text), f"text-{at}")
+        copy_of(relabelled(cluster.nodes[0], cluster.nodes, text), f"text-{at}")
         for at, text in enumerate(texts)
     ]
     pending = [
@@ -119,7 +120,8 @@ def _on(cluster: SmallCluster, node: Node) -> tuple[Pod, ...]:
     return tuple(pod for pod in cluster.pods if pod.node_name == node.name)
 
 
-def _copy_of(model: Node, name: str) -> Node:
+def copy_of(model: Node, name: str) -> Node:
+    """Return a node like another, with a name of its own."""
     labels = {**model.metadata.labels, "kubernetes.io/hostname": name}
     uid = make_uid(Node, name)
     metadata = replace(model.metadata, name=name, uid=uid, labels=labels)
