@@ -154,7 +154,7 @@ class Addresses(Plugin):
         return Status.from_error(error)
 
     def review(self, key: str) -> None:
-        """Give back what no pod needs any more."""
+        """Give back what no pod needs."""
         pool = self.handle.informers.get(Pool, key)
         if pool is None or not self.is_started or key in self.returning:
             return
