@@ -4,17 +4,21 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar
 
 import attrs
+import numpy as np
 
 from quaymaster import (
     Change,
     ClusterEventWithHint,
     Handle,
+    Int64Array,
     Node,
     NodeInfo,
+    NodeTable,
     Pod,
     PodUse,
     QueuedPodInfo,
     QueueingHint,
+    Rows,
     Scope,
     Status,
     hookimpl,
@@ -24,7 +28,7 @@ from quaymaster import (
 from quaymaster.testing import clusters, nodes, pods
 from tests.kit.planted.mistake import Mistake
 
-__all__ = ["CRATE_MISTAKES", "OWN", "Crates"]
+__all__ = ["CRATE_MISTAKES", "OWN", "Crates", "QuickCrates"]
 
 SIZE, URGENT = "example.com/crate-size", "example.com/urgent"
 SMALL = Status.unresolvable("node(s) had too little space for the crate")
@@ -45,6 +49,10 @@ class CratesArgs:
 
 def _number(text: str) -> int:
     return int(text) if text in ("1", "2", "3") else 0
+
+
+def _number_of(text: str | None) -> int:
+    return _number(text or "")
 
 
 class Crates:
@@ -132,6 +140,26 @@ class WakesByTheDefaultLabel(Crates):
         return QueueingHint.QUEUE if has_space else QueueingHint.SKIP
 
 
+class QuickCrates(Crates):
+    """Correct: with a twin."""
+
+    @hookimpl
+    def score_nodes(self, nodes: NodeTable, rows: Rows) -> Int64Array:
+        sizes = nodes.label(self.label).map(_number_of, rows)
+        return np.asarray(100 - 10 * sizes)
+
+    @property
+    def label(self) -> str:
+        """The label of sizes."""
+        return self.args.size_label
+
+
+class ScoresAllByTheDefaultLabel(QuickCrates):
+    @property
+    def label(self) -> str:
+        return SIZE
+
+
 SIZES = [{"labels": {SIZE: size}} for size in ("1", "2")]
 OWN = clusters(nodes=nodes(*SIZES), pods=pods(*SIZES, {"annotations": {URGENT: "yes"}}))
 CRATE_MISTAKES: Sequence[Mistake] = tuple(
@@ -143,5 +171,6 @@ CRATE_MISTAKES: Sequence[Mistake] = tuple(
         ScoresByTheDefaultLabel,
         SortsByTheDefaultAnnotation,
         WakesByTheDefaultLabel,
+        ScoresAllByTheDefaultLabel,
     )
 )

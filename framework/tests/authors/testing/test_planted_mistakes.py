@@ -42,7 +42,7 @@ from tests.kit.planted.calls import (
 from tests.kit.planted.calls import OWN as CALL_CLUSTERS
 from tests.kit.planted.cargo import CARGO_MISTAKES, Cargo
 from tests.kit.planted.cargo import OWN as CARGO_CLUSTERS
-from tests.kit.planted.crates import CRATE_MISTAKES, Crates
+from tests.kit.planted.crates import CRATE_MISTAKES, Crates, QuickCrates
 from tests.kit.planted.crates import OWN as CRATE_CLUSTERS
 from tests.kit.planted.curfews import CURFEW_MISTAKES, Curfews
 from tests.kit.planted.curfews import OWN as CURFEW_CLUSTERS
@@ -310,6 +310,7 @@ CORRECT: Sequence[tuple[type, SearchStrategy[SmallCluster] | None]] = [
     (Starts, START_CLUSTERS),
     (Lines, IN_LINES),
     (Crates, CRATE_CLUSTERS),
+    (QuickCrates, CRATE_CLUSTERS),
     (Curfews, CURFEW_CLUSTERS),
     (Deadlines, DEADLINE_CLUSTERS),
     (SortsByATextAtLast, DEADLINE_CLUSTERS),
@@ -403,6 +404,7 @@ COSTLY = (
     "Calls",
     "Cargo",
     "Crates",
+    "QuickCrates",
     "DeletesCallsOfGonePods",
     "DropsWithPauses",
     "Deadlines",

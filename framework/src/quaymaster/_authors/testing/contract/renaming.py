@@ -23,6 +23,7 @@ from quaymaster._authors.testing.contract.reserving import (
 )
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
+from quaymaster._authors.testing.contract.twin import compare_twins
 from quaymaster._authors.testing.makers.queued_pods import make_queued_pod
 from quaymaster._core.config.records import record_fields
 from quaymaster._core.contract.cluster_events import ClusterEventWithHint
@@ -47,6 +48,7 @@ def _ask(subject: Subject, cluster: SmallCluster, other: SmallCluster) -> None:
         trial.compare_keys()
         for pod in cluster.pending:
             trial.compare_answers(pod)
+        trial.compare_twins()
         if subject.has("events_to_register"):
             trial.compare_hints(other)
         renaming.subject.close()
@@ -105,6 +107,16 @@ class _Trial:
                 text = f"{actual}, expected {shown(before.get(hook))}"
                 self._fail(hook, text, pod)
 
+    def compare_twins(self) -> None:
+        """Compare the twins with the scalar hooks, where the keys have other names."""
+        cluster = self.renaming.cluster(self.cluster)
+        bench = Bench(self.renaming.subject, cluster)
+        when = (
+            f", with the arguments {self._arguments} and the same names in all "
+            "objects: the twin has to read the argument, too"
+        )
+        compare_twins(bench, cluster.pending, cluster, when)
+
     def compare_hints(self, other: SmallCluster) -> None:
         """Compare which changes wake pods."""
         pairs = list(zip(_hints(self.here), _hints(self.there), strict=True))
@@ -141,13 +153,15 @@ class _Trial:
             text = f"the hint for {label} gives {actual} on {step}, expected {expected}"
             self._fail("events_to_register", text, pod)
 
+    @property
+    def _arguments(self) -> str:
+        pairs = self.renaming.arguments.items()
+        return ", ".join(f"{key}: {value!r}" for key, value in pairs)
+
     def _fail(self, hook: str, problem: str, *pods: Pod) -> None:
-        arguments = ", ".join(
-            f"{key}: {value!r}" for key, value in self.renaming.arguments.items()
-        )
         text = (
-            f"{problem}, with the arguments {arguments} and the same names in all "
-            "objects: the answer must be the same as with the usual names, so read "
+            f"{problem}, with the arguments {self._arguments} and the same names in "
+            "all objects: the answer must be the same as with the usual names, so read "
             "the argument in each hook, and neither its default nor a fixed name"
         )
         cluster = self.renaming.cluster(self.cluster)
