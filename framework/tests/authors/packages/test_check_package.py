@@ -365,7 +365,7 @@ class Gates:
     @hookimpl
     def filter(self, node):
         lock = node.node.labels.get("acme.example/lock")
-        return Status.unschedulable(f"locked by {lock}") if lock else None
+        return Status.unresolvable(f"locked by {lock}") if lock else None
 """
 """A plugin that rejects nodes with a label that the suite's own clusters lack."""
 OWN_CONTRACT = """
