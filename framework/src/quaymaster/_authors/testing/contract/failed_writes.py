@@ -18,6 +18,7 @@ from quaymaster._authors.testing.contract.background_acts import (
 )
 from quaymaster._authors.testing.contract.bench import Bench
 from quaymaster._authors.testing.contract.binding_runs import written_objects
+from quaymaster._authors.testing.contract.call_failures import FAILURES, PAUSES
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -25,20 +26,8 @@ from quaymaster._authors.testing.faults import Fault
 
 __all__ = ["FAILED_WRITES"]
 
-_SECONDS: Final = (0, 61, 3601)
-"""Before each of the next attempts: a plugin may wait before it tries again."""
-
 _MOST_CALLS: Final = 2
 """So many calls fail, each in a run of its own."""
-
-_FAULTS: Final[Mapping[Fault, str]] = {
-    Fault.ERROR: "has failed",
-    Fault.CONFLICT: (
-        "was rejected with a conflict, as if another client had changed the object "
-        "just before (read it again before the next call)"
-    ),
-    Fault.LOST_ANSWER: "took effect, but its answer was lost",
-}
 
 
 @attrs.frozen
@@ -63,7 +52,7 @@ def _ask(subject: Subject, cluster: SmallCluster, _other: SmallCluster) -> None:
         return
     for pod in cluster.pending[:1]:
         for trial in _trials(subject, pod):
-            for fault in _FAULTS:
+            for fault in FAILURES:
                 for number in range(1, _MOST_CALLS + 1):
                     if not _ask_of(subject, cluster, trial, fault, number):
                         break
@@ -114,7 +103,7 @@ def _ask_of(
     actual, expected = _continued(bench, trial), _continued(renewed, trial)
     if actual != expected and _is_steady(subject, cluster, trial):
         text = (
-            f"once call {number} of handle.cluster {_FAULTS[fault]}, further attempts "
+            f"once call {number} of handle.cluster {FAILURES[fault]}, further attempts "
             "and changes of objects lead to other objects than from a new instance "
             "with the same cluster: what the plugin has noted before a call, such as "
             "a flag, must not outlive its failure, so release it in done of "
@@ -155,7 +144,7 @@ def _renewed(bench: Bench | None) -> Bench:
 
 def _continued(bench: Bench, trial: _Trial) -> Mapping[tuple[type, str], ApiObject]:
     """Return the objects that are left once the plugin has gone on for a while."""
-    for seconds in _SECONDS:
+    for seconds in PAUSES:
         bench.advance(seconds)
         settle(bench)
         trial.go_on(bench)

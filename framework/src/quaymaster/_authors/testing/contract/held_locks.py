@@ -39,7 +39,7 @@ def held_locks(plugin: object) -> frozenset[int]:
 
 def _is_held(lock: object) -> bool:
     """Return whether another thread would wait for a lock."""
-    # These attributes are private, as there is no other way to see it.
+    # These attributes are private, since nothing public shows it.
     if isinstance(lock, threading.Semaphore):
         return lock._value == 0
     inner: Any = getattr(lock, "_lock", lock)  # of a Condition

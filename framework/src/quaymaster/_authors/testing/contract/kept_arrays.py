@@ -53,7 +53,7 @@ class _Kept:
 
 
 class KeptArrays:
-    """Keeps the arrays that hooks have returned; see `quaymaster._core.runtime.Watch`.
+    """Keeps the arrays that hooks have returned; implements `Watch` of `guards`.
 
     It finds arrays that change in any way: by a later call of a hook, by a callback or
     a timer, or because they share memory with a column.

@@ -15,6 +15,7 @@ from quaymaster._authors.testing.contract.binding_runs import (
     begin,
     open_nodes,
 )
+from quaymaster._authors.testing.contract.call_failures import FAILURES, PAUSES
 from quaymaster._authors.testing.contract.check import Check, fail
 from quaymaster._authors.testing.contract.small_cluster import SmallCluster
 from quaymaster._authors.testing.contract.subject import Subject
@@ -25,19 +26,10 @@ from quaymaster._core.registry.access import writes_of_plugin
 
 __all__ = ["LOST_WRITES"]
 
-_SECONDS: Final = (0, 61, 3601)
-"""A plugin may wait before it tries again."""
-
 _MOST_CALLS: Final = 3
 """So many calls fail, each in a run of its own."""
 
-_FAULTS: Final[Mapping[Fault, str]] = {
-    Fault.ERROR: "has failed",
-    Fault.CONFLICT: (
-        "was rejected with a conflict, as if another client had changed the object "
-        "just before (read it again before the next call)"
-    ),
-}
+_FAULTS: Final = (Fault.ERROR, Fault.CONFLICT)
 
 _OF_A_BIND: Final = frozenset(
     {
@@ -109,7 +101,7 @@ class _Trials:
         bench = go_on(run)
         if bench is None:
             return None
-        for seconds in _SECONDS:
+        for seconds in PAUSES:
             bench.advance(seconds)
             settle(bench)
             touch(bench)
@@ -162,7 +154,7 @@ def _ask_pod(trials: _Trials, usual: Mapping[_Change, ApiObject]) -> None:
             f"post_bind. {_ADVICE}"
         )
         _fail(trials, lost, text)
-    for fault, what in _FAULTS.items():
+    for fault in _FAULTS:
         for number in range(1, _MOST_CALLS + 1):
             changes = trials.changes(_failing(fault, number))
             if changes is None:
@@ -171,7 +163,7 @@ def _ask_pod(trials: _Trials, usual: Mapping[_Change, ApiObject]) -> None:
             if lost and _is_steady(trials, usual):
                 text = (
                     f"never writes this once call {number} of handle.cluster after the "
-                    f"bind {what}. {_ADVICE}"
+                    f"bind {FAILURES[fault]}. {_ADVICE}"
                 )
                 _fail(trials, lost, text)
 

@@ -79,7 +79,7 @@ class _Pair:
         subject: The plugin.
         cluster: The cluster, with both.
         pods: The first pod, and the one that comes during its calls.
-        nodes: The nodes of the two; the same one if there is no other.
+        nodes: The nodes of the two; the same one if only one fits.
     """
 
     subject: Subject

@@ -99,8 +99,8 @@ class IdleNodes:
             if name in self._nodes and name not in self.due:
                 yield self._nodes[name][1]
 
-    def wait_until(self, now: float) -> None:
-        """Let the nodes be due whose time has ended."""
+    def note_due(self, now: float) -> None:
+        """Note the nodes whose time has ended: they are due."""
         while self._ends and self._ends[0][0] < now:
             end, _, name = heappop(self._ends)
             if self._waits(name, end):

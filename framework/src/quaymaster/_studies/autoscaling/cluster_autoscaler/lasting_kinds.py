@@ -41,7 +41,7 @@ class LastingKinds:
         self._open[uid] = None
 
     def drop(self, uid: str) -> None:
-        """No longer follow a pod."""
+        """Do not follow a pod from now on."""
         self._uids.discard(uid)
         self._open.pop(uid, None)
 

@@ -219,7 +219,7 @@ class ScaleDownPlanner:
         empty: list[Removable] = []
         with_pods: list[Removable] = []
         self._is_judged = True
-        self._idle.wait_until(now)
+        self._idle.note_due(now)
         for unneeded in self._idle.take_new():
             self.unremovable.remember(unneeded.name, _too_soon(unneeded))
         placed = [(_of_empty(number), each) for number, each in self._idle.due.values()]

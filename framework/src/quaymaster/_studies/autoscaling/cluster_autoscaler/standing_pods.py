@@ -25,7 +25,14 @@ __all__ = ["StandingPods"]
 
 @attrs.frozen(eq=False)
 class _Placed:
-    """A pod in its place, and what decided about it there."""
+    """A pod in its place, and what decided about it there.
+
+    Attributes:
+        waiting: The pod that waits.
+        pod: Its version when it was placed.
+        node: The name of the node.
+        kind: The key of its kind; None if that may change.
+    """
 
     waiting: WaitingPod
     pod: Pod

@@ -14,7 +14,7 @@ from quaymaster._studies.autoscaling.cluster_autoscaler.standing_trial import (
 from quaymaster._studies.autoscaling.cluster_autoscaler.waiting_pods import (
     BY_PLACE,
     WaitingPod,
-    waiting,
+    waiting_pod,
 )
 
 __all__ = ["WaitingPlaces"]
@@ -39,7 +39,7 @@ class WaitingPlaces:
 
         Args:
             changes: The pods of the cluster that have changed since the last call, by
-                uid; None for those that no longer wait.
+                uid; None for those that do not wait now.
             others: The other pods, in their order.
 
         Returns:
@@ -48,9 +48,9 @@ class WaitingPlaces:
         # A pod of the cluster may have been one of the others, and the other way round.
         changed: dict[str, WaitingPod | None] = dict.fromkeys(self._others)
         for uid, seen in changes.items():
-            changed[uid] = None if seen is None else waiting(seen)
+            changed[uid] = None if seen is None else waiting_pod(seen)
         for number, pod in enumerate(others):
-            changed[pod.uid] = waiting(SeenPod(number, pod), is_last=True)
+            changed[pod.uid] = waiting_pod(SeenPod(number, pod), is_last=True)
         self._others = [pod.uid for pod in others]
         for uid, name in self._standing.update(changed).items():
             self._placing.suggest(uid, name)

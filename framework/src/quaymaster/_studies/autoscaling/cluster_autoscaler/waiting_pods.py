@@ -10,7 +10,7 @@ import attrs
 from quaymaster._api.objects import Pod
 from quaymaster._studies.autoscaling.cluster_autoscaler.seen_cluster import SeenPod
 
-__all__ = ["BY_PLACE", "WaitingPod", "WaitingPods", "waiting"]
+__all__ = ["BY_PLACE", "WaitingPod", "WaitingPods", "waiting_pod"]
 
 
 @attrs.frozen(eq=False)
@@ -36,7 +36,7 @@ class WaitingPod:
         return self.place[0]
 
 
-def waiting(seen: SeenPod, *, is_last: bool = False) -> WaitingPod:
+def waiting_pod(seen: SeenPod, *, is_last: bool = False) -> WaitingPod:
     """Return a pod with its place in the order.
 
     Args:
@@ -77,7 +77,7 @@ class WaitingPods:
         return [uid for uid, each in self._pods.items() if each.rank == rank]
 
     def update(self, changes: Mapping[str, WaitingPod | None]) -> None:
-        """Add or replace pods; pods without a value no longer wait."""
+        """Add or replace pods; pods without a value do not wait now."""
         for uid, each in changes.items():
             before = self._pods.pop(uid, None)
             if before is not None:

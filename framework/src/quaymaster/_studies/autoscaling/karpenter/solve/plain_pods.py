@@ -62,20 +62,16 @@ class PodKinds:
 
     def plain(self, pod: Pod) -> PlainPod | None:
         """Return a pod as a plain one, or None if it is not."""
-        if not _IS_PLAIN.of(pod) or has_claims(pod) or has_device_claims(pod):
+        kind = self.kind_of(pod)
+        if kind is None:
             return None
-        requests = requests_of(pod)
-        order = order_of(pod, requests)
-        return PlainPod(kind=self._kind_of(pod, requests), order=order)
+        return PlainPod(kind=kind, order=order_of(pod, kind.requests))
 
     def kind_of(self, pod: Pod) -> PodKind | None:
         """Return the kind of a pod, or None if it is not plain."""
         if not _IS_PLAIN.of(pod) or has_claims(pod) or has_device_claims(pod):
             return None
-        return self._kind_of(pod, requests_of(pod))
-
-    def _kind_of(self, pod: Pod, requests: Amounts) -> PodKind:
-        spec = pod.spec
+        spec, requests = pod.spec, requests_of(pod)
         selector = tuple(spec.node_selector.items())
         key = tuple(requests.items()), selector, spec.tolerations
         kind = self._kinds.get(key)
